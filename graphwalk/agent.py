@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
 _LAST_STEPS = 2
-"""Steps of LangGraph's limit below which the answer is asked for: a tool turn and the answer would not fit."""
+"""Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
 
 
 @dataclass(frozen=True)
 class Episode:
-    """The parts of an episode that do not change.
+    """The constant parts of an episode: setup, model, configuration and limits.
 
-    `deadline` is in seconds of the event loop's clock; `tokens` and `usd` limit this episode. `raises`: failures of
-    model and store are raised; else they end the episode with a status.
+    `deadline` is in seconds of the event loop's clock. `raises`: raise failures of model and store; by default they
+    end the episode with a status.
     """
 
     setup: EpisodeSetup
@@ -58,7 +58,7 @@ class Episode:
     raises: bool = False
 
     def exhausted(self, turns: Sequence[Turn]) -> ExitStatus | None:
-        """Return the limit that forbids another call, None where there is none."""
+        """Return the status of the limit that is reached, None if no limit is."""
         if self.tokens is None and self.usd is None:
             return None
         usage = sum((turn.usage for turn in turns), Usage())
@@ -69,7 +69,7 @@ class Episode:
         return None
 
     def must_answer(self, turns: Sequence[Turn]) -> bool:
-        """Tell whether the limit of turns, calls or repeats is reached. Dialogues without tools have none of them."""
+        """Return True if the limit of turns, calls or repeats is reached. Dialogues without tools have none."""
         if self.setup.toolbox is None:
             return False
         config = self.config
@@ -86,9 +86,9 @@ class Episode:
 
 
 async def run_episode(episode: Episode) -> Trajectory:
-    """Let a model try one episode. Raises nothing but cancellation."""
+    """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`."""
     config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT}
-    # The second version of LangGraph's streams passes on the states alone.
+    # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     turns = _conversation(end["messages"])[1]
     status = ExitStatus(end["exit_status"])
@@ -134,7 +134,7 @@ def compile_graph(
 
 
 async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
-    """Ask the model for its next message. A summary that is made first is part of the turn's usage and time."""
+    """Call the model for its next message. A summary made first counts in the turn's usage and time."""
     episode, toolbox = runtime.context, runtime.context.setup.toolbox
     prompt, turns = _conversation(state["messages"])
     if status := episode.exhausted(turns):
@@ -164,7 +164,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
     )
     message = _as_message(turn, run_id)
     if any(message.id == earlier.id for earlier in state["messages"]):
-        message.id = None  # add_messages would replace the earlier one, and give this one an id of its own
+        message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
     if turn.message.tool_calls and toolbox is not None and not forced:
         return _update([message])
     if not forced and (next_user := episode.setup.next_user([*turns, turn])) is not None:
@@ -195,9 +195,9 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[
 
 
 def tool_message(result: ToolResult, elapsed: float) -> "ToolMessage":
-    """Return a result as LangChain has it, with its rows as data in `artifact`.
+    """Return a result as LangChain's ToolMessage, with its rows as data in `artifact`.
 
-    `elapsed` is the wall time of all calls of the turn, which may have run side by side.
+    `elapsed` is the wall time of all calls of the turn in seconds; they may have run in parallel.
     """
     from langchain_core.messages import ToolMessage
 
@@ -213,7 +213,7 @@ def tool_message(result: ToolResult, elapsed: float) -> "ToolMessage":
 
 
 def _after_model(state: dict[str, Any]) -> str:
-    """Return the next node: the last message asks for tools, or is the next of the user."""
+    """Return the next node: `tools` after a message of the model, `model` after one of the user."""
     if state.get("exit_status"):
         return "__end__"
     return "tools" if state["messages"][-1].type == "ai" else "model"
@@ -222,7 +222,7 @@ def _after_model(state: dict[str, Any]) -> str:
 def _update(
     messages: "Sequence[BaseMessage]" = (), status: ExitStatus | None = None, error: str | None = None
 ) -> dict[str, Any]:
-    """Return what a node changes in the state; a status ends the episode."""
+    """Return a node's update of the state; a status ends the episode."""
     return {"messages": list(messages), "exit_status": status.value if status else None, "error": error}
 
 
@@ -236,7 +236,7 @@ def _failed(episode: Episode, error: ModelError | StoreError, status: ExitStatus
 async def _messages(
     episode: Episode, prompt: Sequence[Message], turns: Sequence[Turn]
 ) -> tuple[list[Message], Reply | None]:
-    """Return the conversation to send, and the summary that had to be made first, None where none was due."""
+    """Return the conversation to send, and the summary if one was due."""
     config = episode.config
     messages = conversation(prompt, turns, config)
     since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
@@ -252,7 +252,7 @@ async def _messages(
 async def _traced(
     model: Model, messages: Sequence[Message], tools: Any, options: CallOptions, config: "RunnableConfig"
 ) -> tuple[Reply, str | None]:
-    """Call the model. LangChain's callbacks, where there are any, see the call and each piece of its text."""
+    """Call the model and report the call and each piece of its text to LangChain's callbacks, if there are any."""
     callbacks = config.get("callbacks")
     if not getattr(callbacks, "handlers", callbacks) or getattr(model, "streams_by_callbacks", False):
         return await model.complete(messages, tools, options), None
@@ -284,7 +284,7 @@ async def _traced(
 async def call_tools(
     toolbox: Toolbox, calls: Sequence[ToolCall], config: AgentConfig, made: int
 ) -> tuple[ToolResult, ...]:
-    """Return results in the order of the calls. Calls beyond a limit are refused in words; `made`: earlier calls."""
+    """Return results in the order of the calls. Refuse calls beyond a limit; `made`: number of earlier calls."""
     limits = [(config.max_calls_per_turn, "too_many_calls", config.max_calls_per_turn)]
     if not config.parallel_tool_calls:
         limits.append((1, "one_call_per_turn", 1))
@@ -300,15 +300,12 @@ async def call_tools(
     return (*results, *(ToolResult(call, said, error=reason) for call in refused))
 
 
-# The conversation: from the state to what a model is sent.
-
-
 def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: AgentConfig) -> list[Message]:
-    """Return all messages so far as they are sent for the next turn, compacted as `config` says.
+    """Return the messages to send for the next turn, compacted by `config.compaction`.
 
-    Compaction is the paper's open question (GraphWalk, section on limitations): `none` sends everything, `window`
-    leaves out tool results of older turns, `summary` lets the model sum up older turns in its own words. Calls without
-    a result before a user message are answered as refused, since servers want a result for every call.
+    Compaction is the paper's open question (GraphWalk, section on limitations). `none` sends everything, `window`
+    leaves out tool results of older turns, `summary` replaces older turns by the model's summary. Calls without a
+    result before a user message are answered as refused, since servers require a result for every call.
     """
     messages = list(prompt)
     first_whole = len(turns) - config.compaction_window if config.compaction == "window" else 0
@@ -329,7 +326,7 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
 
 
 def answer_now(config: AgentConfig) -> Message:
-    """Return the last request, when the turn limit is reached."""
+    """Return the request for an answer, sent when a limit is reached."""
     return Message("user", config.render("answer_now.j2"))
 
 
@@ -343,7 +340,7 @@ def _left_out(result: ToolResult, config: AgentConfig) -> str:
 
 
 def _as_message(turn: Turn, run_id: str | None) -> "BaseMessage":
-    """Return the message of a turn with the turn's facts, for the state."""
+    """Return a turn as a message for the state."""
     facts = {
         "usage": to_dict(turn.usage),
         "finish_reason": turn.finish_reason,
@@ -357,7 +354,7 @@ def _as_message(turn: Turn, run_id: str | None) -> "BaseMessage":
 
 
 def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":
-    """Fill in LangChain's own fields for finish reason and usage, where the message has none."""
+    """Set LangChain's fields for finish reason and usage unless the message has them."""
     said: AIMessage = message  # type: ignore[assignment]
     said.response_metadata.setdefault("finish_reason", facts.finish_reason)
     if facts.usage.total_tokens and said.usage_metadata is None:
@@ -367,7 +364,7 @@ def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":
 
 
 def _conversation(messages: "Sequence[BaseMessage]") -> tuple[list[Message], list[Turn]]:
-    """Return the messages before the first of the model, and its turns with their results."""
+    """Return the messages before the model's first one, and its turns with their results."""
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
     prompt = [from_langchain(message) for message in messages[: starts[0] if starts else None]]
     return prompt, [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]

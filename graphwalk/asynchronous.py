@@ -1,4 +1,4 @@
-"""Where the asyncio core is entered: by the command line, which turns signals into an orderly end, and by notebooks."""
+"""Run coroutines from synchronous code: with signal handling for the command line, in a thread for notebooks."""
 
 import os
 import signal
@@ -20,17 +20,14 @@ T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TWICE_SECONDS = 0.5
-"""Signals so close to each other are one: `timeout` sends its own to the process and to its group."""
+"""Two signals within this time count as one: `timeout` signals both the process and its group."""
 _THREAD = "graphwalk"
 _CLEAN_UP_SECONDS = 10.0
-"""An interrupted notebook cell waits this long for the work to put things in order."""
+"""Longest wait of an interrupted notebook cell for the clean-up."""
 
 
 class Interrupted(BaseException):
-    """A signal ended the work; what was finished is on disk. `exit_code` is 128 + the signal's number.
-
-    `announced`: a message about it is printed.
-    """
+    """The end of the work by a signal. `exit_code` is 128 + its number; `announced`: a message was printed."""
 
     def __init__(self, signum: int, *, announced: bool = False) -> None:
         super().__init__(signal.Signals(signum).name)
@@ -39,9 +36,9 @@ class Interrupted(BaseException):
 
 
 def heed_signals() -> None:
-    """Raise SIGINT and SIGTERM as Interrupted from now on, wherever the program is.
+    """Raise SIGINT and SIGTERM as Interrupted from now on.
 
-    Python drops exceptions in a callback of an import or of the garbage collector: end the process there.
+    Python drops exceptions in callbacks of imports and of the garbage collector; there the process ends.
     """
 
     def stop(signum: int, frame: FrameType | None) -> None:
@@ -60,8 +57,8 @@ def heed_signals() -> None:
 def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
     """Run `work` and return its result.
 
-    The first SIGINT or SIGTERM cancels the work and prints `message`. Interrupted is raised when the work has put
-    things in order, and its threads have ended. A second signal ends the process at once.
+    The first SIGINT or SIGTERM cancels the work and prints `message`. Raise Interrupted after the clean-up, when all
+    threads have ended. A second signal ends the process at once.
     """
     stop = _Stop(message)
     earlier = {signum: signal.signal(signum, stop) for signum in SIGNALS}
@@ -78,7 +75,7 @@ def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
             for signum, handler in earlier.items():
                 signal.signal(signum, handler)
         if stop.signum is not None:
-            # The signal ended the work, whatever failed after it. Its handler stays: a second signal ends the process.
+            # The handler stays: a second signal ends the process during what follows.
             raise Interrupted(stop.signum, announced=stop.announced)
 
 
@@ -89,7 +86,6 @@ class _Stop:
         self.signum: int | None = None
         """The first signal."""
         self.announced = False
-        """`message` is printed."""
         self._message = message
         self._came = 0.0
         self._cancel: Callable[[], object] = lambda: None
@@ -135,14 +131,16 @@ def in_background() -> bool:
 
 
 def run_in_background(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which a thread with an event loop of its own does: the caller's loop may be running.
+    """Run `work` in the background loop and return its result, even if the caller's own loop is running.
 
-    All such work shares one loop, so that connections can be kept between calls. A KeyboardInterrupt cancels the work
-    and waits until it has put things in order. RuntimeError where it is called from inside such work.
+    All such work shares one loop, so that connections are kept between calls. A KeyboardInterrupt cancels the work
+    and waits for its clean-up. Raise RuntimeError if called from inside such work.
     """
     if in_background():
         work.close()
-        raise RuntimeError("this is called from inside a running episode; use the form that begins with `a`")
+        raise RuntimeError(
+            "called from inside a running episode; use the asynchronous function, whose name begins with a"
+        )
     ended = threading.Event()
 
     async def announced() -> T:
@@ -164,7 +162,7 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
 
 @cache
 def _background_loop(process: int) -> "asyncio.AbstractEventLoop":
-    """One for each process: a forked one has no threads."""
+    """Return the loop of this process; the argument is its id, since a forked process has no threads."""
     import asyncio
 
     loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""Progress of long work: a moving line on a terminal, elsewhere a plain line a minute; on stderr, never in data."""
+"""Progress bars on stderr: a live line on a terminal, else a plain line every minute."""
 
 import sys
 import threading
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 60.0
 _SPEED_SECONDS = 600.0
-"""Time over which the speed is measured: long enough for slow episodes, and a slow start is forgotten."""
+"""Time over which the speed is measured."""
 
 
 class ProgressBar:
-    """A title, how much is done, how fast, and the time left. Call it with the number of things done."""
+    """A progress bar with speed and time left. Call it with the number of steps completed."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class ProgressBar:
 
         class Display(Progress):
             def get_renderables(self) -> "Iterator[RenderableType]":
-                """Put the numbers on a line of their own, which is broken rather than cut where it is too long."""
+                """Yield the bar, and below it the numbers, which wrap where they are too long."""
                 yield self.make_tasks_table(self.tasks)
                 if self.tasks and (numbers := bar.numbers()):
                     yield Text(numbers, no_wrap=False, overflow="fold")
@@ -59,7 +59,7 @@ class ProgressBar:
         self.display.advance(self._id, number)
 
     def begin(self, title: str, total: int, done: int = 0) -> None:
-        """Start a part of the work whose total is known."""
+        """Start a stage of the work with a known total."""
         self.display.update(self._id, description=title, total=total, completed=done)
 
     @property
@@ -67,7 +67,7 @@ class ProgressBar:
         return self.display.tasks[0].elapsed or 0.0
 
     def numbers(self) -> str:
-        """Return what is known: `40/120 · 2.5/s · 0:32 left`, followed by `detail`."""
+        """Return the state in words: `40/120 · 2.5/s · 0:32 left`, followed by `detail`."""
         task = self.display.tasks[0]
         parts = []
         if task.total is not None:
@@ -108,7 +108,7 @@ def progress_bar(title: str, total: int | None = None) -> Iterator[ProgressBar]:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
-    """Yield a function that ends the current step and begins the next; each step tells how long it took."""
+    """Yield a function that ends the current step and begins the next; steps of a second or more print their time."""
     with ExitStack() as current:
 
         def begin(title: str) -> None:
@@ -129,7 +129,7 @@ def _step(title: str) -> Iterator[None]:
 
 
 def speed(rate: float) -> str:
-    """Return a rate per second as `2.5/s`, `12.0/min` or `3.0/h`: in the first unit that holds at least one."""
+    """Return a rate per second as `2.5/s`, `12.0/min` or `3.0/h`: the first unit with a value of at least one."""
     unit, amount = next(((u, rate * s) for u, s in (("s", 1), ("min", 60)) if rate * s >= 1), ("h", rate * 3600))
     return f"{amount:,.1f}/{unit}"
 

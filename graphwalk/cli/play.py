@@ -59,7 +59,7 @@ def play(
         return
     given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
-    experiment = resolve(config, read_settings(), person=True)
+    experiment = resolve(config, read_settings(), human=True)
     if name is not None:
         _play_new_run(experiment, name)
         return

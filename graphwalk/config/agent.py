@@ -1,4 +1,4 @@
-"""The agent and its ablation switches."""
+"""Configuration of the agent and its ablation switches."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,25 +12,24 @@ from graphwalk.config.strict import NameOrPath, Strict
 from graphwalk.encodings import ENCODINGS
 
 SHORT = "short"
-"""The prompts in few words."""
+"""Name of the short prompts in `AgentConfig.prompts`."""
 
 
 class AgentConfig(Strict):
     """The agent and its ablation switches (docs/method.md, Agent and Tools)."""
 
     turn_limit: PositiveInt | None = None
-    """Turns after which the answer is asked for. None: in an experiment what its suite says, else no limit."""
+    """Turns after which the answer is requested. None: the default of the experiment's suite, else no limit."""
     tool_protocol: Literal["native", "text", "auto"] = "auto"
-    """How tools are called: by the server's own way, in the text of the reply, or by whichever of them works."""
+    """How tools are called: by the server's API, in the text of the reply, or by the first of these that works."""
     parallel_tool_calls: bool = True
     """The model may call several tools in one turn."""
     max_calls_per_turn: PositiveInt = 256
-    """Calls of one turn beyond this many are refused with a message to the model."""
+    """Largest number of calls in one turn; further calls are refused with a message to the model."""
     call_limit: PositiveInt | None = None
-    """Tool calls of one episode; at this number the answer is asked for, as at the turn limit."""
+    """Tool calls of one episode after which the answer is requested."""
     repeat_limit: PositiveInt | None = None
-    """Turns in which one call may be made, name and arguments the same; at this number the answer is asked for, as at
-    the turn limit. A model that repeats itself is stuck."""
+    """Turns with the same call (name and arguments) after which the answer is requested: the model is stuck."""
     think: bool = True
     """Offer tools that only take notes."""
     relationship_properties: bool = True
@@ -40,39 +39,39 @@ class AgentConfig(Strict):
     result_budget: PositiveInt | None = None
     """Rows of one tool result; more come in pages. None: no limit."""
     result_tokens: PositiveInt | None = None
-    """Tokens of the rows of one page, by our estimate. None: no limit."""
+    """Estimated tokens of the rows of one page. None: no limit."""
     fetched_rows: PositiveInt | None = None
-    """Rows that a call takes from the database before it counts the others. None: all."""
+    """Rows that a call fetches from the database; further rows are only counted. None: all."""
     value_characters: PositiveInt | None = None
-    """Longer texts and lists are cut in a result of several rows. None: never."""
+    """Length at which texts and lists are cut in a result of several rows. None: never."""
     call_seconds: PositiveFloat | None = None
-    """Time after which a call is given up and the model told so. None: the database's own, which ends the episode."""
+    """Timeout of a tool call, reported to the model. None: the timeout of the database, which ends the episode."""
     schema_tokens: PositiveInt | None = None
-    """Tokens of the schema in the prompt, by our estimate; a larger one is cut to names and numbers, and the tool
-    get_schema shows the rest. None: a table of all there is."""
+    """Estimated tokens of the schema in the prompt; a larger one is cut to names and numbers, and the tool get_schema
+    shows the rest. None: the whole schema."""
     query_seconds: PositiveFloat = 10.0
-    """Time that a query of the model's own may take (write_cypher)."""
+    """Timeout of a query written by the model (write_cypher)."""
     query_rows: PositiveInt = 1000
-    """Rows that such a query may show."""
+    """Rows in the result of a query written by the model."""
     encoding: str = Field(default="json", json_schema_extra={"enum": list(ENCODINGS)})
-    """How tool results are written."""
+    """Text format of tool results."""
     graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"
-    """How the whole graph is written in the no_tools setting."""
+    """Text format of the whole graph in the no_tools setting."""
     schema_samples: int = Field(default=0, ge=0)
     """Values of each property that the schema in the prompt shows."""
     compaction: Literal["none", "window", "summary"] = "none"
-    """What becomes of a long conversation: it stays, old results are shortened, or old turns are summed up."""
+    """Compaction of long conversations: none, shorten old tool results (window), or summarise old turns (summary)."""
     compaction_window: PositiveInt = 8
-    """Turns whose tool results stay whole; older ones are shortened or summed up."""
+    """Turns whose tool results stay whole under compaction."""
     clock: str = Field(default="2026-01-01T00:00:00Z", min_length=1)
-    """The time that the prompt states."""
+    """The current time in the prompt."""
     tools: tuple[NameOrPath, ...] | None = None
-    """Tools that ship, by name, and the user's own, by path; None: those of the suite."""
+    """Built-in tools by name, your own by path. None: those of the suite."""
     tool_words: Literal["whole", "short"] = "whole"
-    """What is told about a tool: all of it, or one sentence and its arguments."""
+    """Descriptions of tools: whole, or one sentence and the arguments."""
     prompts: NameOrPath | None = None
-    """A folder: each file in it replaces the one of templates/prompts/ with the same name. "short": one that ships, for
-    models with a small context."""
+    """A folder whose files replace those of the same name in templates/prompts/. "short": built-in prompts for models
+    with a small context."""
 
     @field_validator("encoding")
     @classmethod
@@ -91,13 +90,13 @@ class AgentConfig(Strict):
 
     @cached_property
     def texts(self) -> Prompts:
-        """The prompts of this agent, read once. ConfigError where a file of the user's is wrong."""
+        """The prompts of this agent, read once. Raise ConfigError if a file of the user is wrong."""
         if self.prompts == SHORT:
             return short_prompts()
         return shipped_prompts() if self.prompts is None else Prompts(Path(self.prompts))
 
     def render(self, name: str, /, **values: Any) -> str:
-        """A prompt by the name of its file: "graph_tools.j2"."""
+        """Render a prompt by the name of its file: "graph_tools.j2"."""
         return self.texts.render(name, **values)
 
 
@@ -110,11 +109,11 @@ FOREIGN: Mapping[str, Any] = {
     "schema_tokens": 4000,
     "schema_samples": 3,
 }
-"""What holds where the user says nothing else."""
+"""Limits on graphs that were not generated, unless the user sets them."""
 
 
 def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:
-    """The agent with the limits of `FOREIGN`, except where the user set a field, be it to None."""
+    """Return the agent with the limits of `FOREIGN`; fields that the user set, even to None, stay."""
     agent = agent or AgentConfig()
     return agent.model_copy(
         update={name: value for name, value in FOREIGN.items() if name not in agent.model_fields_set}

@@ -1,4 +1,4 @@
-"""How models are called: what is sent, how fast, what it may cost."""
+"""Configuration of model calls: options, prices, rate limits and budgets."""
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
@@ -6,20 +6,20 @@ from graphwalk.config.strict import LoggedSettings, Strict
 
 
 class ModelOptions(Strict):
-    """Sent with every call; None leaves it to the provider."""
+    """Options sent with every call of a model; None: the provider's default."""
 
     temperature: float | None = Field(default=None, ge=0)
     """Sampling temperature."""
     top_p: float | None = None
-    """Share of the probability that tokens are drawn from."""
+    """Nucleus sampling: share of the probability mass that tokens are drawn from."""
     max_output_tokens: PositiveInt | None = None
-    """Longest reply."""
+    """Output tokens of one reply."""
     reasoning_effort: str | None = None
-    """How much a reasoning model thinks, in its provider's words: low, medium, high, …"""
+    """Reasoning effort in the provider's words: low, medium, high, …"""
     seed: int | None = None
-    """For providers that promise the same reply for the same seed."""
+    """Seed of the provider's sampling, where it has one."""
     extra: LoggedSettings = Field(default_factory=dict)
-    """Other fields of the request, as the provider names them."""
+    """Other fields of the request, by the provider's names."""
 
 
 class Rates(Strict):
@@ -28,22 +28,22 @@ class Rates(Strict):
     input: float = Field(ge=0)
     output: float = Field(ge=0)
     cached_input: float | None = Field(default=None, ge=0)
-    """Input that the provider still held ready; None: as any other."""
+    """Input from the provider's prompt cache. None: the rate of other input."""
 
     def cost(self, new: int, cached: int, output: int) -> float:
-        """US dollars for so many tokens: input that is new, input from the provider's cache, output."""
+        """Return US dollars for tokens of new input, of input from the provider's cache, and of output."""
         cached_input = self.input if self.cached_input is None else self.cached_input
         return (new * self.input + cached * cached_input + output * self.output) / 1_000_000
 
 
 class LongRates(Rates):
-    """The rates of a call whose whole input is longer than `above` tokens."""
+    """Rates of a call with more than `above` input tokens."""
 
     above: PositiveInt
 
 
 class Price(Rates):
-    """What calls of a model cost where its provider does not report it."""
+    """Price of a model, used if its provider does not report the cost."""
 
     long: LongRates | None = None
 
@@ -54,31 +54,31 @@ class Price(Rates):
 
 
 class Limits(Strict):
-    """How fast, how long, how much. None: no limit. Seconds, tokens, US dollars."""
+    """Limits in seconds, tokens and US dollars. None: no limit."""
 
     max_concurrency: PositiveInt = 8
     """Episodes in flight."""
     requests_per_minute: PositiveFloat | None = None
-    """Of each model."""
+    """Requests per minute to each model."""
     tokens_per_minute: PositiveFloat | None = None
-    """Of each model."""
+    """Tokens per minute of each model."""
     retries: int = Field(default=8, ge=0)
-    """How often a call that failed is made again."""
+    """Retries of a failed call."""
     call_seconds: PositiveFloat = 300
-    """Time for one call of a model."""
+    """Timeout of one call of a model."""
     pause_seconds: PositiveFloat = 600
-    """A call whose server asks to wait longer than this fails instead."""
+    """Longest wait that a server may ask for; beyond it the call fails."""
     store_seconds: PositiveFloat = 30
-    """Time for one query of the database."""
+    """Timeout of one database query."""
     store_wait_seconds: PositiveFloat = 300
-    """How long the run waits for a database that is away; then it ends, and can go on later."""
+    """Longest wait for an unreachable database; then the run ends and can be resumed."""
     episode_seconds: PositiveFloat = 3600
-    """Time for one episode."""
+    """Timeout of one episode."""
     episode_tokens: PositiveInt | None = None
-    """Tokens of one episode; it ends there, and its answer counts as missing."""
+    """Tokens of one episode; beyond it the episode ends without an answer."""
     episode_usd: PositiveFloat | None = None
-    """Cost of one episode."""
+    """Cost of one episode; beyond it the episode ends without an answer."""
     budget_tokens: PositiveInt | None = None
-    """Tokens of the whole run; it stops there, and can go on with a larger budget."""
+    """Tokens of the whole run; beyond it the run ends and can be resumed with a larger budget."""
     budget_usd: PositiveFloat | None = None
     """Cost of the whole run."""

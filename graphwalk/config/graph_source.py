@@ -1,4 +1,4 @@
-"""Where somebody's own graph is: in a file, in a Neo4j as it stands, or where `db load` put it."""
+"""The source of your own graph: a file, an existing Neo4j database, or a graph loaded by `db load`."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,26 +10,22 @@ from graphwalk.config.strict import Strict
 from graphwalk.errors import ConfigError
 
 EXAMPLE = "example"
-"""The graph that ships, which needs no file."""
+"""Name of the built-in graph."""
 
 
 class GraphSource(Strict):
-    """A graph that was not generated: `{file: movies.graphml}` or `{neo4j: movies}`, the name of a database.
-
-    `{loaded: gw_3f2a90c1d77e}` is a graph that `graphwalk db load` left in Neo4j, by its label. `labels` and
-    `relationship_types` keep what has one of these; None keeps all.
-    """
+    """A graph that was not generated: `{file: movies.graphml}`, `{neo4j: movies}` or `{loaded: gw_3f2a90c1d77e}`."""
 
     file: Path | None = None
-    """A file or folder; "example" is the graph that ships."""
+    """A file or folder; "example" is the built-in graph."""
     neo4j: str | None = None
-    """The name of a database, which is walked as it stands."""
+    """The name of an existing database, which is only read."""
     loaded: str | None = None
-    """The label of a graph that `graphwalk db load` left in Neo4j."""
+    """The label of a graph that `graphwalk db load` put into Neo4j."""
     labels: tuple[str, ...] | None = None
-    """Only nodes with one of these."""
+    """Keep only nodes with one of these labels. None: all."""
     relationship_types: tuple[str, ...] | None = None
-    """Only relationships of these."""
+    """Keep only relationships of these types. None: all."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -39,12 +35,12 @@ class GraphSource(Strict):
 
     @property
     def name(self) -> str:
-        """What the graph is called in lists and reports."""
+        """The name of the graph in lists and reports."""
         return self.file.stem if self.file is not None else str(self.neo4j or self.loaded)
 
 
 def check_filter(what: str, chosen: Sequence[str] | None, there: Iterable[str]) -> None:
-    """Raise ConfigError if a filter keeps nothing, or names a label or type (`what`) that the graph does not have."""
+    """Raise ConfigError if a filter is empty or names a label or type (`what`) that the graph does not have."""
     known = sorted(set(there))
     missing = [name for name in chosen or () if name not in known]
     if missing or (chosen is not None and not chosen):

@@ -1,4 +1,4 @@
-"""What models read around a question: the files in templates/prompts/, and a user's own in place of some of them."""
+"""Prompt templates: the files of templates/prompts/, some of them replaced by files of the user."""
 
 import difflib
 import traceback
@@ -25,16 +25,16 @@ from graphwalk.jinja import (
 from graphwalk.resources import data_path
 
 MESSAGES = "tool_messages.yaml"
-"""Many short texts in one file: what is said about tool calls that went wrong."""
+"""Messages about failed tool calls, many in one file."""
 _NOT_PLAYED = ("conformance.yaml",)
-"""What `graphwalk models check` says is not part of an experiment."""
+"""Texts of `graphwalk models check`, which are not part of an experiment."""
 
 
 class Prompts:
-    """Ours, and those in `folder` in place of ours with the same names.
+    """The built-in prompts; files in `folder` replace those of the same name.
 
-    Files are read once: all episodes of a run see the same. ConfigError, with file and line, for a file that has none
-    of our names, is malformed, or asks for a value that the one of ours is not given.
+    Files are read once, so that all episodes of a run use the same. Raise ConfigError, with file and line, for a file
+    with an unknown name, with an error, or with a variable that the built-in file does not have.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -44,7 +44,7 @@ class Prompts:
         ours = _shipped()
         self._paths = {**ours, **own}
         self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
-        """Name → text of all of them."""
+        """Name → text."""
         for name in own:
             _check_name(own[name], list(ours))
         self._messages = {**_messages(ours[MESSAGES]), **(_own_messages(own, ours[MESSAGES]))}
@@ -52,14 +52,14 @@ class Prompts:
         self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(self._load), trim=True)
 
     def render(self, name: str, /, **values: Any) -> str:
-        """The text of one file ("graph_tools.j2"). ConfigError if it needs what it is not given."""
+        """Render one file ("graph_tools.j2"). Raise ConfigError if a variable is missing."""
         try:
             return rendered(self._settings.get_template(name), values)
         except TemplateError as error:
             raise ConfigError(f"{self._place(name, error)}: {error.message}") from error
 
     def message(self, name: str, /, **values: Any) -> str:
-        """One of the messages about tool calls."""
+        """Render one of the messages about tool calls."""
         try:
             return render_text(self._messages[name], **values)
         except TemplateError as error:
@@ -69,7 +69,7 @@ class Prompts:
         return (self.files[name], str(self._paths[name]), None) if name in self.files else None
 
     def _place(self, name: str, error: TemplateError) -> str:
-        """File and line: of a syntax error, or of the text that was being rendered."""
+        """Return file and line of a syntax error, or of the text that was being rendered."""
         line = getattr(error, "lineno", None)
         if line is not None:
             return f"{self._paths.get(getattr(error, 'name', None) or name, name)}:{line}"
@@ -90,13 +90,13 @@ class Prompts:
 
 @cache
 def shipped_prompts() -> Prompts:
-    """Ours alone."""
+    """Return the built-in prompts."""
     return Prompts()
 
 
 @cache
 def short_prompts() -> Prompts:
-    """Ours in few words, where there are such."""
+    """Return the built-in prompts in their short form, where they have one."""
     return Prompts(_short_folder())
 
 
@@ -110,7 +110,7 @@ def _shipped() -> dict[str, Path]:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """Name → file; hidden ones are left out."""
+    """Return name → file, without hidden files."""
     return {path.name: path for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
 
 
@@ -125,12 +125,12 @@ def _check_name(path: Path, known: list[str]) -> None:
     if path.name not in known:
         close = difflib.get_close_matches(path.name, known, n=1)
         meant = f"; did you mean {close[0]}?" if close else ""
-        raise ConfigError(f"{path}: no prompt has this name{meant}", hint=f"those that there are: {', '.join(known)}")
+        raise ConfigError(f"{path}: no prompt has this name{meant}", hint=f"prompts: {', '.join(known)}")
 
 
 @cache
 def _names_of(name: str) -> frozenset[str]:
-    """The names that ours uses, whole or in few words, files that it includes among them."""
+    """Return the variables of the built-in prompts of this name, with those of the files that they include."""
     texts = [_read(files[name]) for files in (_shipped(), _files(_short_folder())) if name in files]
     included = {other for text in texts for other in included_in(text)}
     return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
@@ -144,7 +144,7 @@ def _messages(path: Path) -> dict[str, str]:
 
 
 def _own_messages(own: Mapping[str, Path], ours: Path) -> dict[str, str]:
-    """Those that replace some of ours."""
+    """Return the user's messages, checked against the built-in ones."""
     path = own.get(MESSAGES)
     if path is None:
         return {}
@@ -160,6 +160,5 @@ def _own_messages(own: Mapping[str, Path], ours: Path) -> dict[str, str]:
 
 
 def _line(path: Path, name: str) -> int:
-    """The line of a message, from 1."""
     text = _read(path).splitlines()
     return next((number for number, line in enumerate(text, 1) if line.startswith(f"{name}:")), 1)

@@ -1,4 +1,4 @@
-"""What every part of a configuration is: fixed, and without fields that nobody knows."""
+"""Base classes of configurations: immutable, without unknown fields."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,12 +8,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from graphwalk.sanitise import credentials_in
 
 MOST = 100_000
-"""Graphs of a kind, tasks about one, episodes with one: more would fill the memory before the first call."""
+"""Most graphs of a kind, tasks about a graph, and episodes of a task: more would fill the memory."""
 
 
 class Strict(BaseModel):
-    """A part of a configuration. Defaults are validated too: 3600 and 3600.0 would be written in two ways, and be two
-    conditions."""
+    """A part of a configuration.
+
+    Defaults are validated too: 3600 and 3600.0 would be written differently and give two fingerprints.
+    """
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, use_attribute_docstrings=True
@@ -24,28 +26,28 @@ class Spec(Strict):
     """Something that can be generated."""
 
     count: int = Field(default=1, ge=1, le=MOST)
-    """How many of this kind."""
+    """Number of this kind."""
 
 
 class SuiteConfig(Strict):
-    """The `suite` of an experiment; every suite has a class of its own with this one as its base."""
+    """The `suite` of an experiment; base class of the configuration of each suite."""
 
     name: str
 
     @property
     def foreign(self) -> bool:
-        """True where agents walk graphs that somebody else made, which may be large and have long values."""
+        """True if the graphs are not generated; they may be large and have long values."""
         return False
 
 
 class GivenText(str):
-    """A text from the command line or from a Python call: a path in it is relative to the working directory."""
+    """A text from the command line or a Python call; a path in it is relative to the working directory."""
 
     __slots__ = ()
 
 
 def given(value: Any) -> Any:
-    """Return the value with every text in it as a `GivenText`."""
+    """Return the value with each text in it as a `GivenText`."""
     if isinstance(value, dict):
         return {name: given(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -54,7 +56,7 @@ def given(value: Any) -> Any:
 
 
 def absolute(text: str | Path, info: ValidationInfo) -> Path:
-    """Return an absolute path. A relative one begins in the folder of the file that names it (see `validate`)."""
+    """Return an absolute path; a relative one is relative to the folder of the file that names it (`validate`)."""
     folder = None if isinstance(text, GivenText) else (info.context or {}).get("folder")
     return (Path(folder or ".") / Path(text).expanduser()).resolve()
 
@@ -75,13 +77,13 @@ def _without_credentials(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 LoggedSettings = Annotated[dict[str, Any], AfterValidator(_without_credentials)]
-"""Settings of a provider or a library, under its names; credentials at any depth are refused."""
+"""Settings of a provider or a library, by its names; credentials at any depth are refused."""
 
 
 def is_path(text: str) -> bool:
-    """True for what a user writes for a file of their own, and not for the name of something that ships."""
+    """Return True for a path of a file, False for the name of something built in."""
     return "/" in text or text.endswith((".yaml", ".yml"))
 
 
 NameOrPath = Annotated[str, BeforeValidator(_found)]
-"""Something that ships, by its name, or a file of the user's, by its path: `node_count`, `./my_question.yaml`."""
+"""The name of something built in, or the path of a file: `node_count`, `./my_question.yaml`."""

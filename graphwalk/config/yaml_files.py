@@ -17,22 +17,22 @@ from graphwalk.resources import quote
 LONGEST_TEXT = 500_000
 """Characters; the largest file that ships has 6,000."""
 MOST_VALUES = 10_000
-"""Values, lists and mappings; each takes a thousand bytes and some microseconds."""
+"""Values, lists and mappings; each takes about 1 kB."""
 DEEPEST = 50
 """Lists and mappings inside one another."""
 MOST_ALIASES = 100
-"""Uses of `*name`: each can stand for a large part of the document, which then has to be gone through again."""
+"""Uses of `*name`; each can repeat a large part of the document."""
 _LONGEST_NUMBER = 1_000
-_NO_TEXT = "it has a character that text cannot have"
+_NO_TEXT = "it contains a character that is not allowed in text"
 _PLAIN_TAGS = "tag:yaml.org,2002:"
 _OTHER_TAGS = frozenset(f"{_PLAIN_TAGS}{name}" for name in ("binary", "omap", "pairs", "set"))
-"""They make values that no JSON holds."""
+"""Tags of values that JSON cannot hold."""
 _HALF = re.compile("[\ud800-\udfff]")
-"""Half of a pair of characters, which can be written as an escape and not as text."""
+"""Half of a surrogate pair, which can be an escape and not text."""
 
 
 class YamlMistakeError(Exception):
-    """What is wrong with a text, in words; `line` from 1, None where it is not known."""
+    """An error in a YAML text; `line` counts from 1, None if unknown."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -40,7 +40,7 @@ class YamlMistakeError(Exception):
 
 
 def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
-    """The data, and the tree that knows its lines. YamlMistakeError for anything else than plain, bounded data."""
+    """Return the data, and the node tree with its lines. Raise YamlMistakeError unless it is plain, bounded data."""
     if len(text) > LONGEST_TEXT:
         raise YamlMistakeError(f"it is longer than {LONGEST_TEXT:,} characters")
     try:
@@ -53,7 +53,7 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, with bounds; what it cannot make a value of is said with its line."""
+    """A safe loader with limits, whose errors have the line."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -120,11 +120,11 @@ _YAML_WORDS = (
     ("expected a single document", "it holds more than one document; remove the line ---"),
     ("cannot start any token", "a value begins with a sign that YAML keeps for itself; put the text in quotes"),
 )
-"""Words of the YAML parser → ours."""
+"""Messages of the YAML parser → ours."""
 
 
 def _in_words(error: yaml.YAMLError) -> str:
-    """What the parser found, without its jargon."""
+    """Return the parser's error without its jargon."""
     problem = str(getattr(error, "problem", None) or error)
     if "could not determine a constructor for the tag" in problem:
         return _tag_refused(problem.rpartition("tag ")[2].strip("'"))
@@ -176,15 +176,14 @@ _PATTERNS: Mapping[str, str] = {
 
 
 def in_words(error: Any, known: Set[str] = frozenset()) -> str:
-    """One of pydantic's errors; `known` are the names of all fields, for those that do not exist."""
+    """Return the message for one of pydantic's errors; `known`: all field names, to suggest one."""
     if error["type"] == "extra_forbidden":
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
         return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
     if error["type"] in ("value_error", "assertion_error"):
         return str(error["msg"]).partition(", ")[2]
-    given = error["input"]
     words = _words(error["type"], error.get("ctx", {})) or str(error["msg"])
-    return words if error["type"] == "missing" else f"{words}, not {shown(given)}"
+    return words if error["type"] == "missing" else f"{words}, not {shown(error['input'])}"
 
 
 def _words(kind: str, context: Mapping[str, Any]) -> str | None:
@@ -206,7 +205,7 @@ def _counted(entries: int) -> str:
 
 
 def shown(given: Any) -> str:
-    """What was given, short; lists and mappings by what they are."""
+    """Return a value as an error message shows it; lists and mappings by their kind."""
     if given is None:
         return "empty"
     if isinstance(given, dict):
@@ -218,12 +217,12 @@ def shown(given: Any) -> str:
 
 M = TypeVar("M", bound=BaseModel)
 _UNION_TAG = re.compile(r"\(.*\)")
-"""In a location, which of several forms a value was taken for: `(own)`. It is no field."""
+"""The member of a union in a location, `(own)`, which is no field."""
 
 
 @dataclass(frozen=True)
 class YamlFile:
-    """A file, what it says, and its node tree, which knows the lines."""
+    """A YAML file: its text, data, and node tree with the lines."""
 
     path: Path
     text: str
@@ -232,7 +231,7 @@ class YamlFile:
 
     @classmethod
     def read(cls, path: Path) -> "YamlFile":
-        """ConfigError, with the line where there is one, where the file cannot be read or parsed."""
+        """Read a file. Raise ConfigError, with the line if known, if it cannot be read or parsed."""
         try:
             with path.open(encoding="utf-8") as file:
                 text = file.read(LONGEST_TEXT + 1)
@@ -241,18 +240,18 @@ class YamlFile:
             where = f"{path}:{problem.line}" if problem.line else str(path)
             raise ConfigError(f"{where}: not valid YAML: {problem}") from problem
         except UnicodeDecodeError as error:
-            raise ConfigError(f"{path}: cannot be read: it is not UTF-8 text") from error
+            raise ConfigError(f"{path}: cannot be read: not UTF-8 text") from error
         except OSError as error:
             raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
 
     def where(self, *fields: int | str) -> str:
-        """File, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
+        """Return file, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
         line, names = _locate(self.tree, fields)
         return f"{self.path}{f':{line}' if line else ''}: {'.'.join(names)}"
 
 
 def parse_value(text: str, source: str) -> Any:
-    """A YAML value given on a command line. ConfigError names `source`."""
+    """Parse a YAML value from the command line. Raise ConfigError with `source` if it is none."""
     try:
         return read_yaml(text)[0]
     except YamlMistakeError as problem:
@@ -268,31 +267,27 @@ def validate(
     *,
     folder: Path | None = None,
 ) -> M:
-    """`data` as `model`; ConfigError names source, line (where `tree` knows it) and field of every mistake.
+    """Validate `data`. Raise ConfigError with source, line (if `tree` is given) and field of each error.
 
-    `origins` are the words by which somebody set a field (dotted key) over what the source says. Paths in `data` are
-    relative to `folder`.
+    `origins`: dotted key → override or flag that set the field. Paths in `data` are relative to `folder`.
     """
     try:
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:
         known, found = _known_fields(model), error.errors()
-        told = [e for e in found if e["type"] != "too_short" or not _has_wrong_entries(e["loc"], found)]
-        lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, known)) for e in told]
+        # pydantic also calls a list too short whose entries are all wrong.
+        parents = {e["loc"][:depth] for e in found for depth in range(len(e["loc"]))}
+        shown_errors = [e for e in found if e["type"] != "too_short" or e["loc"] not in parents]
+        lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, known)) for e in shown_errors]
         raise ConfigError("\n".join(dict.fromkeys(lines))) from error
 
 
-def _has_wrong_entries(location: Sequence[int | str], errors: Sequence[Any]) -> bool:
-    """True for a list that only seems to be empty, because its entries are wrong."""
-    return any(len(e["loc"]) > len(location) and e["loc"][: len(location)] == location for e in errors)
-
-
 def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
-    """Set a value deep inside nested mappings and lists; mappings on the way are made where they are missing."""
+    """Set a value inside nested mappings and lists; missing mappings are created. `*` in the key: each list entry."""
     head, _, rest = key.partition(".")
     if isinstance(data, list):
         if head != "*" and not (head.isdecimal() and int(head) < len(data)):
-            raise ConfigError(f"{source}: {head!r} is not in a list of {len(data)} (numbered from 0; * for all)")
+            raise ConfigError(f"{source}: the list has no entry {head!r}; it has {len(data)}, from 0 (* for all)")
         places: list[Any] = list(range(len(data))) if head == "*" else [int(head)]
     elif isinstance(data, dict):
         places = [head]
@@ -321,12 +316,11 @@ def _describe(
 
 @lru_cache(maxsize=64)
 def _known_fields(model: type[BaseModel]) -> frozenset[str]:
-    """The names of all fields, at whatever depth."""
     return frozenset(_field_names(model.model_json_schema()))
 
 
 def _field_names(schema: Any) -> Iterator[str]:
-    """The names of all fields in a JSON schema, at whatever depth."""
+    """Yield the names of all fields in a JSON schema, at any depth."""
     if isinstance(schema, dict):
         properties = schema.get("properties")
         yield from properties if isinstance(properties, dict) else ()
@@ -338,15 +332,14 @@ def _field_names(schema: Any) -> Iterator[str]:
 
 
 def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str]]:
-    """Line and fields of a pydantic location."""
+    """Return line and fields of a pydantic location."""
     node, fields = tree, []
     line = None if tree is None else tree.start_mark.line + 1
     for part in location:
         if _UNION_TAG.fullmatch(str(part)):
             continue
-        child = _child(node, part)
         fields.append(str(part))
-        node = child
+        node = _child(node, part)
         if node is not None:
             line = node.start_mark.line + 1
     return line, fields

@@ -1,4 +1,4 @@
-"""The configuration of an experiment: a YAML file, overrides from the command line, defaults from here."""
+"""The configuration of an experiment, its JSON Schema, and the table of its fields."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
@@ -17,12 +17,12 @@ C = TypeVar("C", bound=SuiteConfig)
 
 
 class Extractor(Strict):
-    """A model that reads what stage 1 cannot. Where it is not `required`, a run without its key does without it."""
+    """A model that extracts answers that the parser cannot read."""
 
     model: str = Field(min_length=1)
     """`provider/model`."""
     required: bool = True
-    """Without its key the run does not begin."""
+    """Refuse to run without its API key; else run without the extractor."""
 
     @model_validator(mode="before")
     @classmethod
@@ -31,7 +31,7 @@ class Extractor(Strict):
 
 
 def _by_name(schema: dict[str, Any]) -> None:
-    """The name of a model alone will do."""
+    """Allow the name of a model alone."""
     schema["anyOf"].append({"type": "string"})
 
 
@@ -39,39 +39,39 @@ class ExperimentConfig(Strict, Generic[C]):
     """One experiment: suite × models × settings × repeats. C is the configuration class of the suite."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
-    """What run folders are called after."""
+    """Name of the experiment, and part of the names of run folders."""
     description: str = ""
-    """For people, in the list of experiments."""
+    """Description in the list of experiments."""
     tags: tuple[str, ...] = ()
-    """Words by which `graphwalk runs --tag` finds the runs again."""
+    """Tags, for `graphwalk runs --tag`."""
     suite: C
     models: tuple[str, ...] = ()
-    """`provider/model`; none: the scripted ones."""
+    """Models as `provider/model`; none: the scripted agents."""
     model_arguments: dict[str, LoggedSettings] = Field(default_factory=dict)
-    """What the class of a model is opened with besides its name, by model: those of LangChain and of other packages."""
+    """Extra keyword arguments for the model's constructor, by model."""
     servers: dict[str, str] = Field(default_factory=dict)
     """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
     settings: tuple[str, ...] = ("tools",)
-    """Ways of asking: tools, no_tools, write_cypher; for MAGMA its strategies."""
+    """Settings: tools, no_tools, write_cypher; for MAGMA its strategies."""
     repeats: int = Field(default=1, ge=1, le=MOST)
     """Episodes per task, model and setting."""
     limit: PositiveInt | None = None
-    """Only the first tasks."""
+    """Number of tasks; only the first ones are used."""
     seed: int = 0
-    """Everything generated follows from it."""
+    """Random seed."""
     store: str = "embedded"
-    """Where graphs are kept: "embedded", "neo4j", or a store of another package."""
+    """Graph store: "embedded", "neo4j", or a store of another package."""
     keep: bool = False
-    """Leave the graphs in Neo4j when the run is done."""
+    """Keep the graphs in Neo4j after the run."""
     agent: AgentConfig = Field(default=AgentConfig(), validate_default=True)
     options: ModelOptions = ModelOptions()
     limits: Limits = Limits()
     prices: dict[str, Price] = Field(default_factory=dict)
-    """US dollars per million tokens by model, where they are not known or not as published."""
+    """Prices by model, in US dollars per million tokens; they replace the published ones."""
     extractor: Annotated[Extractor | None, Field(json_schema_extra=_by_name)] = None
-    """The model of stage 2; its name alone, or with `required`."""
+    """Model for answers that the parser cannot read; its name alone, or with `required`."""
     reference: str | None = Field(default=None, min_length=1)
-    """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
+    """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
 
     @field_validator("servers")
     @classmethod
@@ -81,13 +81,13 @@ class ExperimentConfig(Strict, Generic[C]):
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ValueError(f"{name}: {url!r} is not the address of a server; write it as https://host/v1")
             if parts.username or parts.password or parts.query:
-                raise ValueError(f"{name}: an address is logged, and must hold no key; set {name.upper()}_API_KEY")
+                raise ValueError(f"{name}: an address is logged and must contain no key; set {name.upper()}_API_KEY")
         return servers
 
     @field_validator("models", "settings")
     @classmethod
     def _each_once(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        """Given twice, its episodes would be paid for twice and counted once."""
+        """Refuse duplicates: their episodes would be paid for twice and counted once."""
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             raise ValueError(f"{', '.join(twice)} is named twice; for more episodes of a task use repeats")
         if info.field_name == "settings" and not names:
@@ -97,7 +97,7 @@ class ExperimentConfig(Strict, Generic[C]):
     @field_validator("agent")
     @classmethod
     def _as_the_suite_says(cls, agent: AgentConfig, info: ValidationInfo) -> AgentConfig:
-        """Turns, and the limits on foreign graphs: so that a run records them, and a resumed one has them still."""
+        """Fill in the suite's turn limit and the limits on foreign graphs, so that a run records them."""
         suite = info.data.get("suite")
         if suite is not None and suite.foreign:
             agent = foreign_agent(agent)
@@ -106,7 +106,7 @@ class ExperimentConfig(Strict, Generic[C]):
         return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})
 
     def as_yaml(self) -> str:
-        """The experiment with all its fields, as a file that can be run."""
+        """Return the experiment with all fields as YAML that can be run."""
         return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
 
@@ -114,7 +114,7 @@ AnyExperiment = ExperimentConfig[Any]
 
 
 def experiment_type(data: Any) -> type[AnyExperiment]:
-    """The class of an experiment with the suite that `data` names. ConfigError where it names none that there is."""
+    """Return the class of experiments of the suite that `data` names. Raise ConfigError if there is no such suite."""
     suite = data.get("suite") if isinstance(data, dict) else None
     name = suite.get("name") if isinstance(suite, dict) else None
     if not isinstance(name, str):
@@ -133,11 +133,11 @@ _TYPES = {
 }
 _BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 SCHEMA_LINE = "# yaml-language-server: $schema="
-"""How the first line of a YAML file tells an editor which schema it follows."""
+"""Beginning of the first line of a YAML file, by which editors find its schema."""
 
 
 class FieldRow(NamedTuple):
-    """One field: its dotted name (`[]` for an entry of a list), and type, default and meaning in words."""
+    """One field: dotted name (`[]` for an entry of a list), type, default and meaning in words."""
 
     name: str
     type: str
@@ -146,7 +146,7 @@ class FieldRow(NamedTuple):
 
 
 def experiment_schema() -> dict[str, Any]:
-    """The JSON Schema of experiments of all suites that are installed."""
+    """Return the JSON Schema of experiments of all installed suites."""
     schemas = {name: experiment_type({"suite": {"name": name}}).model_json_schema() for name in SUITES.names()}
     definitions: dict[str, Any] = {}
     branches = []
@@ -167,7 +167,7 @@ def experiment_schema() -> dict[str, Any]:
 
 
 def experiment_fields() -> dict[str, list[FieldRow]]:
-    """All fields: those that all experiments share under "", those of each suite under its name."""
+    """Return all fields: common ones under "", those of each suite under its name."""
     found: dict[str, list[FieldRow]] = {}
     for name in SUITES.names():
         schema = experiment_type({"suite": {"name": name}}).model_json_schema()
@@ -190,7 +190,7 @@ def _rows(schema: Mapping[str, Any], known: Mapping[str, Any], prefix: str) -> I
 
 
 def _inner(field: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, bool]:
-    """The schema of the fields inside a field, if it has any, and whether the field is a list of such."""
+    """Return the schema of the fields inside a field, None without any, and whether the field is a list of these."""
     options = field.get("anyOf", [field])
     for option in options:
         target = _resolved(option, known)

@@ -1,4 +1,4 @@
-"""Finding and reading experiments: a YAML file by name or path, overrides on top."""
+"""Load experiments: a YAML file by name or path, with overrides."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -18,12 +18,12 @@ from graphwalk.suites.registry import suite_class
 
 
 def shipped_experiments() -> dict[str, Path]:
-    """Name → file of the experiments that come with GraphWalk."""
+    """Return name → file of the built-in experiments."""
     return {path.stem: path for path in sorted(data_path("templates").glob("experiments/*.yaml"))}
 
 
 def find_experiment(name: str) -> Path:
-    """The file of an experiment given by name or path. ConfigError lists what there is."""
+    """Return the file of an experiment by name or path. Raise ConfigError, with the known names, if there is none."""
     shipped = shipped_experiments()
     if name in shipped:
         return shipped[name]
@@ -31,17 +31,13 @@ def find_experiment(name: str) -> Path:
     if path.suffix in (".yaml", ".yml") and path.is_file():
         return path
     if path.is_dir():
-        raise ConfigError(f"{name} is a folder, not an experiment", hint=_experiments_in(path))
+        files = sorted(file.name for file in path.glob("*.y*ml"))[:5]
+        hint = f"name a file in it: {', '.join(files)}" if files else "give the path of a YAML file"
+        if (path / "run.json").exists():
+            hint = f"it is a run folder; to continue the run: graphwalk resume {path}"
+        raise ConfigError(f"{name} is a folder, not an experiment", hint=hint)
     missing = f"there is no file {name}" if path.suffix in (".yaml", ".yml") else f"there is no experiment {name!r}"
     raise ConfigError(missing, hint=f"known experiments: {', '.join(shipped)}; or give the path of a YAML file")
-
-
-def _experiments_in(folder: Path) -> str:
-    """The next thing to do for somebody who named a folder."""
-    if (folder / "run.json").exists():
-        return f"it is the folder of a run; go on with it: graphwalk resume {folder}"
-    files = sorted(path.name for path in folder.glob("*.y*ml"))[:5]
-    return f"name a file in it: {', '.join(files)}" if files else "give the path of a YAML file"
 
 
 def load_experiment(
@@ -51,17 +47,16 @@ def load_experiment(
     *,
     graphs: int | None = None,
 ) -> AnyExperiment:
-    """An experiment with `key=value` overrides (dotted keys, YAML values) and then `flags` (dotted keys) applied.
+    """Load an experiment and apply `key=value` overrides, then `flags`; keys are dotted, values YAML.
 
-    `source` is a name, the path of a YAML file, or what would stand in one.
-    In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`. `graphs` sets the number of
-    graphs, mazes or traces of each kind, whatever the suite calls them. Paths in a file are relative to it, those in
-    overrides and flags to the working directory.
-    ConfigError names the file and line of a mistake, or the override that brought it in.
+    `source` is a name, the path of a YAML file, or the content of one. `*` in a dotted key is every element of a list:
+    `suite.graphs.*.count=3`. `graphs` sets the number of graphs, mazes or traces of each kind. Paths in a file are
+    relative to it, those in overrides and flags to the working directory.
+    Raise ConfigError with the file and line of an error, or the override that caused it.
     """
-    said, data, folder, tree = _read(source)
+    name, data, folder, tree = _read(source)
     if not isinstance(data, dict):
-        raise ConfigError(f"{said}: an experiment is a mapping of fields, this is {shown(data)}")
+        raise ConfigError(f"{name}: expected a mapping of fields, found {shown(data)}")
     origins: dict[str, str] = {}
     for override in overrides:
         key, value = parse_override(override)
@@ -69,15 +64,15 @@ def load_experiment(
         set_dotted(data, key, given(value), origins[key])
     set_by_flag = dict(flags or {})
     if graphs is not None:
-        set_by_flag[f"{_graphs_key(data, said)}.*.count"] = graphs
+        set_by_flag[f"{_graphs_key(data, name)}.*.count"] = graphs
     for key, value in set_by_flag.items():
         origins[key] = shown_setting(key, value, value)
         set_dotted(data, key, given(value), key)
-    return validate(_type(data, said), data, said, tree, origins, folder=folder)
+    return validate(_type(data, name), data, name, tree, origins, folder=folder)
 
 
 def _read(source: str | Mapping[str, Any]) -> tuple[str, Any, Path, yaml.Node | None]:
-    """What messages call an experiment, what it says, where its paths begin, and which line says what."""
+    """Return the name of an experiment for messages, its data, the folder of its paths, and its YAML tree."""
     if isinstance(source, Mapping):
         return "the experiment", deepcopy(dict(source)), Path.cwd(), None
     path = find_experiment(source)
@@ -86,25 +81,22 @@ def _read(source: str | Mapping[str, Any]) -> tuple[str, Any, Path, yaml.Node | 
 
 
 def experiment_from(data: Mapping[str, Any], source: str) -> AnyExperiment:
-    """An experiment from data that was read elsewhere: a run folder, a notebook. ConfigError names `source`."""
+    """Return an experiment from data that was read elsewhere. Raise ConfigError with `source` if it is wrong."""
     return validate(_type(data, source), data, source, folder=Path.cwd())
 
 
 def own_graphs(source: str, graph: GraphSource) -> list[dict[str, Any]]:
-    """`suite.graphs` of an experiment with somebody's own graph in place of those that it names.
-
-    What it says of an own graph besides the place, such as `twin`, stays.
-    """
+    """Return `suite.graphs` of an experiment with your own graph in place of its graphs; `twin` is kept."""
     _, data, _, _ = _read(source)
     suite = data.get("suite") if isinstance(data, dict) else None
     listed = suite.get("graphs") if isinstance(suite, dict) else None
-    place = graph.model_dump(mode="json", exclude_none=True)
-    kept = [{k: v for k, v in one.items() if k == "twin"} for one in listed or () if isinstance(one, dict)]
-    return [{**(kept[0] if kept else {}), **place}]
+    first = next((one for one in listed or () if isinstance(one, dict)), {})
+    twin = {"twin": first["twin"]} if "twin" in first else {}
+    return [{**twin, **graph.model_dump(mode="json", exclude_none=True)}]
 
 
 def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
-    """Key and value of `key=value`. ConfigError where it has another form."""
+    """Return key and value of `key=value`. Raise ConfigError if it has another form."""
     key, sign, text = override.partition("=")
     if not sign or not key.strip():
         raise ConfigError(f"{flag} {override}: expected key=value, for example {flag} seed=7")
@@ -119,7 +111,7 @@ def _type(data: Any, source: str) -> type[AnyExperiment]:
 
 
 def _graphs_key(data: dict[str, Any], source: str) -> str:
-    """Where the configuration lists what is generated; the suite's default is written out if the file has none."""
+    """Return the dotted key of the list of generated graphs, and write the suite's default there if it is missing."""
     config_type = _type(data, source).model_fields["suite"].annotation
     suite = suite_class(data["suite"]["name"])
     assert config_type is not None

@@ -1,4 +1,4 @@
-"""The seam to language models: one async method, messages in the OpenAI chat format."""
+"""The interface of language models: one async method, messages in the OpenAI chat format."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,12 +10,12 @@ class Model(Protocol):
     """A language model. One object serves many conversations at the same time."""
 
     name: str
-    """As the user wrote it: `provider/model`."""
+    """`provider/model`."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """The model's next message. ModelError where the provider fails; `retryable` tells whether to try again."""
+        """Return the model's next message. Raise ModelError if the provider fails; `retryable`: worth a retry."""
         ...
 
     async def close(self) -> None:
-        """Give back connections."""
+        """Close connections."""
         ...

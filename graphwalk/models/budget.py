@@ -1,4 +1,4 @@
-"""The budget of a run, and the usage that a reply is charged with."""
+"""The budget of a run, and the usage and cost of a reply."""
 
 import asyncio
 import math
@@ -13,15 +13,15 @@ from graphwalk.types.chat import Message, Reply, ToolSpec, Usage
 
 
 class BudgetSpentError(ModelError):
-    """A call was not made because the budget is spent."""
+    """Error for a call that was not made because the budget is spent."""
 
 
 @dataclass
 class Budget:
-    """Tokens and US dollars that may be spent (None: no limit), and those that were.
+    """A budget in tokens and US dollars (None: no limit), and what is spent.
 
-    Near the end calls are made one after the other: the expected usage of calls under way is held back. `unpriced`
-    counts calls of unknown cost: where there are any, a limit in dollars cannot be kept.
+    The expected usage of calls in flight is reserved, so that calls near the end of the budget wait for each other.
+    `unpriced` counts calls of unknown cost; with any of these a limit in dollars cannot be kept.
     """
 
     tokens: int | None = None
@@ -37,11 +37,11 @@ class Budget:
 
     @property
     def exhausted(self) -> bool:
-        """True when nothing may be spent any more; calls under way are not taken back."""
+        """True if the budget is spent; calls in flight still end."""
         return not self._has_room(self.used)
 
     def check(self) -> None:
-        """Raise BudgetSpentError where nothing may be spent any more."""
+        """Raise BudgetSpentError if the budget is spent."""
         if self.exhausted:
             raise BudgetSpentError(
                 "the budget of the run is spent", hint="resume with a higher --budget-usd or -tokens"
@@ -53,12 +53,10 @@ class Budget:
 
     @asynccontextmanager
     async def reservation(self, usage: Callable[[], Usage]) -> AsyncIterator[None]:
-        """Wait until there is room for a call, and hold back its expected `usage` until it is paid.
+        """Wait until the budget has room for a call, and reserve its expected usage while the block runs.
 
-        What is expected changes while a call waits: it is asked for again each time another one was paid.
-
-        A call that is alone may always be sent, so that a budget can be spent to its end. BudgetSpentError where
-        nothing may be spent any more.
+        `usage` is called again after each call that ends, since the expectation changes. A single call may always
+        start, so that a budget can be spent to its end. Raise BudgetSpentError if the budget is spent.
         """
         while True:
             self.check()
@@ -82,10 +80,10 @@ class Budget:
 def charged_usage(
     reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str, price: Price | None
 ) -> Usage:
-    """Return the usage of a reply with its cost. `messages` and `tools` are what was sent.
+    """Return the usage of a reply with its cost. `messages` and `tools` are those of the request.
 
-    A call takes tokens. Where a provider reports none, or none of input or output, they are estimated, rather too
-    high than too low, and marked: a budget would not end otherwise. Reasoning that is not shown cannot be estimated.
+    Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
+    without them a budget would never end. Hidden reasoning cannot be estimated.
     """
     usage = reply.usage
     if not usage.input_tokens:
@@ -97,12 +95,12 @@ def charged_usage(
 
 
 def pessimistic_input(messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> int:
-    """Return the tokens of a request, rather too many than too few."""
+    """Estimate the tokens of a request, rather too high than too low."""
     return _pessimistic(count_messages(messages, model) + count_tokens(tools_text(tools), model)[0])
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:
-    """Return US dollars, None where no tokens are known. A cost above 0 that the provider reports comes first."""
+    """Return US dollars, None if tokens are unknown. A cost above 0 that the provider reports has priority."""
     if usage.cost or usage.input_tokens is None or usage.output_tokens is None:
         return usage.cost
     cached = min(usage.cached_tokens or 0, usage.input_tokens)

@@ -1,7 +1,7 @@
-"""What a model backend can do, capability by capability: `graphwalk models check provider/model`.
+"""Conformance test of a model backend: `graphwalk models check provider/model`.
 
-Every check makes one or two real calls and looks for a plain reaction. A weak model may fail a check that its backend
-would pass; the detail says what came back. Nothing here raises, except where the check itself is interrupted.
+Each check makes one or two real calls. A weak model may fail a check that its backend would pass; the detail contains
+the reply.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _SEPARATOR = re.compile(r"(?<=\d)[,.' \u00a0\u202f](?=\d{3})")
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """`absent`: the backend does without, and GraphWalk can too. `failed`: it promises and does not keep it."""
+    """The result of one check. `absent`: not supported, and not needed. `failed`: promised and not kept."""
 
     name: str
     status: Status
@@ -40,10 +40,7 @@ class Capability:
 
 
 async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capability]:
-    """Try all capabilities in a fixed order; each check has `seconds`, after which it has failed.
-
-    Where the very first check gets no reply at all, the others are not made.
-    """
+    """Check all capabilities in order, each with a timeout of `seconds`. Stop if the first check gets no reply."""
     found: list[Capability] = []
     for name, check in _CHECKS.items():
         started = time.perf_counter()
@@ -58,7 +55,7 @@ async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capabilit
         except ModelError as error:
             detail = str(error)
         except Exception as error:
-            # The protocol allows ModelError alone; another exception of a backend is what this is here to find.
+            # The interface allows only ModelError; other exceptions are what this test looks for.
             detail = f"raised {type(error).__name__} instead of ModelError: {error}"
         found.append(Capability(name, status, detail[:_LONGEST_DETAIL], time.perf_counter() - started))
         if not replied and len(found) == 1:
@@ -124,7 +121,7 @@ async def _reasoning(model: Model) -> Finding:
 
 
 async def _reasoning_state(model: Model) -> Finding:
-    """Two turns with a tool call between them, of which the second needs the state of the first."""
+    """Check two turns with a tool call between them; the second sends the provider's state of the first."""
     asked = Message("user", _words()["tool_call"])
     first = (await model.complete([asked], (_tool(),), CallOptions())).message
     state = first.provider_state
@@ -147,7 +144,7 @@ async def _reasoning_state(model: Model) -> Finding:
 
 
 def _state_names(state: Mapping[str, Any]) -> str:
-    """Return what comes back of a state; "" where an integration of LangChain's may drop all of it."""
+    """Return the names of the fields of a state; "" if an integration of LangChain's may drop all of it."""
     message, calls = mapping(state.get("message")), mapping(state.get("tool_calls"))
     if state.get("format") == LANGCHAIN:
         kinds = [mapping(block).get("type") for block in sequence(message.get("content"))]
@@ -214,7 +211,7 @@ _CHECKS: dict[str, Callable[[Model], Awaitable[Finding]]] = {
     "errors": _errors,
 }
 CAPABILITIES = tuple(_CHECKS)
-"""What is tried, in order."""
+"""Names of the checks, in order."""
 
 
 @lru_cache(maxsize=1)

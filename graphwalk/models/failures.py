@@ -1,4 +1,4 @@
-"""What went wrong at a provider, as a ModelError that says whether to try again, when, and what to do about it."""
+"""Turn failures of a provider into ModelErrors with hint, `retryable` and `retry_after`."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.errors import ModelError
 
 _LONGEST_MESSAGE = 100_000
-"""Characters of a server's own words; some send a web page. They are cut further when no secret is left in them."""
+"""Characters of a server's message; some send a web page. It is cut further after redaction."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _OVERLOADED = frozenset({429, 503, 529})
 _HINTS = {
@@ -27,34 +27,33 @@ _OVERFLOW = re.compile(
     r"|`inputs` tokens \+|inputs must have less than|context the overflows",
     re.IGNORECASE,
 )
-"""vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, xAI: most of them have no code
-for it. Their words count only where they answer that the request was at fault."""
-
+"""Messages of vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock and xAI, most of
+which have no error code for it. They count only with a status that blames the request."""
 _NO_TOOLS = re.compile(
     r"tool.?choice.{0,40}requires|enable-auto-tool-choice|(?:tools?|functions?|function calling|tool use|tool calling)"
     r"(?: \w+)? (?:is|are)(?: \w+)? (?:not|un)[ -]?(?:supported|enabled|available)|(?:not|n't) support "
     r"(?:tools?|functions?|function calling|tool use|tool calling|tool calls)|unsupported.{0,20}\btools\b",
     re.IGNORECASE,
 )
-"""vLLM without a parser of calls, Ollama, OpenRouter, LM Studio, TGI, and the like."""
+"""Messages of vLLM without a tool call parser, Ollama, OpenRouter, LM Studio and TGI."""
 
 
 class NoToolsError(ModelError):
-    """The server, or this model on it, takes no tools in a request."""
+    """Error of a server or model that takes no tools."""
 
 
 class OverloadedError(ModelError):
-    """The server asks for fewer requests (429, 503): all conversations with it should slow down, not just one."""
+    """Error of a server that asks for fewer requests (429, 503, 529): all conversations with it slow down."""
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
-    """The failure behind an HTTP status; `body` is the decoded error object or text, `source` names the server.
+    """Return the error for an HTTP status; `body` is the decoded error object or text, `source` the server's name.
 
-    Its words come as they are; `Guarded` makes them fit to be logged.
+    The server's message is not redacted; `Guarded` does that.
     """
     text, code = _message(body), _code(body)
     kind: type[ModelError]
-    # An overflow is scored as the agent's doing: a server that fails must not pass for one by its words.
+    # An overflow is scored as the agent's failure, so the message alone does not decide.
     overflow = (
         code.startswith(_OVERFLOW_CODES)
         or (status == 413 and code not in _RATE_CODES)
@@ -63,7 +62,7 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     if status == 413 and code in _RATE_CODES:
         status = 429
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
-    kind, hint = ModelError, _HINTS.get(status, "")
+    hint, kind = _HINTS.get(status, ""), ModelError
     if retryable and status in _OVERLOADED:
         kind = OverloadedError
     elif 400 <= status < 500 and _NO_TOOLS.search(text):
@@ -78,17 +77,16 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
 
 
 def reported_error(body: Any, source: str) -> ModelError:
-    """The failure that a reply of status 200 reports about itself (`{"error": {"code": 503, …}}`)."""
+    """Return the error that a reply of status 200 contains (`{"error": {"code": 503, …}}`)."""
     code = body.get("code") if isinstance(body, dict) else None
+    status = 429 if code in _RATE_CODES else 502
     if isinstance(code, int) and 400 <= code < 600:
-        return status_error(code, {}, body, source)
-    if code in _RATE_CODES:
-        return status_error(429, {}, body, source)
-    return status_error(502, {}, body, source)
+        status = code
+    return status_error(status, {}, body, source)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait: `retry-after-ms`, or `Retry-After` as seconds or as an HTTP date."""
+    """Return the seconds of `retry-after-ms`, or of `Retry-After` as seconds or as an HTTP date; None without."""
     milliseconds = _seconds(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -99,7 +97,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     until = _date(value)
     if until is None:
         return None
-    # The server's own clock decides where it is known: ours may be wrong by hours.
+    # The local clock may be wrong by hours; the server's clock comes first.
     return max(0.0, until - (_date(headers.get("date", "")) or time.time()))
 
 
@@ -119,7 +117,7 @@ def _date(value: str) -> float | None:
 
 
 def _message(body: Any) -> str:
-    """The server's words, wherever it put them: {"message"}, {"error": …}, {"detail": …}, or plain text."""
+    """Return the message of an error body: {"message"}, {"error": …}, {"detail": …}, or plain text."""
     for _ in range(3):
         if not isinstance(body, dict):
             break

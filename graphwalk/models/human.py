@@ -1,4 +1,4 @@
-"""A person as a model: what a model would read is shown, what is typed becomes its tool calls and its answer."""
+"""A human player as a model: messages are shown in the terminal, typed lines become tool calls and answers."""
 
 import asyncio
 import json
@@ -27,8 +27,8 @@ _WORD = re.compile(r"[^\s=\"',:;()\[\]{}|]{2,}")
 _MOST_WORDS = 50_000
 
 
-class Person:
-    """Plays one episode. `read` gives the next line that was typed, None when there are no more."""
+class HumanPlayer:
+    """A human player of one episode. `read` returns the next typed line, None at the end of input."""
 
     name = "human/terminal"
 
@@ -37,7 +37,7 @@ class Person:
         self._shown = self._calls = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Ask for a line until it is a move. Where there are no tools every line is an answer."""
+        """Read lines until one is a tool call or an answer. Without tools, every line is an answer."""
         for message in messages[self._shown :]:
             if message.role != "assistant":
                 await self._show(f"{message.content or ''}\n")
@@ -56,7 +56,7 @@ class Person:
         return None
 
     async def _show(self, text: str) -> None:
-        """In a terminal page by page: nobody scrolls back over a schema to find the question."""
+        """Print a text, page by page in a terminal."""
         if not isinstance(self._read, PromptReader):
             prose(text)
             return
@@ -99,7 +99,7 @@ class Person:
 
 
 def _arguments(text: str, tool: ToolSpec) -> dict[str, Any]:
-    """`name=value` for each parameter; a value goes on to the next name, and is text where the tool takes only text."""
+    """Parse `name=value` for each parameter; a value ends at the next name, and stays text for a text parameter."""
     properties = tool.parameters["properties"]
     found: dict[str, str] = {}
     for word in text.split(" "):
@@ -113,7 +113,7 @@ def _arguments(text: str, tool: ToolSpec) -> dict[str, Any]:
 
 
 def _read(text: str) -> Any:
-    """A number or a boolean where the text is one, else the text; quotes make it text."""
+    """Return the number or boolean that a text is, else the text without quotes."""
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
@@ -122,7 +122,7 @@ def _read(text: str) -> Any:
 
 
 class LineReader:
-    """Lines of a file descriptor. A thread reads them, so that a signal ends the game at once."""
+    """A reader of lines of a file descriptor, in a thread, so that a signal ends the game at once."""
 
     def __init__(self, descriptor: int = 0) -> None:
         self._descriptor = descriptor
@@ -130,11 +130,10 @@ class LineReader:
         self._thread: threading.Thread | None = None
 
     async def __call__(self) -> str | None:
-        """The next line without its end, None where there are no more."""
+        """Return the next line without its line break, None at the end of input."""
         if self._thread is None:
-            pump = threading.Thread(target=self._pump, args=(asyncio.get_running_loop(),), daemon=True)
-            self._thread = pump
-            pump.start()
+            self._thread = threading.Thread(target=self._pump, args=(asyncio.get_running_loop(),), daemon=True)
+            self._thread.start()
         return await self._lines.get()
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -146,14 +145,13 @@ class LineReader:
         self._pass_on(loop, [*([rest.decode("utf-8", "replace")] if rest else []), None])
 
     def _pass_on(self, loop: asyncio.AbstractEventLoop, lines: list[str | None]) -> None:
-        # The game may be over while somebody still types.
-        with suppress(RuntimeError):
+        with suppress(RuntimeError):  # the game is over
             for line in lines:
                 loop.call_soon_threadsafe(self._lines.put_nowait, line)
 
 
 class PromptReader:
-    """Reads lines where stdin and stdout are a terminal. `offer` adds words to those that Tab completes."""
+    """A line reader for terminals. `offer` adds words that Tab completes."""
 
     def __init__(self) -> None:
         from prompt_toolkit import PromptSession
@@ -164,13 +162,13 @@ class PromptReader:
         self._session: PromptSession[str] = PromptSession(completer=completer, complete_while_typing=False)
 
     async def __call__(self, message: str = "> ") -> str | None:
-        """The next line, None at Ctrl-D."""
+        """Return the next line, None at Ctrl-D."""
         try:
             return await self._session.prompt_async(message, handle_sigint=False)
         except EOFError:
             return None
         except KeyboardInterrupt:
-            # The keyboard told the prompt, and not the process, which ends everything in order.
+            # prompt_toolkit has caught Ctrl-C; the signal starts the orderly end of the process.
             signal.raise_signal(signal.SIGINT)
             await asyncio.sleep(60)
             return None
@@ -181,7 +179,7 @@ class PromptReader:
                 self._words |= dict.fromkeys(_WORD.findall(text))
 
     def pages(self, text: str) -> list[str]:
-        """The text in parts that fit into the window."""
+        """Split a text into pages of the terminal's height."""
         width, height = shutil.get_terminal_size()
         pages, lines, used = [], list[str](), 0
         for line in text.split("\n"):

@@ -1,6 +1,6 @@
-"""LangChain: its messages in our form and back, and its chat models as models of ours.
+"""LangChain chat models as models, and conversion of messages in both directions.
 
-LangChain's `AIMessage` is kept whole as `Message.provider_state`, content blocks, signatures and metadata included.
+`AIMessage` is kept whole in `Message.provider_state`, with content blocks, signatures and metadata.
 """
 
 import json
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 FORMAT = "langchain"
 OURS = "graphwalk"
-"""The key in `additional_kwargs` of what is added to a message of LangChain's."""
+"""Our key in `additional_kwargs` of LangChain messages."""
 _KEY = (re.compile(r"\b[A-Z][A-Z0-9_]*_API_(?:KEY|TOKEN)\b"), re.compile(r"\b[a-z0-9]+_api_(?:key|token)\b"))
-"""The variable of a missing key in an error, or the field."""
+"""The variable or field of a missing key, in an error message."""
 
 
 def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "BaseMessage":
-    """Return a message in LangChain's form.
+    """Convert a message to LangChain's form.
 
-    Without `facts` it is made to be sent: every name and every argument is one that providers take back. With `facts`
-    (JSON, kept in `additional_kwargs`) it is made for the state of a graph, and `from_langchain` returns it unchanged.
+    Without `facts` it is for a request: names and arguments are made acceptable to all providers. With `facts` (JSON,
+    kept in `additional_kwargs`) it is for the state of a graph, and `from_langchain` restores it unchanged.
     """
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
@@ -54,8 +54,7 @@ def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "B
             reply.additional_kwargs[OURS] = {**facts, "langchain": True, "provider_state": message.provider_state}
         return reply
     if facts is None:
-        sent = [{"id": c.id, "name": sendable_name(c.name), "args": _sendable(c)} for c in message.tool_calls]
-        return AIMessage(content, tool_calls=sent)
+        return AIMessage(content, tool_calls=_sendable_calls(message))
     calls: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
     for call in message.tool_calls:
         arguments = _as_object(call.arguments)
@@ -73,7 +72,7 @@ def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "B
 
 
 def from_langchain(message: "BaseMessage") -> Message:
-    """Return a message of LangChain's in our form; changes that were made to it count."""
+    """Convert a LangChain message to our form, with changes that were made to it."""
     content = text(message.content)
     if message.type == "tool":
         return Message("tool", content, tool_call_id=getattr(message, "tool_call_id", None))
@@ -115,10 +114,10 @@ def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainMode
 
 
 class LangchainModel:
-    """A chat model of LangChain's; the options that are set are passed on by their OpenAI names."""
+    """A LangChain chat model; options are passed by their OpenAI names."""
 
     streams_by_callbacks = True
-    """LangChain's own callbacks stream the reply where it is called inside a LangGraph node."""
+    """Inside a LangGraph node LangChain's own callbacks stream the reply."""
 
     def __init__(self, chat_model: "BaseChatModel", name: str = "") -> None:
         model = getattr(chat_model, "model_name", None) or getattr(chat_model, "model", None)
@@ -131,7 +130,7 @@ class LangchainModel:
         runnable: Any = self._chat_model
         try:
             if tools:
-                # Many integrations do not know this option, so it is sent only where it changes something.
+                # Many integrations do not know this option, so it is sent only when needed.
                 one_call = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
                 runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **one_call)
             sent = [to_langchain(_without_surrogates(message)) for message in messages]
@@ -148,7 +147,7 @@ class LangchainModel:
 
 
 async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -> "AIMessage":
-    """Return the reply; its text is passed on piece by piece where `options` want that."""
+    """Call the model; with `options.on_text` the reply is streamed to it."""
     from langchain_core.messages import message_chunk_to_message
 
     known = {
@@ -170,7 +169,7 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
 
 
 def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
-    """Return the message as LangChain made it, None where it made none or text or tool calls have changed."""
+    """Return the AIMessage in a message's state; None without one, or if text or tool calls have changed."""
     from langchain_core.messages import AIMessage
 
     state = message.provider_state or {}
@@ -181,13 +180,12 @@ def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
     if (text(reply.content), calls) != (message.content or "", [call.id for call in message.tool_calls]):
         return None
     if to_send and reply.invalid_tool_calls:  # most integrations do not send these back
-        sent = [{"id": c.id, "name": sendable_name(c.name), "args": _sendable(c)} for c in message.tool_calls]
-        reply = reply.model_copy(update={"tool_calls": sent, "invalid_tool_calls": []})
+        reply = reply.model_copy(update={"tool_calls": _sendable_calls(message), "invalid_tool_calls": []})
     return reply
 
 
 def _whole(message: "BaseMessage") -> dict[str, Any] | None:
-    """Return all of a message as JSON, without what we added; None where it is none."""
+    """Return a message as provider state, without our own fields; None if it cannot be written as JSON."""
     try:
         fields = message.model_dump(mode="json")
     except ValueError:
@@ -198,12 +196,12 @@ def _whole(message: "BaseMessage") -> dict[str, Any] | None:
 
 
 def _said(state: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return what a model said; id, usage and metadata are filled in by the graph where they are missing."""
+    """Return content and tool calls of a state; the graph may have filled in id, usage and metadata."""
     return state["message"].get("content"), state["message"].get("tool_calls")
 
 
 def _calls_of(message: Any) -> tuple[ToolCall, ...]:
-    """Return the tool calls of an AIMessage in their order, with the arguments as the model wrote them."""
+    """Return the tool calls of an AIMessage in order, with the arguments as the model wrote them."""
     raw = message.additional_kwargs.get("tool_calls")
     written = {c.get("id"): mapping(c.get("function")).get("arguments") for c in raw} if isinstance(raw, list) else {}
     order = list(written)
@@ -235,11 +233,11 @@ def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
 
 
 def _reasoning(reply: Any) -> str | None:
-    """Return the reasoning that a message shows, in a field of its own or in blocks of its content."""
-    beside = text(reply.additional_kwargs.get("reasoning_content"))
+    """Return the visible reasoning of a message, from its own field or from content blocks."""
+    field = text(reply.additional_kwargs.get("reasoning_content"))
     blocks = reply.content if isinstance(reply.content, list) else []
     parts = [mapping(block).get("thinking") or mapping(block).get("reasoning") for block in blocks]
-    return beside or "\n\n".join(part for part in parts if isinstance(part, str)) or None
+    return field or "\n\n".join(part for part in parts if isinstance(part, str)) or None
 
 
 def _without_surrogates(message: Message) -> Message:
@@ -250,9 +248,16 @@ def _without_surrogates(message: Message) -> Message:
         return replace(message, content=without_surrogates(message.content), provider_state=None)
 
 
-def _sendable(call: ToolCall) -> dict[str, Any]:
-    arguments: dict[str, Any] = json.loads(sendable_arguments(call.arguments))
-    return without_surrogates(arguments)  # type: ignore[no-any-return]
+def _sendable_calls(message: Message) -> list[Any]:
+    """Return the tool calls of a message for a request, with names and arguments that all providers accept."""
+    return [
+        {
+            "id": call.id,
+            "name": sendable_name(call.name),
+            "args": without_surrogates(json.loads(sendable_arguments(call.arguments))),
+        }
+        for call in message.tool_calls
+    ]
 
 
 def _as_object(arguments: str) -> dict[str, Any] | None:
@@ -264,13 +269,13 @@ def _as_object(arguments: str) -> dict[str, Any] | None:
 
 
 def _key_hint(said: str, otherwise: str) -> str:
-    """Return what to do about a missing key, where an error names the field or variable of one."""
+    """Return the hint for a missing key if an error names its variable or field, else `otherwise`."""
     found = next(filter(None, (pattern.search(said) for pattern in _KEY)), None)
     return f"export {found[0].upper()}=…" if found else otherwise
 
 
 def _failure(error: Exception, name: str) -> ModelError:
-    """Return the failure of an integration, nearly all of which raise errors with the HTTP status."""
+    """Return the ModelError for an exception of an integration; nearly all have an HTTP status."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", {})

@@ -1,7 +1,7 @@
-"""Calls of OpenAI's two APIs, Chat Completions and Responses, by clients of the `openai` package.
+"""Models behind OpenAI's Chat Completions and Responses APIs, called with the `openai` package.
 
-The package's own retries are off: those of a run count and respect budgets. Replies are read as JSON, since servers
-send fields that the package does not know. Fields that are not interpreted here are kept as `Message.provider_state`.
+The package's own retries are off: those of a run respect budgets. Replies are read as JSON, since servers send fields
+that the package does not know. Fields that are not interpreted here are kept in `Message.provider_state`.
 """
 
 import re
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 LONGEST_BODY = 16 * 2**20
-"""Bytes of one reply, decompressed: several times what the longest context holds."""
+"""Bytes of one decompressed reply: several times the longest context."""
 _ENCODINGS = ("", "identity", "gzip", "deflate")
 _SHORTEST_KEY = 8
-"""Characters; shorter ones are words of people who need no key."""
+"""Characters; shorter values are placeholders for servers without keys."""
 _SHOWN = 200
 """Characters of a broken reply in its error."""
 _ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
@@ -41,10 +41,9 @@ TextCallback = Callable[[str], Awaitable[None]] | None
 
 
 class _Form(NamedTuple):
-    """The form of request that a server takes: output limit, streams, its own state of earlier messages.
+    """The form of request that a server accepts: field of the output limit, streaming, provider state.
 
-    `stream` is for replies that are read whole (some servers send nothing but streams), `live` for those that are
-    shown as they arrive.
+    `stream` is for replies that are read whole (some servers only stream), `live` for replies shown as they arrive.
     """
 
     limit: str
@@ -53,7 +52,7 @@ class _Form(NamedTuple):
     state: bool = True
 
     def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
-        """Return what a server that refused this form wants changed; {} for a refusal for other reasons."""
+        """Return the changes that a server asks for with this error; {} for an error with another cause."""
         said = str(error)
         if error.retryable:
             return {}
@@ -76,14 +75,14 @@ class _Form(NamedTuple):
 
 
 class OpenAIModel:
-    """A model behind a client of the `openai` package, which is closed with it unless it is `lent`.
+    """A model behind a client of the `openai` package.
 
-    `model` is the server's name for it, `limit` that of the longest reply's field.
+    `model` is the server's name of the model, `limit` the field of the output limit. `lent`: do not close the client.
     """
 
     path: str
     format: str
-    """Names the state of this API in `Message.provider_state`."""
+    """The `format` of this API's state in `Message.provider_state`."""
 
     def __init__(
         self, name: str, client: "AsyncOpenAI", model: str, *, limit: str = "max_tokens", lent: bool = False
@@ -97,7 +96,7 @@ class OpenAIModel:
         self._source = f"{url.host}:{url.port}" if url.port else url.host
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Return the model's next message. A server that asks for another form of request gets it."""
+        """Return the model's next message; repeat the request in another form if the server asks for it."""
         form = self._form
         learned: dict[str, Any] = {}
         while True:
@@ -124,7 +123,7 @@ class OpenAIModel:
 
     @property
     def refuses_state(self) -> bool:
-        """Tell whether the server has refused the state of its own messages, which it then gets no longer."""
+        """True if the server has refused its own state, which is no longer sent."""
         return not self._form.state
 
     async def close(self) -> None:
@@ -134,23 +133,23 @@ class OpenAIModel:
     def _request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
     ) -> dict[str, Any]:
-        """Return the fields of a request; those that are None are left out."""
+        """Return the fields of a request; None: not sent."""
         raise NotImplementedError
 
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
-        """Return message and finish reason. `sent`, the number of messages, makes ids for calls that have none."""
+        """Return message and finish reason. `sent`, the number of messages, is part of generated call ids."""
         raise NotImplementedError
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
         raise NotImplementedError
 
     def _state_of(self, message: Message) -> dict[str, Any]:
-        """Return the state that this API put into a message, {} for a message of another."""
+        """Return this API's state of a message, {} for a message from another API."""
         state = message.provider_state or {}
         return dict(state) if state.get("format") == self.format else {}
 
     def _state_fields(self, messages: Sequence[Message]) -> set[str]:
-        """Return the names of the fields that messages and their tool calls have from their server."""
+        """Return the names of the fields in the states of messages and tool calls."""
         states = [self._state_of(message) for message in messages]
         calls = [call for state in states for call in mapping(state.get("tool_calls")).values()]
         functions = [mapping(call.get("function")) for call in calls]
@@ -158,7 +157,7 @@ class OpenAIModel:
         return {name for each in fields for name in each} - {"function"}
 
     async def _post(self, body: dict[str, Any], on_text: TextCallback) -> Any:
-        """Return the JSON of the reply; the events of a stream are joined. Every failure is a ModelError."""
+        """Send a request and return the reply's JSON; a stream is joined. Raise ModelError for every failure."""
         import aiohttp
         import openai
 
@@ -179,7 +178,7 @@ class OpenAIModel:
                 return await self._join(events, None)
             return self._json(response)
         except UnicodeEncodeError:
-            # A model may have written half a surrogate pair, which no UTF-8 body can carry back to it.
+            # A model may have written half a surrogate pair, which UTF-8 cannot encode.
             clean = without_surrogates(body)
             if clean == body:
                 raise ModelError("a header or the key holds characters that HTTP does not carry") from None
@@ -188,7 +187,7 @@ class OpenAIModel:
             said = error.response.text if error.body is None else error.body
             raise status_error(error.status_code, error.response.headers, said, self._source) from None
         except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
-            # The package wraps not all of what its transport and the reading of a stream raise.
+            # The package does not wrap all exceptions of its transport and of streams.
             raise self._unreachable(error) from None
         except openai.APIError as error:  # an event that reports a failure
             raise reported_error(error.body or {"message": error.message}, self._source) from None
@@ -212,14 +211,14 @@ class OpenAIModel:
                 return cause
             causes.append(cause)  # type: ignore[arg-type]
         last = next((cause for cause in reversed(causes) if str(cause)), causes[-1])
-        # Some name the whole address, which may hold a key.
+        # Some messages contain the whole address, which may hold a key.
         said = "" if "://" in str(last) else str(last)
         message = f"no reply from {self._source}: {type(last).__name__} {said}".rstrip()
         return ModelError(message, hint=f"is a server running at {self._source}?", retryable=True)
 
 
 class ChatModel(OpenAIModel):
-    """A model behind Chat Completions: OpenAI itself, and every server that is compatible with it."""
+    """A model behind Chat Completions, of OpenAI or a compatible server."""
 
     path = "/chat/completions"
     format = "chat_completions"
@@ -242,7 +241,7 @@ class ChatModel(OpenAIModel):
         }
 
     def _wire(self, message: Message, with_state: bool) -> dict[str, Any]:
-        """Return a message as the API takes it, with what the server once sent beside the fields that we read."""
+        """Return a message in the API's form, with the server's own state."""
         wire = message.as_openai()
         if message.content is None and not message.tool_calls:
             wire["content"] = ""
@@ -286,21 +285,21 @@ class ChatModel(OpenAIModel):
         return Message("assistant", content, calls, reasoning=reasoning, provider_state=state)
 
     def _state(self, fields: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
-        """Return every field of a message and, by id, of its calls that is not interpreted; None without any."""
+        """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
         content = ["content"] if isinstance(fields.get("content"), str) else []
-        rest = _beside(fields, "role", "tool_calls", "function_call", *content)
+        rest = _without(fields, "role", "tool_calls", "function_call", *content)
         rest = {name: value for name, value in rest.items() if value is not None}
         of_calls: dict[str, dict[str, Any]] = {}
         for call_id, call in calls.items():
-            function = _beside(mapping(call.get("function")), "name", "arguments")
-            more = _beside(call, "id", "type", "function", "index") | ({"function": function} if function else {})
+            function = _without(mapping(call.get("function")), "name", "arguments")
+            more = _without(call, "id", "type", "function", "index") | ({"function": function} if function else {})
             of_calls |= {call_id: more} if more else {}
         if not rest and not of_calls:
             return None
         return {"format": self.format, "message": rest, **({"tool_calls": of_calls} if of_calls else {})}
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
-        """Return the body whose chunks these are. ModelError, worth another try, where the stream ends too early."""
+        """Join the chunks of a stream to one body. Raise a retryable ModelError if the stream ends too early."""
         body: dict[str, Any] = {}
         message: dict[str, Any] = {"role": "assistant", "content": None}
         reason = None
@@ -327,7 +326,7 @@ class ChatModel(OpenAIModel):
 class ResponsesModel(OpenAIModel):
     """A model behind the Responses API, stateless: nothing is stored at the provider.
 
-    Reasoning comes encrypted and is sent back with the results of the tools that it led to. The API has no seed.
+    Reasoning is encrypted and sent back with tool results. The API has no seed.
     """
 
     path = "/responses"
@@ -336,7 +335,7 @@ class ResponsesModel(OpenAIModel):
     def _request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
     ) -> dict[str, Any]:
-        # Strict mode would rewrite our schemas, with optional parameters becoming required ones.
+        # Strict mode makes optional parameters required.
         functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
         return {
             "store": False,
@@ -352,7 +351,7 @@ class ResponsesModel(OpenAIModel):
         }
 
     def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:
-        """Yield the items of a message: those that the server sent, in its order, where the message has them."""
+        """Yield the items of a message: those of its state in the server's order, if it has any."""
         if message.role == "tool":
             yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content or ""}
             return
@@ -395,7 +394,7 @@ class ResponsesModel(OpenAIModel):
         )
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
-        """Return the body, which the last event holds whole."""
+        """Return the whole body from the last event."""
         async for event in events:
             event = mapping(event)
             if event.get("type") == "error" or event.get("error"):
@@ -408,7 +407,7 @@ class ResponsesModel(OpenAIModel):
 
 
 def _returnable(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item as it is sent back. Ids refer to what the provider stored, and it stores nothing."""
+    """Return an item for the next request, without ids, which refer to items stored at the provider."""
     item = {name: value for name, value in item.items() if name not in ("id", "status")}
     if item.get("type") != "message":
         return {"type": "", **item}
@@ -422,11 +421,11 @@ def _function_call(call: ToolCall) -> dict[str, Any]:
 
 
 async def bound_replies(response: Any) -> None:
-    """Bound what a response decodes to, as an event hook of httpx: a small compressed body can hold gigabytes."""
+    """Limit the decompressed size of a response (an event hook of httpx): a small body can hold gigabytes."""
     http = _http()
     encoding = response.headers.pop("content-encoding", "").strip().lower().removeprefix("x-")
     if encoding not in _ENCODINGS:
-        raise ModelError(f"a reply came compressed as {encoding!r:.60}, and not as gzip or deflate", retryable=True)
+        raise ModelError(f"a reply is compressed as {encoding!r:.60}; expected gzip or deflate", retryable=True)
     packed = response.stream
     if encoding:
         again = {"headers": {"content-encoding": encoding}, "request": response.request}
@@ -456,26 +455,26 @@ def _http() -> Any:
 
 
 def _is_stream(headers: Mapping[str, str], content: bytes = b"") -> bool:
-    """Tell whether a body is Server-Sent Events, whatever the server calls it."""
+    """Return True for Server-Sent Events, by content type or by content."""
     said = headers.get("content-type", "")
     return "text/event-stream" in said or content[:100].lstrip().startswith((b"data:", b"event:"))
 
 
-def _beside(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:
+def _without(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in read}
 
 
 def _grown(known: Any, piece: Any, name: str = "") -> Any:
-    """Return a field of a streamed message with one more piece: texts and lists grow, objects by their fields."""
+    """Return a field of a streamed message with one more piece: texts and lists are joined, objects by field."""
     if known is None or piece is None:
         known = piece if known is None else known
-        # A list's first pieces may belong together already.
+        # The first pieces of a list may belong together.
         return _grown([], known) if isinstance(known, list) and known else known
     if isinstance(known, str) and isinstance(piece, str):
         return known if name in ("id", "type", "name", "format", "signature") and known == piece else known + piece
     if isinstance(known, dict) and isinstance(piece, dict):
         return known | {key: _grown(known.get(key), value, key) for key, value in piece.items()}
-    if name == "content" and {type(known), type(piece)} == {str, list}:  # Mistral's thoughts are parts, its words texts
+    if name == "content" and {type(known), type(piece)} == {str, list}:  # Mistral: reasoning in parts, text in strings
         known, piece = _parts(known), _parts(piece)
         if known and piece and mapping(known[-1]).get("type") == mapping(piece[0]).get("type") == "text":
             return [*known[:-1], _grown(known[-1], piece[0]), *piece[1:]]

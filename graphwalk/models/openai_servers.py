@@ -1,7 +1,7 @@
-"""OpenAI, Azure and servers with an OpenAI-compatible API, opened by name as clients of the `openai` package.
+"""Open models of OpenAI, Azure and compatible servers by name, with clients of the `openai` package.
 
-Authentication, proxies, certificates and redirects are the package's business (docs/models.md). Addresses and keys come
-from the environment.
+The package handles authentication, proxies, certificates and redirects (docs/models.md). Addresses and keys are
+environment variables.
 """
 
 import hashlib
@@ -34,11 +34,11 @@ SERVERS = {
     "vllm": "http://127.0.0.1:8000/v1",
     "ollama": "http://127.0.0.1:11434/v1",
 }
-"""Provider → base URL. NAME_BASE_URL replaces it, and NAME_API_KEY is the key."""
+"""Provider → base URL, which NAME_BASE_URL replaces; NAME_API_KEY is the key."""
 _OPENAI_HOST = "api.openai.com"
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
-"""Without a connection, and between two bytes. The deadline of a call is kept elsewhere and is shorter."""
+"""Timeouts of connecting, and between two bytes. `Deadline`, for the whole call, is shorter."""
 
 
 def openai(model: str, settings: Settings, **client: Any) -> OpenAIModel:
@@ -122,10 +122,10 @@ def azure(deployment: str, settings: Settings, **client: Any) -> OpenAIModel:
 
 
 def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -> OpenAIModel:
-    """Return a model that calls `client`, an `openai.AsyncOpenAI` or `AsyncAzureOpenAI` of your own.
+    """Return a model that calls your own `openai.AsyncOpenAI` or `AsyncAzureOpenAI` client.
 
-    `api` is "chat" or "responses"; None: "responses" for OpenAI's reasoning models, else "chat". The client's own
-    retries are not used. It is not closed. ConfigError for an object that is no such client.
+    `api` is "chat" or "responses"; None: "responses" for OpenAI's reasoning models, else "chat". The client's retries
+    are not used, and it is not closed. Raise ConfigError for any other object.
     """
     from openai import AsyncAzureOpenAI, AsyncOpenAI
 
@@ -143,7 +143,7 @@ def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -
 
 
 def base_url(spec: str, settings: Settings) -> str | None:
-    """Return the address of a model's server, None where the model is of another kind or the address is not set."""
+    """Return the address of a model's server; None without a server, or if the address is not set."""
     provider, _, name = spec.partition("/")
     if provider == "azure":
         return settings.get("AZURE_OPENAI_ENDPOINT")
@@ -154,7 +154,7 @@ def base_url(spec: str, settings: Settings) -> str | None:
 
 
 def server_of(spec: str, settings: Settings) -> str | None:
-    """Return host and digest of the path of a model's server, for the fingerprint: the path may hold a key."""
+    """Return host and path digest of a model's server, for the fingerprint; the path itself may hold a key."""
     address = base_url(spec, settings)
     if address is None:
         return None
@@ -176,7 +176,7 @@ def _openai(
 
 
 def _open_client(variable: str, address: str, settings: Settings, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
-    """Open a client of a server. One on this machine needs no key. No error repeats the value of a variable."""
+    """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
     from openai import AsyncOpenAI
 
     host = _check_address(f"{variable}_BASE_URL", address)
@@ -190,7 +190,7 @@ def _open_client(variable: str, address: str, settings: Settings, arguments: Map
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
     url = urlsplit(address)
     common = _common_arguments(arguments, local=local)
-    if url.username is not None:  # aiohttp takes no user in an address beside a key
+    if url.username is not None:  # aiohttp refuses an address with a user if there is a key too
         user = f"{unquote(url.username)}:{unquote(url.password or '')}"
         common["default_headers"].setdefault("Authorization", f"Basic {b64encode(user.encode()).decode()}")
     client = AsyncOpenAI(
@@ -200,17 +200,17 @@ def _open_client(variable: str, address: str, settings: Settings, arguments: Map
         **common,
     )
     if "organization" not in arguments and "project" not in arguments:
-        # Other servers than OpenAI's are not told which account is billed.
+        # Other servers do not get the account at OpenAI.
         ours = settings if host == _OPENAI_HOST else Settings()
         client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
     return client
 
 
 def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str, Any]:
-    """Return the arguments of a client's constructor; servers on this machine are reached without a proxy."""
+    """Return the arguments of a client's constructor; `local`: no proxy."""
     from openai import DefaultAioHttpClient, DefaultAsyncHttpxClient, Timeout
 
-    # aiohttp takes half the processor time of httpx. It knows no SOCKS, and will drop the way of logins used here.
+    # aiohttp takes half the processor time of httpx, but has no SOCKS and deprecates logins in proxy addresses.
     httpx = not local and any(url.startswith("socks") or "@" in url for url in getproxies().values())
     transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
     timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
@@ -227,7 +227,7 @@ def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str,
 
 
 def _check_address(variable: str, address: str) -> str:
-    """Return the host of an address. ConfigError for one that no server has."""
+    """Return the host of an address. Raise ConfigError if the address is malformed."""
     try:
         url = urlsplit(address)
         good = url.scheme in ("http", "https") and (url.port or 1) < 65536

@@ -1,6 +1,6 @@
-"""What models cost: the user's own prices first, then those of the package `genai-prices`, else unknown.
+"""Prices of models: the user's, else those of the package `genai-prices`, else unknown.
 
-A price is looked up once, when a run begins, and kept in `run.json`, so that the run costs the same when it goes on.
+A price is looked up when a run starts and kept in `run.json`, so that a resumed run uses the same.
 """
 
 from datetime import UTC, datetime
@@ -15,11 +15,9 @@ from graphwalk.settings import Settings
 if TYPE_CHECKING:
     from genai_prices.types import ModelPrice
 
-PACKAGE = "genai-prices"
-
 
 class KnownPrice(Strict):
-    """A price and where it is from. `date` (ISO) is the day for which it was looked up."""
+    """A price and its source. `date` (ISO) is the day of the look-up."""
 
     price: Price
     source: str
@@ -34,15 +32,10 @@ class KnownPrice(Strict):
         return f"${rates.input:g} in, {cached}${rates.output:g} out per million{long} ({origin})"
 
 
-def own_price(price: Price) -> KnownPrice:
-    """A price that the user gives."""
-    return KnownPrice(price=price, source="the experiment")
-
-
 def published_price(model: str, settings: Settings) -> KnownPrice | None:
-    """The price of `provider/model` as the package knows it today; None where it does not.
+    """Return the price of `provider/model` in `genai-prices`; None if it is unknown.
 
-    What another server than the provider's own serves is looked up by the address of that server.
+    Models on other servers than the provider's own are looked up by the server's address.
     """
     listed = _listed(model, settings)
     if listed is None:
@@ -55,14 +48,14 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
     except LookupError:
         return None
     price = _price(found)
-    today = datetime.now(tz=UTC).date().isoformat()
     if price is None:
         return None
-    return KnownPrice(price=price, source=PACKAGE, version=genai_prices.__version__, date=today)
+    today = datetime.now(tz=UTC).date().isoformat()
+    return KnownPrice(price=price, source="genai-prices", version=genai_prices.__version__, date=today)
 
 
 def _listed(model: str, settings: Settings) -> tuple[str, dict[str, Any]] | None:
-    """The name of the model, and whose price list it is on: by address, or by the name of the provider."""
+    """Return the model's name and its price list in `genai-prices`, by server address or provider id."""
     provider, _, name = model.partition("/")
     if provider == "langchain":
         package, _, name = name.partition("/")
@@ -79,7 +72,7 @@ def _listed(model: str, settings: Settings) -> tuple[str, dict[str, Any]] | None
 
 
 def _price(found: "ModelPrice") -> Price | None:
-    """None for models that are not paid by tokens. Of several steps for long inputs the first counts."""
+    """Return a price per token, None for other kinds. Of several steps for long inputs the first counts."""
     from genai_prices.types import TieredPrices
 
     rates = {"input": found.input_mtok, "output": found.output_mtok, "cached_input": found.cache_read_mtok}
@@ -92,11 +85,13 @@ def _price(found: "ModelPrice") -> Price | None:
 
 
 def _at(rates: dict[str, Any], tokens: int) -> dict[str, Any]:
-    """The rates of a call with so many tokens of input."""
+    """Return the rates of a call with this number of input tokens."""
 
     def one(rate: Any) -> float | None:
-        if rate is None or isinstance(rate, Decimal):
-            return None if rate is None else float(rate)
+        if rate is None:
+            return None
+        if isinstance(rate, Decimal):
+            return float(rate)
         steps = [tier.price for tier in rate.tiers if tokens > tier.start]
         return float(steps[-1] if steps else rate.base)
 

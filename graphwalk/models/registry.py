@@ -1,6 +1,4 @@
-"""Models by name: `provider/model`, built in or brought along by another package.
-
-Another package adds a provider with one class and one entry point:
+"""Open models by name: `provider/model`. Other packages add providers with one class and one entry point.
 
     class Parrot:
         \"\"\"Repeats the last message: `parrot/any`.\"\"\"
@@ -14,9 +12,8 @@ Another package adds a provider with one class and one entry point:
     [project.entry-points."graphwalk.models"]
     parrot = "my_package:Parrot"
 
-`name` is what follows the provider; other arguments of the class are given by keyword (`model_arguments`). A `close`
-method is called at the end where there is one; ModelError tells what failed and whether to try again; any other
-exception ends the episode as a failure of the model, not the run.
+`name` is the part after `provider/`; other constructor arguments are passed by keyword (`model_arguments`). `close` is
+optional. ModelError decides about retries; any other exception ends the episode, not the run.
 """
 
 import inspect
@@ -43,24 +40,24 @@ PROVIDERS = Registry(
         "langchain": "graphwalk.models.langchain:langchain",
     },
 )
-"""Behind each name: what makes a model from the model's name, the settings, and keyword arguments if it has any."""
+"""Name → function that makes a model from its name, the settings, and keyword arguments."""
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
     "human": "human/terminal: you, by `graphwalk play`",
     "replay": "replay/RUN, or replay/RUN:MODEL where several took part: what a model said in a recorded run",
 }
-"""Their models belong to one episode, and are made by whoever runs it."""
+"""Providers of models that play one episode each, made by the run."""
 
 
 def list_providers() -> dict[str, str]:
-    """Return every provider with one line about it, built-in ones first."""
+    """Return name → description of all providers, built-in ones first."""
     built_in = {name: (PROVIDERS.load(name).__doc__ or "").strip() for name in PROVIDERS.built_in}
     others = {name: f"from {PROVIDERS.origin(name)}" for name in PROVIDERS.names() if name not in built_in}
     return built_in | others | EPISODE_PROVIDERS
 
 
 def check_name(spec: str) -> None:
-    """Raise ConfigError where `spec` is not of the form `provider/model`, or its provider is unknown."""
+    """Raise ConfigError if `spec` is not `provider/model` or the provider is unknown."""
     provider, slash, name = spec.partition("/")
     if not (slash and name):
         raise ConfigError(
@@ -76,7 +73,7 @@ def check_name(spec: str) -> None:
 def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | None = None) -> Model:
     """Open the model named `provider/model`; `arguments` go to its constructor.
 
-    ConfigError as `check_name`; for a missing key; for an argument that it does not take; for a broken plug-in.
+    Raise ConfigError as `check_name`, and for a missing key, an unknown argument or a broken plug-in.
     """
     check_name(spec)
     provider, _, name = spec.partition("/")
@@ -107,13 +104,13 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
 
 
-def is_person(spec: str) -> bool:
-    """True for a person at a terminal, who plays as many episodes as they like: none is ever missing."""
+def is_human(spec: str) -> bool:
+    """Return True for a human player, whose episodes are optional and never missing."""
     return spec.startswith("human/")
 
 
 def no_reply_hint(spec: str) -> str:
-    """What to look at where nothing at all came back from a model."""
+    """Return the hint for a model without a reply."""
     provider = spec.partition("/")[0]
     if provider in PROVIDERS.built_in:
         return "does the server run, and are its address and key right?"

@@ -1,4 +1,4 @@
-"""A recorded trajectory as a model: it says again what was said."""
+"""Replay a recorded trajectory as a model."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from graphwalk.types.episode import Trajectory
 
 
 class ReplayModel:
-    """Plays one episode once; ModelError when the recording is over and another reply is wanted."""
+    """A model that returns the replies of one trajectory in order, then raises ModelError."""
 
     def __init__(self, name: str, trajectory: Trajectory) -> None:
         self.name = name
         replies: list[Reply] = []
         for turn in trajectory.turns:
-            if turn.summary is not None:  # what it cost is part of the turn that follows it
+            if turn.summary is not None:  # its usage is part of the next turn
                 replies.append(Reply(Message("assistant", turn.summary)))
             replies.append(Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds))
         self._replies = iter(replies)

@@ -1,7 +1,6 @@
-"""Replies on disk, so that a call already paid for is never made again.
+"""A cache of replies on disk, one line each, so that no call is paid for twice.
 
-One line per reply (`graphwalk.jsonlines`), in the kernel's hands before the reply is used. The run folder lets in one
-process at a time.
+A line is written before its reply is used. The lock of the run folder admits one process at a time.
 """
 
 from pathlib import Path
@@ -14,10 +13,10 @@ from graphwalk.types.wire import from_dict, to_dict
 
 
 class ReplyCache:
-    """The replies of one run by key. Only their places are kept in memory, not the replies.
+    """The replies of one run by key; memory holds only their positions in the file.
 
-    `damaged` counts lines that could not be read: their calls are made again. A torn last line is dropped.
-    RunLogError if the file cannot be written.
+    `damaged` counts unreadable lines, whose calls are made again. An incomplete last line is dropped.
+    Raise RunLogError if the file cannot be opened or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,7 +53,7 @@ class ReplyCache:
         self._end += len(line)
 
     def check(self) -> None:
-        """RunLogError where the file is no longer the one at its path: replies would be paid for and lost."""
+        """Raise RunLogError if the file was replaced or removed: further replies would be lost."""
         check_in_place(self._path, self._writer.fileno(), RunLogError)
 
     def close(self) -> None:
@@ -62,7 +61,7 @@ class ReplyCache:
         self._reader.close()
 
     def _index(self) -> int:
-        """Find the places of all replies; returns where the last whole line ends."""
+        """Find the positions of all replies, and return the end of the last complete line."""
         position = 0
         for line in self._reader:
             if not line.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Reading the fields of a provider's reply, whatever type they turn out to have."""
+"""Read fields of a provider's reply, whatever their type."""
 
 import json
 import re
@@ -12,17 +12,17 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else {}."""
     return value if isinstance(value, dict) else {}
 
 
 def sequence(value: Any) -> list[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else []."""
     return value if isinstance(value, list) else []
 
 
 def text(value: Any) -> str | None:
-    """Text, a list of parts ({"type": "text", "text": …}) joined, None for null; anything else as JSON."""
+    """Return a text, the joined text of a list of parts, None for null, anything else as JSON."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(part, str | dict) for part in value):
@@ -31,19 +31,19 @@ def text(value: Any) -> str | None:
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens; None for anything else."""
+    """Return a number of tokens, None for anything else."""
     number = dollars(value)
     return None if number is None else int(number)
 
 
 def dollars(value: Any) -> float | None:
-    """An amount of money; None for anything else."""
+    """Return an amount of money, None for anything else."""
     good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
     return float(value) if good else None
 
 
 def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[ToolCall, ...]:
-    """Calls from (id, name, arguments); missing and repeated ids are replaced by `prefix` and the position."""
+    """Return calls from (id, name, arguments); missing and repeated ids become `prefix` and the position."""
     calls: list[ToolCall] = []
     seen: set[str] = set()
     for position, (id_, name, arguments) in enumerate(fields):
@@ -56,7 +56,7 @@ def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[Too
 
 
 def usage(wire: Any) -> Usage:
-    """Token counts by the names of Chat Completions or of Responses; `cost` where the provider reports it."""
+    """Return the usage of a reply of Chat Completions or Responses; `cost` if the provider reports it."""
     fields = mapping(wire)
     taken = mapping(fields.get("prompt_tokens_details") or fields.get("input_tokens_details"))
     given = mapping(fields.get("completion_tokens_details") or fields.get("output_tokens_details"))
@@ -70,13 +70,13 @@ def usage(wire: Any) -> Usage:
 
 
 def sendable_name(name: str) -> str:
-    """A tool name that every server takes back; models invent others."""
+    """Return a tool name that every server accepts."""
     clean = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name[:64])
     return clean or "unnamed"
 
 
 def sendable_arguments(arguments: str) -> str:
-    """Arguments that every server takes back: many parse them again and refuse the whole conversation otherwise."""
+    """Return arguments that every server accepts: many refuse a conversation with arguments that are no object."""
     try:
         if isinstance(json.loads(arguments), dict):
             return arguments

@@ -1,6 +1,6 @@
-"""Scripted agents: a policy takes the place of a language model in the same loop, with the same prompts and tools.
+"""Scripted agents: a policy replaces the language model in the same loop, with the same prompts and tools.
 
-A policy is a generator: it yields tool calls, is sent their results, and returns an answer. It sees what a language
+A policy is a generator: it yields tool calls, receives their results, and returns an answer. It sees what a language
 model sees (the question's parameters, the schema, tool results) and nothing else.
 """
 
@@ -12,54 +12,53 @@ from graphwalk.errors import ModelError
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 NO_ANSWER = "[]"
-"""The answer of a policy that is asked for one before it has any."""
+"""The answer of a policy that must answer before it has an answer."""
 
 
 class Ask(NamedTuple):
-    """A tool call of a policy. `arguments` that are text are sent unchanged, for policies that make mistakes."""
+    """A tool call of a policy. Text `arguments` are sent unchanged, for policies that make mistakes."""
 
     tool: str
     arguments: Mapping[str, Any] | str
 
 
 Policy = Generator[list[Ask] | str, list[str], str]
-"""Yields the calls of one turn, or a text in a dialogue. It is sent the result texts, or a list of the next user
-message, and returns the answer."""
+"""Yields the calls of one turn, or a text in a dialogue; receives the result texts, or a list with the next user
+message; returns the answer."""
 
 
 class AnswerNow(Exception):  # noqa: N818 (a signal, as GeneratorExit is)
-    """Thrown into a policy that wants to call tools when none are offered any more.
+    """Signal thrown into a policy that calls tools when no tools are offered any more.
 
-    A policy may catch it and return what it knows; where it lets the signal pass, the answer is NO_ANSWER.
+    A policy may catch it and return an answer; otherwise the answer is NO_ANSWER.
     """
 
 
 class ScriptedModel:
-    """Plays one policy in one conversation; make a new object for every episode.
+    """A model that plays one policy in one episode.
 
-    Which calls still wait is read from the conversation by call id. With `parallel_tool_calls=False` a reply holds one
-    call, so that a policy needs as many turns as calls: the experts then exceed the usual 30. A request without tools
-    means that the turns are used up, so a conversation that is summed up half way ends there. Tokens and cost are
-    unknown, since there are none.
+    With `parallel_tool_calls=False` a reply has one call, so that experts may exceed the usual turn limit of 30. A
+    request without tools means that the turns are used up; a conversation that is summarised therefore ends there.
+    Usage is unknown.
     """
 
     def __init__(self, name: str, policy: Policy) -> None:
         self.name = name
         self._policy = policy
         self._move: list[ToolCall] | str | None = None
-        """What the policy said last: calls that wait for results, or a text. None before the first turn."""
+        """The policy's last move: calls that wait for results, or a text. None before the first turn."""
         self._done = False
         self._calls = 0
         self._results: dict[str, str] = {}
-        """By call id, as first seen: a long conversation may show older ones shortened."""
+        """Call id → result as first seen; compaction may shorten it later."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """The policy's next move. ModelError where it spoke in a dialogue and no user message follows."""
+        """Return the policy's next move. Raise ModelError if a text in a dialogue has no user message after it."""
         message = self._message(messages, bool(tools), options.parallel_tool_calls is not False)
         return Reply(message, finish_reason="tool_calls" if message.tool_calls else "stop", model=self.name)
 
     async def close(self) -> None:
-        """End the policy, wherever it is."""
+        """End the policy."""
         self._policy.close()
 
     def _message(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:

@@ -1,8 +1,8 @@
-"""Tool calls for models that have none of their own: described in the prompt, written and read as text.
+"""Tool calls in text, for models without native tool calls: tools in the prompt, calls parsed from the reply.
 
-Calls are read as fenced, tagged or bare JSON. An object is a call if it has a name and arguments side by side; small
-models also write the arguments themselves beside the name, which counts if all of them are some of that tool. An
-answer, even one in JSON, even a list of rows with a property called `name`, is never taken for one.
+Calls are fenced, tagged or bare JSON. An object is a call if it has a name and arguments; small models also write the
+arguments next to the name, which counts if the tool has all of these parameters. An answer in JSON, even a list of
+rows with a property `name`, is never taken for a call.
 """
 
 import json
@@ -16,9 +16,9 @@ from graphwalk.config.prompts import Prompts, shipped_prompts
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _PREFIX = "text_call_"
-"""Ids of calls that were found in a text, so that a conversation can be sent again the way it was held."""
+"""Beginning of the ids of calls that were found in a text."""
 _LONGEST_TEXT = 200_000
-"""Characters that are searched. Nobody means a call that stands further back, and hostile text takes long to read."""
+"""Characters that are searched, since hostile text takes long."""
 _MOST_FAILURES = 1000
 _NAMES = ("name", "function", "tool", "tool_name")
 _ARGUMENTS = ("arguments", "parameters", "args")
@@ -38,29 +38,29 @@ _DECODER = json.JSONDecoder()
 
 
 class TextProtocol:
-    """`text`: tools go into the system prompt, results come as user messages, calls are read from the reply.
-    `auto`: tools are sent natively, and a well-formed call to one of them is accepted from the text as well.
+    """Conversion of requests and replies for a protocol; the reply keeps its text, calls included.
 
-    The reply keeps its text as it came, calls included.
+    `text`: tools are in the system prompt, results are user messages, calls are parsed from the reply. `auto`: tools
+    are sent natively, and well-formed calls in the text are accepted too.
     """
 
     def __init__(self, protocol: Literal["text", "auto"], prompts: Prompts | None = None) -> None:
         self.in_prompt = protocol == "text"
-        """Tools are described in the prompt, and the server is sent none."""
+        """True if tools are described in the prompt and not sent to the server."""
         self._prompts = prompts or shipped_prompts()
         self._described: tuple[tuple[ToolSpec, ...], bool, str] = ((), False, "")
 
     def outgoing(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
     ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
-        """A request as the model gets it."""
+        """Return the request in the form of this protocol."""
         if not self.in_prompt:
             return [_as_native(message) for message in messages], tools, options
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
         return sent, (), replace(options, parallel_tool_calls=None)
 
     def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
-        """The reply with the calls that stand in its text. `sent`, the number of messages, makes their ids."""
+        """Return the reply with the calls in its text. `sent`, the number of messages, is part of their ids."""
         content = reply.message.content
         if not tools or reply.message.tool_calls or not content or "{" not in content:
             return reply
@@ -71,7 +71,7 @@ class TextProtocol:
         return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
-        """The conversation without tool calls and tool messages; neighbouring user messages become one."""
+        """Return the conversation without tool calls and tool messages; adjacent user messages are merged."""
         plain = list(self._plain(messages))
         if tools:
             system = [m.content or "" for m in plain if m.role == "system"]
@@ -88,7 +88,7 @@ class TextProtocol:
         known, known_parallel, text = self._described
         if (known, known_parallel) == (tuple(tools), parallel):
             return text
-        told = [
+        described = [
             {
                 "name": tool.name,
                 "description": tool.description,
@@ -98,12 +98,12 @@ class TextProtocol:
             }
             for tool in tools
         ]
-        text = self._prompts.render("text_protocol.j2", tools=told, parallel=parallel).rstrip()
+        text = self._prompts.render("text_protocol.j2", tools=described, parallel=parallel).rstrip()
         self._described = (tuple(tools), parallel, text)
         return text
 
     def _reminder(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
-        """Small models forget what a system prompt says; it becomes the end of the last user message."""
+        """Return the end of the last user message; small models forget the system prompt."""
         last = [message.content or "" for message in takewhile(lambda m: m.role == "tool", reversed(messages))]
         text = self._prompts.render(
             "text_protocol_reminder.j2",
@@ -126,7 +126,7 @@ class TextProtocol:
 
 
 def _as_native(message: Message) -> Message:
-    """A call that was found in the text is sent back as a native one, and not a second time as text."""
+    """Return a message whose calls, found in its text, are native only and no longer part of the text."""
     if not message.tool_calls or not message.tool_calls[0].id.startswith(_PREFIX):
         return message
     rest = find_calls(
@@ -136,7 +136,7 @@ def _as_native(message: Message) -> Message:
 
 
 def written_out(message: Message) -> Message:
-    """Calls that were made natively (by another model, or in an example), written as a model of this protocol would."""
+    """Write native calls (of another model, or of an example) as text, as a model of this protocol would."""
     written = [call for call in message.tool_calls if not call.id.startswith(_PREFIX)]
     blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in written]
     return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
@@ -151,11 +151,10 @@ class Found:
 
 
 def find_calls(text: str, known: Mapping[str, Collection[str]], *, lenient: bool) -> Found:
-    """The calls in a reply.
+    """Find the calls in a reply; `known`: tool → names of its parameters.
 
-    `known` are the tools there are, with the names of their parameters. With `lenient` (the model has no other way to
-    call) a call to an unknown tool and a cut-off or broken one count too, so that the model is told; otherwise only
-    well-formed calls to known tools do.
+    Only well-formed calls to known tools count. `lenient`: unknown tools and broken calls count too, so that the model
+    gets an error; for models that have no other way to call.
     """
     begin = text.rfind("</think>") + 1
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
@@ -180,7 +179,7 @@ def find_calls(text: str, known: Mapping[str, Collection[str]], *, lenient: bool
 def _written_calls(
     text: str, begin: int, values: list[tuple[int, int, Any]], known: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
-    """`look({"key": "a"})` to known tools, where a reply is nothing but such calls; small models write them."""
+    """Return calls like `look({"key": "a"})` of a reply that contains nothing else, as small models write them."""
     calls, rest, position = [], "", text.find(">", begin) + 1 if begin else 0
     for start, end, value in values:
         name = _WRITTEN_CALL.search(text, position, start)
@@ -193,7 +192,7 @@ def _written_calls(
 
 
 def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
-    """(start, end, value) of the outermost JSON objects, and lists of objects, in a text."""
+    """Yield (start, end, value) of the outermost JSON objects, and lists of objects, in a text."""
     failures = 0
     while failures < _MOST_FAILURES and (match := _START.search(text, position)) is not None:
         start = match.start()
@@ -207,7 +206,7 @@ def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
 
 
 def _calls_in(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> list[tuple[str, str]]:
-    """All calls that a JSON value stands for; none unless all of it are calls."""
+    """Return the calls of a JSON value; none if a part of it is not a call."""
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
     items = value if isinstance(value, list) else [value]
@@ -227,9 +226,9 @@ def _call(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> tu
         return None
     name = value[named]
     if key is None:
-        beside = {key: item for key, item in value.items() if key != named}
-        flat = lenient and beside and all(key in known.get(name, ()) for key in beside)
-        return (name, json.dumps(beside)) if flat else None
+        others = {key: item for key, item in value.items() if key != named}
+        flat = lenient and others and all(key in known.get(name, ()) for key in others)
+        return (name, json.dumps(others)) if flat else None
     arguments = value[key]
     meant = name in known or (lenient and isinstance(arguments, dict) and len(value) <= 4)
     if not meant:
@@ -240,7 +239,7 @@ def _call(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> tu
 def _broken_call(
     text: str, begin: int, known: Collection[str], values: list[tuple[int, int]]
 ) -> tuple[tuple[str, str], tuple[int, int]] | None:
-    """The first call to a known tool that is no JSON, and where it stands; inside of good JSON nothing is broken."""
+    """Return the first call to a known tool with malformed JSON, and its span; spans in `values` are well-formed."""
     for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT):
         start = match.start()
         if match[1] not in known or any(first <= start < last for first, last in values):

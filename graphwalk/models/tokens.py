@@ -1,9 +1,8 @@
-"""How many tokens a text has: by the model's own tokenizer where it is at hand, else by a rule.
+"""Count tokens by the model's tokenizer if it is installed, else estimate them by a rule.
 
-The tables of OpenAI's tokenizers come with the package `bpe-openai` (the extra `tokens`); nothing is downloaded. The
-rule counts pieces that tokenizers keep together. Its weights are a least-squares fit to `o200k_base` over all that
-models read and write here; `python -m benchmarks.token_ratios` shows how far off it is for each kind of text
-(docs/running.md, What it will cost).
+OpenAI's tokenizers are in the package `bpe-openai` (extra `tokens`); nothing is downloaded. The rule counts pieces
+that tokenizers keep together. Its weights are a least-squares fit to `o200k_base` over the texts of this project;
+`python -m benchmarks.token_ratios` measures its error for each kind of text (docs/running.md, What it will cost).
 """
 
 import json
@@ -15,11 +14,11 @@ from functools import cache
 from graphwalk.types.chat import Message, ToolSpec
 
 RULE_ERROR = 0.2
-"""The rule is off by at most this share of OpenAI's tokenizers' number, on each kind of text that was measured."""
+"""Largest relative error of the rule on any kind of text that was measured."""
 MESSAGE_TOKENS = 4
-"""What chat formats put around a message: who speaks, and where it begins and ends."""
+"""Tokens of the chat format per message: role, begin and end."""
 CALL_TOKENS = 6
-"""The same for a tool call: the marks around name and arguments."""
+"""Tokens of the chat format per tool call."""
 
 _MODELS = (
     ("o200k_base", re.compile(r"(?:chatgpt|gpt)-(?:4o|4\.1|[5-9]|oss)|o[1-9](?:-|$)")),
@@ -33,23 +32,24 @@ _KEYWORDS = frozenset((
     "AND", "AS", "ASC", "BY", "CALL", "CREATE", "DESC", "DISTINCT", "EXISTS", "IN", "IS", "LIMIT", "MATCH", "MERGE",
     "NOT", "NULL", "OPTIONAL", "OR", "ORDER", "RETURN", "SET", "SKIP", "UNION", "UNWIND", "WHERE", "WITH",
 ))  # fmt: skip
-"""Capitals that tokenizers know as one word: those of Cypher. Names in capitals are random here."""
+"""Capitals that are one token: Cypher's keywords. Other names in capitals are random here."""
 _AT_ONCE = 100_000
-"""Characters: the package refuses texts of 200,000 tokens."""
+"""Characters encoded at once; the package refuses texts of 200,000 tokens."""
 _SYLLABLE = 4
-"""Words of so many letters are mostly one token."""
+"""Words of this length are mostly one token."""
 
 
 def count_tokens(text: str, model: str | None = None) -> tuple[int, bool]:
-    """(tokens, whether that is exact). Exact where `model`, a `provider/model` or a bare name, has a known tokenizer
-    that is installed; else an estimate, off by `RULE_ERROR` at most on texts like ours.
+    """Return the number of tokens, and True if it is exact: the tokenizer of `model` is known and installed.
+
+    `model` is `provider/model` or a bare name. An estimate is off by at most `RULE_ERROR` on texts like ours.
     """
     tokenizer = tokenizer_of(model)
     return (_by_rule(text), False) if tokenizer is None else (_encoder(tokenizer)(text), True)
 
 
 def count_messages(messages: Iterable[Message], model: str | None = None) -> int:
-    """Tokens of messages as a model reads them, with what chat formats put around them."""
+    """Count the tokens of messages, with those of the chat format."""
     return sum(
         count_tokens(message_text(message), model)[0] + MESSAGE_TOKENS + CALL_TOKENS * len(message.tool_calls)
         for message in messages
@@ -57,27 +57,26 @@ def count_messages(messages: Iterable[Message], model: str | None = None) -> int
 
 
 def tokenizer_of(model: str | None) -> str | None:
-    """The name of the model's tokenizer; None where it is unknown or not installed."""
+    """Return the name of the model's tokenizer, None if it is unknown or not installed."""
     name = (model or "").rpartition("/")[2]
     found = next((tokenizer for tokenizer, names in _MODELS if names.match(name)), None)
     return found if found is not None and _encoder(found) is not _by_rule else None
 
 
 def message_text(message: Message) -> str:
-    """All that a model reads of a message."""
+    """Return content and calls of a message as one text."""
     return (message.content or "") + "".join(call.name + call.arguments for call in message.tool_calls)
 
 
 def tools_text(tools: Sequence[ToolSpec]) -> str:
-    """Tool specifications as they are sent; "" without tools."""
+    """Return tool specifications as they are sent, "" without tools."""
     return json.dumps([tool.as_openai() for tool in tools], separators=(",", ":")) if tools else ""
 
 
 def rule_hundredths(text: str) -> int:
-    """The rule's sum before it is rounded, in hundredths of a token.
+    """Return the rule's sum before rounding, in hundredths of a token.
 
-    Sums of parts are those of the whole where no part begins or ends inside a word, a number, or between a space and
-    the number after it.
+    It is additive over parts of a text that do not split a word, a number, or a space from the number after it.
     """
     total = sum(map(_hundredths_of_word, _WORD.findall(text)))
     total += 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + 125 * len(_BREAK.findall(text))
@@ -85,7 +84,7 @@ def rule_hundredths(text: str) -> int:
 
 
 def tokens_of(hundredths: int) -> int:
-    """The rule's tokens; a text has one at least."""
+    """Return the rule's number of tokens, at least one."""
     return max(1, round(hundredths / 100))
 
 
@@ -112,5 +111,4 @@ def _encoder(tokenizer: str) -> Callable[[str], int]:
 
 
 def _by_rule(text: str) -> int:
-    """Words by length, capitals and random names more; digits in threes; signs; what is not ASCII one by one."""
     return tokens_of(rule_hundredths(text)) if text else 0

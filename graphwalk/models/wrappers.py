@@ -2,7 +2,7 @@
 
     Cached(TextTools(Retrying(RateLimited(Budgeted(Deadline(provider))))))
 
-The innermost, `Guarded`, belongs to the provider itself: it is where foreign text and foreign exceptions come in.
+The provider itself is wrapped in `Guarded`, where its texts and exceptions are sanitised.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.wire import to_dict
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
-"""Seconds: the bound of the random part of the wait before the second try, and before any later one."""
+"""Seconds: bound of the random wait before the first retry, and largest bound."""
 _FIRST_REPLY, _LONGER = 1000, 2
-"""Tokens expected of the first reply; a later one is at most so many times as long as the longest so far."""
+"""Expected tokens of the first reply, and of a later one as a multiple of the longest so far."""
 _LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
 RESTARTED = "\n(interrupted; starting again)\n"
 """The text passed to `on_text` before a reply is streamed again from its start."""
@@ -55,9 +55,9 @@ class Wrapper:
 
 
 class Guarded(Wrapper):
-    """A provider that raises nothing but ModelError, and whose texts hold no secret and no control characters.
+    """A provider that raises only ModelError, and whose texts contain no secrets and no control characters.
 
-    `close` is optional. `lent`: the object belongs to the user, and is not closed.
+    The provider's `close` is optional. `lent`: the object is the user's and is not closed.
     """
 
     def __init__(self, inner: Any, settings: Settings, name: str, *, lent: bool = False) -> None:
@@ -72,10 +72,8 @@ class Guarded(Wrapper):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
             return self._without_secrets(reply)
         except ModelError as error:
-            error.args, error.hint = (
-                (self._secrets.redact_error(str(error)),),
-                self._secrets.redact(error.hint),
-            )
+            error.args = (self._secrets.redact_error(str(error)),)
+            error.hint = self._secrets.redact(error.hint)
             raise
         except Exception as error:
             cause = self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}")
@@ -100,7 +98,7 @@ class Guarded(Wrapper):
 
 
 class Deadline(Wrapper):
-    """A model whose calls have `seconds` each."""
+    """A model whose calls have a timeout of `seconds`."""
 
     def __init__(self, inner: Model, seconds: float) -> None:
         super().__init__(inner)
@@ -117,8 +115,8 @@ class Deadline(Wrapper):
 class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
-    `ready` is called before each request; where it raises, nothing is sent. `note` is called once for a provider that
-    does not report its usage.
+    `ready` is called before each request; if it raises, nothing is sent. `note` is called once if the provider does
+    not report its usage.
     """
 
     def __init__(
@@ -135,11 +133,11 @@ class Budgeted(Wrapper):
         self._ready, self._note = ready, note
         self._announced = False
         self._longest = 0
-        # Without a price nothing is known before the first reply, which is therefore waited for.
+        # Without a price, calls wait for the first reply: its cost is unknown.
         self._dearest = math.inf if price is None else 0.0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Raise BudgetSpentError where nothing may be spent any more."""
+        """Raise BudgetSpentError if the budget is spent."""
         sent = pessimistic_input(messages, tools, self.name) if self._budget.limited else 0
         async with self._budget.reservation(lambda: self._expected_usage(sent, options)):
             self._ready()
@@ -150,26 +148,25 @@ class Budgeted(Wrapper):
         self._dearest = max(0.0 if math.isinf(self._dearest) else self._dearest, reply.usage.cost or 0.0)
         if reply.usage.estimated and not self._announced:
             self._announced = True
-            self._note(f"{self.name} does not report its usage; tokens and cost of its replies are estimated")
+            self._note(f"{self.name} does not report its usage; tokens and cost are estimated")
         return reply
 
     def _expected_usage(self, sent: int, options: CallOptions) -> Usage:
-        """Return the most that a call should take whose request has `sent` tokens, learned from earlier replies."""
+        """Return the expected upper bound of a call whose request has `sent` tokens, from earlier replies."""
         said = options.max_output_tokens or self._longest * _LONGER or _FIRST_REPLY
         by_price = 0.0 if self._price is None else self._price.cost(sent, 0, said)
         return Usage(sent, said, cost=max(by_price, self._dearest))
 
 
 class RateLimited(Wrapper):
-    """A model with one pace for all conversations: calls at a time, requests and tokens per minute, pauses.
+    """A model with rate limits shared by all conversations: concurrency, requests and tokens per minute, pauses.
 
-    The number of calls at a time adapts as TCP does: halved when the server is overloaded (once for all calls under
-    way), and one more for each round of calls that went well. Requests are spaced evenly, so that no minute holds more
-    than `requests_per_minute`. Tokens are known only afterwards: a call starts when all earlier ones are paid off at
-    `tokens_per_minute`, itself with an estimate.
+    Concurrency adapts as in TCP: it is halved when the server is overloaded (once for all calls in flight), and grows
+    by one for each round of successful calls. Requests are spaced evenly. Tokens are estimated for a new call and
+    corrected afterwards; a call starts when all earlier ones fit into `tokens_per_minute`.
 
-    A call fails whose server asks to wait more than `longest_pause` seconds. `check` is called while a call waits, and
-    may raise to end the wait. `announce` gets the seconds of every pause of more than a minute.
+    A call fails if its server asks to wait more than `longest_pause` seconds. `check` is called while a call waits,
+    and may raise. `announce` gets the seconds of each pause of more than a minute.
     """
 
     def __init__(
@@ -197,11 +194,11 @@ class RateLimited(Wrapper):
 
     @property
     def concurrency(self) -> int:
-        """Calls allowed at a time, now."""
+        """Number of calls that are allowed in flight now."""
         return int(self._allowed)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Wait for a place, for the end of a pause and for the call's turn; then call the model."""
+        """Wait for the rate limits, then call the model."""
         expected, used = count_messages(messages) if self._token_seconds else 0, 0
         await self._take_place()
         try:
@@ -214,7 +211,7 @@ class RateLimited(Wrapper):
                 if pause is not None and pause > self._longest_pause:
                     self._slow_down(epoch, None)
                     raise OverloadedError(
-                        f"{error}; it asks to wait {pause:,.0f} s, the longest wait is {self._longest_pause:,.0f} s",
+                        f"{error}; it asks to wait {pause:,.0f} s, the limit is {self._longest_pause:,.0f} s",
                         hint="resume the run later, or raise limits.pause_seconds",
                     ) from error
                 if isinstance(error, OverloadedError) or pause is not None:
@@ -232,13 +229,13 @@ class RateLimited(Wrapper):
             self._leave()
 
     def _slow_down(self, epoch: int, retry_after: float | None) -> None:
-        """Slow all calls down. Those that were under way at the last slowdown do not slow them down again."""
+        """Slow all calls down. Calls that were in flight at the last slowdown do not count again."""
         if epoch == self._epoch:
             self._epoch += 1
             self._allowed = max(1.0, self._allowed / 2.0)
         if retry_after is not None:
             now = asyncio.get_running_loop().time()
-            # Many calls get the same pause; it is announced once, and again where it grows by so much.
+            # Many calls get the same pause, which is announced once.
             if now + retry_after - max(now, self._paused_until) > _LONG_PAUSE:
                 self._announce(retry_after)
             self._paused_until = max(self._paused_until, now + retry_after)
@@ -278,9 +275,9 @@ class RateLimited(Wrapper):
 
 
 class Retrying(Wrapper):
-    """A model that is called again where that may help, at most `retries` times.
+    """A model whose retryable failures are retried, at most `retries` times.
 
-    The waits are drawn uniformly from 0 to a bound that doubles, on top of the wait that the server asks for.
+    Waits are uniform between 0 and a bound that doubles, plus the wait that the server asks for.
     """
 
     def __init__(self, inner: Model, retries: int, random: Random) -> None:
@@ -311,9 +308,9 @@ class Retrying(Wrapper):
 
 
 class TextTools(Wrapper):
-    """A model that is sent tools in the way of `protocol`: "text" or "auto" (`TextProtocol`).
+    """A model with tools by the protocol "text" or "auto" (`TextProtocol`).
 
-    With "auto", tools move into the prompt for good when the server takes none.
+    With "auto", tools move into the prompt when the server takes none.
     """
 
     def __init__(
@@ -330,7 +327,7 @@ class TextTools(Wrapper):
             except NoToolsError:
                 if protocol.in_prompt:
                     raise
-                if not self._protocol.in_prompt:  # another call may have found out meanwhile
+                if not self._protocol.in_prompt:  # another call may have changed it meanwhile
                     self._protocol = TextProtocol("text", self._prompts)
                     self._note(
                         f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)"
@@ -340,10 +337,10 @@ class TextTools(Wrapper):
 
 
 class Cached(Wrapper):
-    """The model of one episode. A reply that `cache` holds is charged and not asked for again.
+    """The model of one episode. A reply in `cache` is charged to the budget, and the model is not called.
 
-    The key of a request covers model, messages, tools, options, episode and position in the episode, so that no other
-    request gets its reply. The inner model is shared by all episodes, and not closed.
+    The key of a request covers model, messages, tools, options, episode and position in the episode. The inner model
+    is shared by all episodes and not closed.
     """
 
     def __init__(self, inner: Model, cache: ReplyCache | None, budget: Budget, episode_key: str) -> None:
@@ -400,7 +397,7 @@ def wrap(
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
-    """Return the model as all episodes of a run share it; each episode adds `Cached`."""
+    """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
     model: Model = Deadline(provider, limits.call_seconds)
     model = Budgeted(model, budget, price, ready=ready, note=note)
     model = RateLimited(

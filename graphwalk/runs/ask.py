@@ -1,4 +1,4 @@
-"""Your questions about a graph, each an episode that is logged like any other; and their answers with the evidence."""
+"""Ask questions about your own graph: each is a logged episode, answered with evidence."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
@@ -36,11 +36,10 @@ from graphwalk.types.wire import to_dict
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model answered. `answer` is None where it gave none; `exit_status` and `error` say why.
+    """A model's answer. `answer` is None if there is none; `exit_status` and `error` give the reason.
 
-    `steps` are its tool calls, `evidence` the nodes and relationships that the answer rests on, `cypher` a query that
-    draws them in Neo4j's browser, `svg()` a drawing of them. `usage` counts tokens; `cost` is in US dollars, None where
-    it is not known. `result` is the whole episode, as runs log it.
+    `steps` are the tool calls, `evidence` the nodes and relationships that support the answer, `cypher` a query that
+    shows them in Neo4j Browser. `cost` is in US dollars, None if unknown. `result` is the whole episode as logged.
     """
 
     result: Result
@@ -78,16 +77,16 @@ class Answer:
 
     @property
     def conversation(self) -> tuple[Exchange, ...]:
-        """The questions and answers up to this one, which a follow-up is sent."""
+        """The questions and answers up to this one, which a follow-up question contains."""
         earlier = AskTask.model_validate(self.result.task).earlier
         return (*earlier, Exchange(question=self.question, answer=self.answer or ""))
 
     def svg(self) -> str:
-        """The evidence as a drawing: the text of an SVG file, the same for the same answer."""
+        """Return the evidence as a drawing, the text of an SVG file."""
         return evidence_svg(self.evidence, self.question)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON would have it."""
+        """Return the answer as JSON data."""
         return {
             "question": self.question,
             "answer": self.answer,
@@ -104,23 +103,23 @@ class Answer:
         }
 
     def _repr_markdown_(self) -> str:
-        return self.answer or f"no answer ({self.exit_status}): {self.error or 'the model said nothing'}"
+        return self.answer or f"no answer ({self.exit_status}): {self.error or 'the reply was empty'}"
 
 
 class Watcher:
-    """Receives every step while it is made, in the event loop; must not block. This one ignores all of them."""
+    """An observer of the steps of an episode, called in the event loop; must not block. This class ignores all."""
 
     live = False
-    """Replies are wanted piece by piece, where the provider streams."""
+    """Stream replies, if the provider can."""
 
     async def wrote(self, piece: str) -> None:
-        """The model has written a piece of its next message."""
+        """Take a piece of the model's next message."""
 
     def said(self, message: Message) -> None:
-        """The model has written a message: thoughts and calls, or the answer."""
+        """Take a whole message of the model: reasoning and calls, or the answer."""
 
     def found(self, result: ToolResult) -> None:
-        """A call is done."""
+        """Take the result of a call."""
 
 
 def asking(
@@ -134,14 +133,14 @@ def asking(
     given: Mapping[str, Model] | None = None,
     arguments: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Experiment:
-    """What `graphwalk ask` runs; `source`: None where the graph is open already, and nothing is logged.
+    """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
 
-    `arguments` are those of models, by name (`model_arguments` of an experiment).
+    `arguments`: model → arguments of its constructor (`model_arguments` of an experiment).
 
-    ConfigError for a model that there is not, a missing key, a wrong override.
+    Raise ConfigError for an unknown model, a missing key or a wrong override.
     """
     if model.startswith("human/"):
-        raise ConfigError(f"{model} is you", hint="--model openai/gpt-4.1-mini, or scripted/look")
+        raise ConfigError(f"{model} is a human player", hint="--model openai/gpt-4.1-mini, or scripted/look")
     data = {
         "name": "ask",
         "suite": {
@@ -161,10 +160,9 @@ def asking(
 
 
 class Conversation:
-    """Questions about one opened graph; what was said before goes with every question. Use `conversation`.
+    """Questions about one opened graph; make it with `conversation`.
 
-    A follow-up is sent the earlier questions and answers, and not the results of their calls: these can be asked for
-    again, and would soon be most of what is paid for.
+    A follow-up contains the earlier questions and answers, and not their tool results, which would cost most.
     """
 
     def __init__(
@@ -183,16 +181,19 @@ class Conversation:
         self._asked: list[Asked] = []
 
     async def ask(self, question: str) -> Result:
-        """Play one question to its end and log it; a failure of model or store is in the result.
+        """Play and log the episode of one question; a failure of model or store is in the result.
 
-        ConfigError for a question without words; RunLogError where the log cannot be written.
+        Raise ConfigError for an empty question, RunLogError if the log cannot be written.
         """
         if not question.strip():
             raise ConfigError("the question is empty", hint='graphwalk ask "Which …?"')
         asked = Asked(question=question.strip(), earlier=tuple(self._earlier))
         self._asked.append(asked)
-        planned = self._planned(asked)
-        self._plan.tasks.append((planned.task, self._graph))
+        config = self._experiment.config
+        task = task_about(asked, len(self._asked), self._graph.instance.digest, config.seed)
+        key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
+        planned = _WatchedEpisode(key, task, self._graph, self._watcher)
+        self._plan.tasks.append((task, self._graph))
         self._plan.episodes.append(planned)
         manifest = self._manifest()
         options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
@@ -204,12 +205,6 @@ class Conversation:
                 writer.append(result.as_line(manifest))
         self._earlier.append(Exchange(question=asked.question, answer=result.answer or ""))
         return result
-
-    def _planned(self, asked: Asked) -> PlannedEpisode:
-        config = self._experiment.config
-        task = task_about(asked, len(self._asked), self._graph.instance.digest, config.seed)
-        key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
-        return _WatchedEpisode(key, task, self._graph, self._watcher)
 
     def _manifest(self) -> dict[str, Any] | None:
         """Write `run.json` with the question before it is asked, so that an interrupted run names it."""
@@ -239,7 +234,7 @@ async def conversation(
     earlier: Sequence[Exchange] = (),
     note: Callable[[str], object] = lambda text: None,
 ) -> AsyncIterator[Conversation]:
-    """A conversation about an opened graph, logged in `log` (None: nowhere). `note` is told of long pauses."""
+    """Open a conversation about an opened graph, logged in `log` (None: not logged). `note` gets messages."""
     replies = None if log is None else log.folder.replies_path
     lock = nullcontext() if log is None else log.folder.lock()
     async with RunModels(experiment, replies, note=note) as models:

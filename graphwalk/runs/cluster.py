@@ -1,8 +1,8 @@
-"""A run in shards on a Ray cluster, merged into one run folder.
+"""Play a run in shards on a Ray cluster, and merge them into one run folder.
 
-The process that hands the shards out has a folder for all of them. A worker that finds this folder shares its disk: it
-plays the shard there, and a worker that replaces it after a crash continues the shard. Any other worker plays in a
-folder of its own machine, packs it, and sends it back; a replacement on another machine begins again.
+The driver has a folder for all shards. A worker that finds this folder shares its disk: it plays the shard there, and
+its replacement after a crash continues it. Any other worker plays in a local temporary folder and sends it back as a
+ZIP file; a replacement on another machine starts again.
 """
 
 import io
@@ -41,18 +41,17 @@ _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_t
 
 
 def divided(limits: Limits, shards: int) -> dict[str, Any]:
-    """Return the limits of each shard. ConfigError if there is not one episode, or one token, for each.
+    """Return the limits of each shard: equal parts, which shards do not exchange.
 
-    Each shard has an equal part. What one does not use is not given to another.
+    Raise ConfigError if there is not at least one episode in flight and one token for each shard.
     """
     if shards > limits.max_concurrency:
         raise ConfigError(
-            f"{shards} shards have at least {shards} episodes in flight, and limits.max_concurrency is "
-            f"{limits.max_concurrency}",
+            f"{shards} shards need limits.max_concurrency of {shards} or more; it is {limits.max_concurrency}",
             hint=f"--shards {limits.max_concurrency}, or --max-concurrency {shards}",
         )
     if limits.budget_tokens is not None and limits.budget_tokens < shards:
-        raise ConfigError(f"a budget of {limits.budget_tokens} tokens has not one for each of {shards} shards")
+        raise ConfigError(f"a budget of {limits.budget_tokens} tokens is too small for {shards} shards")
     parts = {name: value / shards for name in _TOGETHER if (value := getattr(limits, name)) is not None}
     if limits.budget_tokens is not None:
         parts["budget_tokens"] = limits.budget_tokens // shards
@@ -60,12 +59,12 @@ def divided(limits: Limits, shards: int) -> dict[str, Any]:
 
 
 ABOUT = "about.json"
-"""The file beside the shards with the run that they are of."""
+"""The file next to the shards that describes their run."""
 
 
 @dataclass(frozen=True)
 class ShardWork:
-    """The work of one machine. `config` is the experiment with this shard's part of rate limits and budgets."""
+    """The work of one worker. `config` is the experiment with this shard's part of rate limits and budgets."""
 
     config: Mapping[str, Any]
     shard: Shard
@@ -74,15 +73,15 @@ class ShardWork:
     about: str
     """The text of `about.json` in it."""
     name: str
-    """Of the folder in the temporary folder of a machine that does not share the disk."""
+    """Name of the temporary folder on a machine that does not share the disk."""
     working_folder: str
-    """Where a `.env` is looked for; keys themselves are never sent."""
+    """The folder of the `.env` file; keys themselves are never sent."""
     log_level: str = "info"
 
 
 @dataclass(frozen=True)
 class PlayedShard:
-    """`packed`: the run folder as a zip file; None where it is on a disk that is shared."""
+    """A shard that was played. `packed`: its run folder as a ZIP file; None if it is on a shared disk."""
 
     shard: Shard
     summary: RunSummary
@@ -113,7 +112,7 @@ async def _played(work: ShardWork, place: Path) -> RunSummary:
 
 
 def _packed(place: Path) -> bytes:
-    """Return the run folder as a ZIP file, and remove it. RunLogError for a link that leads out of it."""
+    """Return the run folder as a ZIP file, and remove it. Raise RunLogError for a link that leads out of it."""
     check_links(place, RunLogError)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -128,23 +127,23 @@ Play = Callable[[Sequence[ShardWork]], Iterable[PlayedShard]]
 
 
 class ShardedRun:
-    """A run in shards, kept in FOLDER.shards until all are played; the same command continues them."""
+    """A run in shards, which stay in FOLDER.shards until all are played; the same command resumes them."""
 
     def __init__(self, experiment: Experiment, new: NewRun) -> None:
         self.experiment, self.new = experiment, new
         self.shards = new.folder.path.with_name(f"{new.folder.path.name}.shards").resolve()
 
     def number(self, wanted: int | None, cores: int) -> int:
-        """Return the number of shards: `wanted`, else that of an earlier try, else the number of `cores`."""
+        """Return the number of shards: `wanted`, else that of an interrupted run, else the number of `cores`."""
         earlier = self._earlier()
         if wanted is None and earlier is not None:
             return int(earlier["shards"])
         return wanted or min(cores, self.experiment.config.limits.max_concurrency)
 
     def play(self, play: Play, number: int, log_level: str, done: Callable[[], object]) -> RunSummary:
-        """Play all shards by means of `play`, and merge them into the folder of the run; `done` after each.
+        """Play all shards with `play`, call `done` after each, and merge them into the folder of the run.
 
-        ConfigError if there are shards of another experiment, or another number of them. Shards stay after an error.
+        Raise ConfigError if the folder contains shards of another run. Shards stay after an error.
         """
         works = self._works(number, log_level)
         played = []
@@ -167,7 +166,7 @@ class ShardedRun:
         )
 
     def _works(self, number: int, log_level: str) -> list[ShardWork]:
-        """Record what the shards are of, and divide the work; `key` is drawn once, so that no other disk has it."""
+        """Write `about.json` and divide the work; its random `key` identifies the disk."""
         config = self.experiment.config.model_dump(mode="json")
         config["models"] = list(self.experiment.models)
         config["limits"] = divided(self.experiment.config.limits, number)
@@ -200,9 +199,9 @@ class ShardedRun:
 
 
 RETRIES = 5
-"""How often a shard is handed out again whose worker, or its whole machine, was lost."""
+"""Retries of a shard whose worker or machine was lost."""
 _STORE_BYTES = 200 << 20
-"""Memory that a cluster on this machine keeps for objects; shards on a shared disk need none."""
+"""Object store of a cluster on this machine; shards on a shared disk need none."""
 _LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 10.0
 
@@ -215,13 +214,11 @@ class RayCluster:
 
     @property
     def cores(self) -> int:
-        """Of all machines of the cluster."""
+        """Number of cores of the cluster."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def play(self, works: Sequence[ShardWork]) -> Iterator[PlayedShard]:
-        """Each shard when it is done. Errors of a run are raised as they are; GraphwalkError where a shard was lost
-        more than `RETRIES` times.
-        """
+        """Yield each shard when it is done. Raise errors of a run, and GraphwalkError if a worker is lost too often."""
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_shard)
         waiting = {task.remote(work): work for work in works}
@@ -240,9 +237,9 @@ class RayCluster:
 
 @contextmanager
 def ray_cluster(address: str | None) -> Iterator[RayCluster]:
-    """Connect to a cluster; None: one on this machine, for as long as the block lasts, on loopback alone.
+    """Connect to a cluster; None: start one on this machine while the block runs, on loopback only.
 
-    ConfigError where Ray is not installed, or there is no cluster at the address; GraphwalkError where it does not
+    Raise ConfigError if Ray is not installed or there is no cluster at the address, GraphwalkError if Ray does not
     start.
     """
     without_ray_statistics()
@@ -253,8 +250,7 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
     try:
         if address is None:
-            # An address that only this machine reaches. Ray takes 127.0.0.1 for the machine's own on its network;
-            # systems that have no other loopback address leave no choice.
+            # Ray replaces 127.0.0.1 by the machine's network address; another loopback address stays local.
             loopback = "127.0.0.1"
             with suppress(OSError), socket.socket() as probe:
                 probe.bind(("127.0.0.2", 0))
@@ -266,17 +262,16 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
             if parts.hostname and parts.port:  # Ray would wait minutes for a port that is closed
                 socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_SECONDS).close()
             ray.init(address, **options)
-    except Exception as error:  # what Ray raises where a process of its own is late has no other type
+    except Exception as error:  # Ray has no narrower type for a process that starts too late
         cause = (str(error).strip() or type(error).__name__).splitlines()[0]
         if address is not None and isinstance(error, OSError | ValueError):
             raise ConfigError(
-                f"no Ray cluster at {address}: {cause}",
-                hint="--ray-address HOST:PORT, or auto",
+                f"no Ray cluster at {address}: {cause}", hint="--ray-address HOST:PORT, or auto"
             ) from error
         raise GraphwalkError(
             f"Ray did not start: {cause}", hint="run the command again; a busy machine starts it too slowly"
         ) from error
-    heed_signals()  # Ray has put its own way of ending in its place
+    heed_signals()  # Ray has replaced the signal handlers
     try:
         yield RayCluster(ray)
     finally:

@@ -23,21 +23,21 @@ _MOST = 12
 _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
 )
-"""Fields of the configuration that shape no single episode."""
+"""Fields of the configuration that do not affect a single episode."""
 _REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"})
-"""Fields of a task that count effort, which depends on the pages that an agent reads."""
+"""Fields of a task that depend on the page size of the agent."""
 
 
 @dataclass
 class _Run:
-    """`tasks`: by task, the digest of each field of its record."""
+    """A run to compare. `tasks`: task → field → digest."""
 
     folder: RunFolder
     manifest: Mapping[str, Any]
     tasks: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def records(self) -> Iterator[ResultRecord]:
-        """Yield the results, and note their tasks."""
+        """Yield the results and collect the digests of their tasks."""
         for result in self.folder.records():
             if result["task_id"] not in self.tasks:
                 self.tasks[result["task_id"]] = {
@@ -51,7 +51,7 @@ class _Run:
 def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = ()) -> RunComparison:
     """Compare all pairs of players in these runs; `models` and `settings`: only these.
 
-    Raise RunLogError if runs do not share identical tasks, ConfigError if there are no two players.
+    Raise RunLogError if the runs do not share identical tasks, ConfigError if there are fewer than two players.
     """
     folders = [RunFolder.open(path) for path in paths]
     runs = {name: _Run(folder, folder.read_manifest()) for name, folder in zip(_names(folders), folders, strict=True)}
@@ -71,7 +71,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
         raise ConfigError("there are no two players to compare", hint=f"played: {known or 'nothing yet'}")
 
     def show(task: str, pair: Sequence[Player]) -> list[str]:
-        """Return a command for each run in which one of the players has episodes of the task."""
+        """Return a `graphwalk show` command for each run in which one of the players has the task."""
         return [
             f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
             for name, run in runs.items()
@@ -82,7 +82,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
 
 
 def _merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:
-    """Merge the episodes of some players; of several runs, name the run behind the model."""
+    """Merge the episodes of some players; of several runs, add the run's name to the model's."""
     cases, values = [], []
     for name, observed in runs.items():
         kept = [i for i, case in enumerate(observed.cases) if case.player in players]
@@ -97,7 +97,7 @@ def _in_run(player: Player, run: str) -> Player:
 
 
 def _names(folders: Sequence[RunFolder]) -> list[str]:
-    """Name the runs by folder, or by whole path if two have the same name. ConfigError if a run is given twice."""
+    """Return the folder names of runs, or whole paths if two are equal. Raise ConfigError if a run is given twice."""
     paths = [folder.path.resolve() for folder in folders]
     if len(set(paths)) < len(paths):
         raise ConfigError("a run is compared with itself", hint="name it once: its models and settings are compared")
@@ -106,9 +106,9 @@ def _names(folders: Sequence[RunFolder]) -> list[str]:
 
 
 def _differences(first: _Run, second: _Run) -> list[str]:
-    """Describe what differs between two runs that can be compared. RunLogError if they cannot be.
+    """Describe the differences of two runs. Raise RunLogError if they cannot be compared.
 
-    Fields of a task that only one of two versions of GraphWalk writes do not count.
+    Fields of a task that only one of the two versions of GraphWalk writes are ignored.
     """
     common = first.tasks.keys() & second.tasks.keys()
     changed = {}
@@ -120,18 +120,18 @@ def _differences(first: _Run, second: _Run) -> list[str]:
     names = f"{first.folder.path} and {second.folder.path}"
     same = "compare runs of the same graphs and questions: the same suite settings, --seed, --graphs"
     if not common:
-        counts = f"tasks: {len(first.tasks)} and {len(second.tasks)}, none of them in both"
+        counts = f"tasks: {len(first.tasks)} and {len(second.tasks)}, none in both"
         raise _refusal(f"{names} share no task", [counts, *conditions], same)
     if changed:
         lines = [f"{task}: {', '.join(fields)}" for task, fields in changed.items()]
-        what = f"{names} have {len(changed)} tasks of the same name that are not the same"
+        what = f"{names} have {len(changed)} different tasks with the same name"
         raise _refusal(what, [*lines, *conditions], same)
     scorers = [(run.manifest["fingerprint"] or {}).get("scorer") for run in (first, second)]
     if scorers[0] != scorers[1]:
         again = "; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second))
         raise _refusal(f"{names} were scored by different code", [f"{scorers[0]} → {scorers[1]}"], again)
     left_out = len(first.tasks) + len(second.tasks) - 2 * len(common)
-    partly = [f"tasks: {len(common)} in both; {left_out} in one run only are left out"] if left_out else []
+    partly = [f"tasks: {len(common)} in both; {left_out} in one run only, left out"] if left_out else []
     return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in (*partly, *conditions)]
 
 
@@ -141,7 +141,7 @@ def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
 
 
 def _conditions(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
-    """Yield versions, fields of the configuration, and texts that differ."""
+    """Yield differences of versions, configurations and texts."""
     versions = first.get("graphwalk_version"), second.get("graphwalk_version")
     if versions[0] != versions[1]:
         yield f"version: {versions[0]} → {versions[1]}"

@@ -1,4 +1,4 @@
-"""One episode from task to result: prompt, walk, extraction, score."""
+"""Play one episode, from task to result: prompt, agent loop, extraction, score."""
 
 import asyncio
 import secrets
@@ -23,10 +23,7 @@ from graphwalk.types.graph import PropertyGraph
 
 
 async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment) -> Result:
-    """Let `model`, a program or a person, try the task, and score what it says.
-
-    Raises only what is wrong with the run itself.
-    """
+    """Play one episode and score it. Failures of model and store are in the result; errors of the run are raised."""
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
     store = planned.graph.store
@@ -35,7 +32,7 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
         setup = await planned.setup(experiment)
     except StoreError as error:
         return _result(planned, experiment, Trajectory((), (), ExitStatus.STORE_ERROR, str(error)))
-    walk = Episode(
+    episode = Episode(
         setup=setup,
         model=model,
         config=experiment.agent,
@@ -44,29 +41,28 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
         tokens=limits.episode_tokens,
         usd=limits.episode_usd,
     )
-    trajectory = await _unchanged(planned, await run_episode(walk), generation)
-    if trajectory.exit_status.infrastructure or extractor is None or not trajectory.reply.strip():
-        return await _checked(planned, experiment, trajectory)
-    suite, task = experiment.suite, planned.task
-    if suite.extract(task, trajectory.reply).sure:
-        return await _checked(planned, experiment, trajectory)
-    try:
-        # It sees question, reply and format, and never the target.
-        form = suite.answer_format(task, experiment.agent)
-        reply = await extract_with_model(extractor, task.question, trajectory.reply, form, experiment.agent)
-    except ModelError as error:
-        failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.MODEL_ERROR, f"extractor: {error}")
-        return _result(planned, experiment, failed)
-    return await _checked(planned, experiment, trajectory, reply)
+    trajectory = await _unchanged(planned, await run_episode(episode), generation)
+    suite, task, said = experiment.suite, planned.task, trajectory.reply
+    extracted = None
+    readable = bool(said.strip()) and not trajectory.exit_status.infrastructure
+    if extractor is not None and readable and not suite.extract(task, said).sure:
+        try:
+            # The extractor sees question, reply and format, and never the target.
+            answer_format = suite.answer_format(task, experiment.agent)
+            extracted = await extract_with_model(extractor, task.question, said, answer_format, experiment.agent)
+        except ModelError as error:
+            failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.MODEL_ERROR, f"extractor: {error}")
+            return _result(planned, experiment, failed)
+    return await _cross_checked(planned, experiment, trajectory, extracted)
 
 
 def judge(
     suite: Suite[Any, Any], task: Task, setting: str, trajectory: Trajectory, extractor_reply: str | None = None
 ) -> tuple[Any, dict[str, Any] | None]:
-    """(answer, score) of a trajectory: the same for an episode just played and for one out of a log.
+    """Return answer and score of a trajectory, just played or from a log.
 
-    The score is None for an infrastructure failure. `extractor_reply` (stage 2) counts where stage 1 reads nothing or
-    is lossy, and something can be read in it.
+    The score is None for an infrastructure failure. `extractor_reply` is used if the parser finds no answer in the
+    model's reply, or a lossy one, and finds one in the extractor's.
     """
     if trajectory.exit_status.infrastructure:
         return None, None
@@ -79,7 +75,7 @@ def judge(
 
 
 async def _unchanged(planned: PlannedEpisode, trajectory: Trajectory, generation: int) -> Trajectory:
-    """The trajectory, which failed where the graph that was walked cannot be shown to have been there all the time."""
+    """Return the trajectory, failed if the store cannot confirm that the graph stayed the same."""
     store = planned.graph.store
     if trajectory.exit_status.infrastructure or not trajectory.results or store is None:
         return trajectory
@@ -90,10 +86,10 @@ async def _unchanged(planned: PlannedEpisode, trajectory: Trajectory, generation
     return trajectory
 
 
-async def _checked(
-    planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None = None
+async def _cross_checked(
+    planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None
 ) -> Result:
-    """The result, whose score the store has confirmed where the suite lets it."""
+    """Return the result, after the suite has cross-checked its score with the store."""
     result = _result(planned, experiment, trajectory, extracted)
     suite, store = experiment.suite, planned.graph.store
     if result.score is None or store is None:
@@ -130,7 +126,7 @@ def _result(
 
 
 async def play_first(experiment: Experiment, read: ReadLine) -> Result:
-    """The first episode of an experiment; a person types what comes from `read`. ConfigError where it has none."""
+    """Play the first episode of an experiment; a human player types `read`. Raise ConfigError without an episode."""
     config, suite = experiment.config, experiment.suite
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
         async with _loaded(instance, experiment) as loaded:
@@ -141,9 +137,9 @@ async def play_first(experiment: Experiment, read: ReadLine) -> Result:
 
 
 async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
-    """An episode about `task`, which was made from `graph`, with the first model and setting of `experiment`.
+    """Play `task`, which was made from `graph`, with the first model and setting of `experiment`.
 
-    ConfigError where the task is about another graph, or the model cannot try it.
+    Raise ConfigError if the task is about another graph, or the model cannot play it.
     """
     if task.graph_digest != graph.digest:
         raise ConfigError(
@@ -162,7 +158,7 @@ async def _played(planned: PlannedEpisode, experiment: Experiment, read: ReadLin
 
 @asynccontextmanager
 async def _loaded(instance: GraphInstance, experiment: Experiment) -> AsyncIterator[LoadedGraph]:
-    """A graph in its store, for the length of an episode."""
+    """Load a graph into its store while the block runs."""
     sources = sources_for(experiment, secrets.token_hex(4))
     try:
         store = await sources.store_of(instance)

@@ -1,7 +1,7 @@
-"""What a run would do and cost: the expert's episodes are played, call by call, without calling a model.
+"""Estimate calls, tokens and cost of a run (`--dry-run`): play the expert's episodes without calling a model.
 
-The agent's loop runs as in any episode, with the tools, limits and compaction of the experiment, and a program in the
-place of the model. What it is sent and says is what a model that walks as straight would read and write.
+The agent loop runs with the tools, limits and compaction of the experiment, and the scripted expert replaces the
+model. Its requests and replies are those of a model that makes the expert's calls without reasoning.
 """
 
 import json
@@ -31,39 +31,39 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task
 
 PLAYED_WHOLE = 600
-"""Plans with so many pairs of task and setting are played whole; of larger ones a sample is."""
+"""Pairs of task and setting up to which a plan is played whole; of larger plans a sample is played."""
 EVEN = 0.5
 """The accuracy assumed before there are data; the minimum detectable effect is largest there."""
 SAMPLE = 6
-"""Tasks that are played of each template, size and setting of a larger plan."""
+"""Sampled tasks per template, size and setting of a larger plan."""
 CACHED_FROM = 1024
-"""Tokens from which on providers cache the beginning of a call (OpenAI's and Anthropic's documentation)."""
+"""Tokens from which providers cache the beginning of a call (documentation of OpenAI and Anthropic)."""
 EXPERTS = ("expert", "cypher")
-"""Scripted agents that go straight to the answer, each in settings of its own."""
+"""Scripted agents that play without mistakes, each in its own settings."""
 _REMEMBERED = 1024
-"""Messages whose tokens are cached; prompts are the largest, and those of one graph follow each other."""
+"""Messages whose token counts are cached."""
 Stratum = tuple[str, str, str, str]
-"""Model, setting, template, size: episodes that take about the same."""
+"""Model, setting, template, size: episodes of about the same length."""
 
 
 @dataclass
 class ModelEstimate:
-    """One model in one setting, if it walks as straight as the expert. Sums over all episodes.
+    """Sums over all episodes of one model in one setting, assuming the expert's calls and no reasoning.
 
-    `new_tokens` and `repeated_tokens` are input; repeated is what a conversation sends again. `usd` prices repeated
+    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again. `usd` prices repeated
     input as cached where providers cache it, `usd_uncached` as new; None: unknown. `spread` is the half width of the
-    95 % interval of the input tokens as a share of them, 0 where all was played.
+    95 % interval of the input tokens relative to them, 0 if all episodes were played.
     """
 
     model: str
     setting: str
     tokenizer: str | None
-    """None: tokens are estimated by a rule."""
+    """None: tokens are estimated by a rule (`graphwalk.models.tokens`)."""
     episodes: int = 0
     model_calls: int = 0
     tool_calls: int = 0
     characters: int | None = 0
-    """None: not counted for episodes whose figures are those of the plan."""
+    """None: unknown for episodes with figures of the plan."""
     new_tokens: int = 0
     repeated_tokens: int = 0
     output_tokens: int = 0
@@ -71,9 +71,9 @@ class ModelEstimate:
     usd_uncached: float | None = None
     spread: float = 0.0
     assumed: int = 0
-    """Episodes that no expert plays; one reply with the target is counted instead."""
+    """Episodes without an expert; replies are the target alone."""
     of_plan: int = 0
-    """Episodes on large graphs, whose figures are those of the plan: tokens by the rule, all input new."""
+    """Episodes on large graphs with figures of the plan: tokens by the rule, all input new."""
 
     @property
     def input_tokens(self) -> int:
@@ -95,17 +95,17 @@ class DetectableEffect:
 
     def as_text(self) -> str:
         if self.points is None:
-            return "No difference between players can be shown: all tasks are on one graph."
+            return "No difference between players can be detected: all tasks are on one graph."
         points = f"{self.points:.{0 if self.points >= 10 else 1}f}"
         return (
-            f"Can show differences of {points} points between two players, accuracies being near 50 % "
+            f"Minimum detectable effect: {points} points between two players, at accuracies near 50 % "
             f"({self.graphs} graphs × {self.tasks_per_graph} tasks × {self.repeats}; power 80 %): graphwalk power"
         )
 
 
 @dataclass
 class Estimate:
-    """A dry run: tasks, and per model and setting what the expert's episodes would take. Real models take more.
+    """The estimate of a dry run, a lower bound. `rows` has one entry per model and setting.
 
     `played` of `pairs` pairs of task and setting were played. `notes` are the assumptions, one line each.
     """
@@ -137,7 +137,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallTokens:
-    """Tokens of one call. `repeated` is the beginning of the input that the call before had too; `new` is the rest."""
+    """Tokens of one call. `repeated`: beginning of the input that is that of the previous call; `new`: the rest."""
 
     new: int
     repeated: int
@@ -146,7 +146,7 @@ class CallTokens:
 
 @dataclass(frozen=True)
 class ExpertEpisode:
-    """An episode of the expert. `assumed`: no expert plays it, and each reply is the target alone."""
+    """An episode of the expert. `assumed`: there is no expert, and each reply is the target alone."""
 
     calls: tuple[Call, ...]
     tool_calls: int
@@ -154,7 +154,7 @@ class ExpertEpisode:
 
     @cached_property
     def characters(self) -> int:
-        """All that is sent, over all calls: contents, calls and tool specifications."""
+        """Characters sent in all calls: contents, tool calls and tool specifications."""
         return sum(
             len(tools_text(call.tools)) + sum(len(message_text(message)) for message in call.messages)
             for call in self.calls
@@ -177,7 +177,7 @@ class ExpertEpisode:
 
 
 class ExpertEpisodes:
-    """Plays the episodes of an experiment by the first expert that can, each task and setting once."""
+    """Episodes of an experiment, each task and setting played once, by the first expert that can."""
 
     def __init__(self, experiment: Experiment, experts: Sequence[str] = EXPERTS) -> None:
         self._experiment, self._experts = experiment, experts
@@ -186,7 +186,7 @@ class ExpertEpisodes:
         self._played: dict[tuple[str, str], ExpertEpisode] = {}
 
     async def of(self, planned: PlannedEpisode) -> ExpertEpisode:
-        """Return the expert's episode of the same task and setting. StoreError where the graph or a tool fails."""
+        """Return the expert's episode of the same task and setting. Raise StoreError if graph or tool fails."""
         key = planned.key.task_id, planned.key.setting
         if key not in self._played:
             self._played[key] = await self._play(planned)
@@ -206,12 +206,12 @@ class ExpertEpisodes:
         finally:
             await model.close()
         if trajectory.exit_status is ExitStatus.STORE_ERROR:
-            raise StoreError(f"the expert cannot walk {task.task_id}: {trajectory.error}")
+            raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
         return ExpertEpisode(tuple(recording.calls), len(trajectory.results), assumed=expert is None)
 
 
 class _RecordingModel:
-    """Records each request, in the form in which it is sent, and the reply."""
+    """A model that records each request, in the form in which it is sent, and the reply."""
 
     def __init__(self, inner: Model, text: TextProtocol | None) -> None:
         self.name = inner.name
@@ -230,7 +230,7 @@ class _RecordingModel:
 
 
 class _TargetModel:
-    """Answers every request with the target and nothing else, for at most so many turns."""
+    """A model that answers each request with the target, for a number of turns."""
 
     def __init__(self, task: Task, turns: int) -> None:
         self.name = "target"
@@ -247,9 +247,9 @@ class _TargetModel:
 
 
 async def estimate_run(experiment: Experiment) -> Estimate:
-    """Make the tasks on the embedded engine, play the expert's episodes, and add up what they take.
+    """Make the tasks on the embedded engine, play the expert's episodes, and sum up calls, tokens and cost.
 
-    Episodes on large graphs are not played again: the plan has their figures. StoreError where a tool fails.
+    Figures of episodes on large graphs come from the plan. Raise StoreError if a tool fails.
     """
 
     async def open_scratch() -> Database:
@@ -289,7 +289,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
 
 
 def token_counter(model: str | None) -> Callable[[Message | str], int]:
-    """Return a function that counts as `count_tokens` does for a model, with a cache of what episodes share."""
+    """Return a cached function that counts the tokens of a text or message for a model."""
 
     @lru_cache(maxsize=_REMEMBERED)
     def size(part: Message | str) -> int:
@@ -300,7 +300,7 @@ def token_counter(model: str | None) -> Callable[[Message | str], int]:
 
 @dataclass(frozen=True)
 class _Takes:
-    """What one episode takes."""
+    """Figures of one episode."""
 
     model_calls: float
     tool_calls: float
@@ -315,7 +315,6 @@ class _Takes:
 
 
 def _detectable_effect(plan: Plan, repeats: int) -> DetectableEffect:
-    """Return the minimum detectable effect of a plan with this number of repeats."""
     graphs = len({task.graph_digest for task, _ in plan.tasks})
     design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
     effect = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
@@ -331,10 +330,7 @@ def _price(experiment: Experiment, model: str) -> Price | None:
 
 
 def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> _Takes | None:
-    """Return the figures that the plan has of the expert's episode on a large graph; None where it has none.
-
-    They do not tell repeated input from new, which counts as new here.
-    """
+    """Return the plan's figures of the expert's episode on a large graph, with all input new; None without any."""
     task, graph = planned.task, planned.graph.instance.graph
     expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
     if graph is None or graph.node_count < LARGE or not expert_plays:
@@ -367,13 +363,13 @@ def _takes(episode: ExpertEpisode, size: Callable[[Message | str], int], price: 
 def _row(
     model: str, setting: str, parts: Sequence[tuple[int, int, Sequence[_Takes]]], experiment: Experiment
 ) -> ModelEstimate:
-    """Sum over strata: episodes × mean. `parts`: episodes and tasks of a stratum, and what was played of them."""
+    """Sum up strata: episodes × mean. `parts`: number of episodes and of tasks, and figures of played episodes."""
 
     def total(name: str) -> float:
         return sum(episodes * fmean(getattr(one, name) for one in takes) for episodes, _, takes in parts)
 
     def stratum_variance(episodes: int, tasks: int, takes: Sequence[_Takes]) -> float:
-        """Of the total of input tokens: that of a sample without replacement (Cochran, Sampling Techniques)."""
+        """Return the variance of total input tokens, sampled without replacement (Cochran, Sampling Techniques)."""
         if len(takes) == tasks:
             return 0.0
         return episodes**2 * (1 - len(takes) / tasks) * variance(one.new + one.repeated for one in takes) / len(takes)
@@ -400,10 +396,10 @@ def _row(
 
 
 def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
-    """Yield what the estimate takes for granted, as far as it matters to this plan, in one line each."""
+    """Yield the assumptions of the estimate that matter for this plan, in one line each."""
     agent = experiment.agent
     real = [row for row in estimate.rows if not per_episode(row.model)]
-    yield "Every model walks as straight as the expert and thinks nothing aloud: a lower bound."
+    yield "Lower bound: assumes the expert's calls and no reasoning tokens."
     yield from _reference_calls(experiment, estimate)
     if estimate.played < estimate.pairs:
         worst = max(row.spread for row in estimate.rows)
@@ -412,29 +408,29 @@ def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
             f"± {100 * worst:.1f} % (95 %)."
         )
     if any(row.assumed for row in estimate.rows):
-        yield "Where no expert plays (without tools, own questions), a reply is as long as the target."
+        yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
     if any(row.of_plan for row in estimate.rows):
         yield (
-            f"Walks on graphs of {LARGE:,} nodes and more are those of the plan, with the default prompt and results "
-            "as JSON; all of their input counts as new, so that the cost is an upper bound."
+            f"Graphs of {LARGE:,} nodes and more: figures of the plan, with the default prompt and results as JSON; "
+            "all input counts as new, so that their cost is an upper bound."
         )
     if any(row.tokenizer is None for row in real):
         yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
     if any(row.repeated_tokens and row.usd is not None for row in real):
-        yield "Repeated input is what a conversation sends again; it is priced as cached from 1,024 tokens on."
+        yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):
         yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
     words = experiment.suite.presentation.abbreviations
     if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
         yield f"{'; '.join(named)}."
     if agent.compaction == "summary":
-        yield "The expert answers where a conversation is first summed up; models go on."
+        yield "The expert answers when a conversation is first summarised; models continue."
     if experiment.extractor is not None:
-        yield f"Calls of the extractor {experiment.extractor} are not counted: they depend on the replies."
+        yield f"Calls of the extractor {experiment.extractor} are not included: they depend on the replies."
 
 
 def _reference_calls(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
-    """Yield how many times the expert's tool calls the models of the reference made."""
+    """Yield the tool calls of the models in the published reference, relative to the expert's."""
     rows = [row for row in estimate.rows if row.tool_calls]
     reference = experiment.reference
     if reference is None or not rows:

@@ -15,7 +15,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreErro
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
@@ -35,7 +35,7 @@ _LONGEST_LINE = 10_000
 """Characters of a line of `run.log`."""
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _CLEAN_UP_SECONDS = 2.0
-"""An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""
+"""Longest wait of an interrupted run for the database to drop its graphs, and again to close."""
 
 
 async def start_run(
@@ -47,7 +47,7 @@ async def start_run(
     session: HumanSession | None = None,
     shard: Shard = WHOLE,
 ) -> RunSummary:
-    """Start a run, or one `shard` of it, in its new folder and work until it is done. Errors of the run are raised.
+    """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised.
 
     `log_level`: "debug", "info", "warning" or "error". `session`: only this human player plays.
     """
@@ -69,16 +69,14 @@ async def resume_run(
     log_level: str = "info",
     session: HumanSession | None = None,
 ) -> RunSummary:
-    """Resume a run: finished episodes stay, failed ones are tried again, replies that were paid for are reused.
+    """Resume a run: keep finished episodes, retry failed ones, reuse cached replies.
 
-    `changes` replaces fields of the limits (concurrency, budgets, …); `given` are models that the caller has made, by
-    name. RunLogError if anything else has changed. `session`: only this human player plays.
+    `changes` replaces fields of the limits (concurrency, budgets, …); `given`: name → model object of the caller.
+    `session`: only this human player plays. Raise RunLogError if anything else has changed.
     """
     with folder.lock():
         manifest = folder.read_manifest()
-        data = manifest.get("config")
-        if not isinstance(data, dict):
-            raise RunLogError(f"{folder.manifest_path} holds no configuration")
+        data = manifest["config"]
         limits = {**data.get("limits", {}), **(changes or {})}
         models = data.get("models", ())
         if session is not None and session.model not in models:
@@ -86,7 +84,7 @@ async def resume_run(
         try:
             config = experiment_from({**data, "limits": limits, "models": models}, str(folder.manifest_path))
         except ConfigError as error:
-            error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
+            error.hint = error.hint or f"the original texts of the run are in {folder.texts_path}"
             raise
         manifest["config"] = config.model_dump(mode="json")
         keys = session is None
@@ -94,7 +92,7 @@ async def resume_run(
             prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
         except (LookupError, AttributeError, ValidationError) as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-        experiment = resolve(config, settings, given=given, prices=prices, person=True, keys=keys)
+        experiment = resolve(config, settings, given=given, prices=prices, human=True, keys=keys)
         if session is not None:
             experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
         return await _worked(experiment, folder, progress, manifest, log_level, session)
@@ -152,16 +150,14 @@ class _Run:
                 await self._clean_up(plan)
 
     async def _note_changes(self) -> None:
-        """Note existing databases that changed: targets hold for the graph as it was when questions were drawn."""
+        """Note existing databases that changed: targets are those of the graph at the start of the run."""
         for name in await self.sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
-            self.progress.note(
-                f"the database {name} was changed while it was walked: answers may be right that count as wrong"
-            )
+            self.progress.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
 
     def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
-        """Write the fingerprint of the run. RunLogError if it differs from `then`."""
+        """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
         self.manifest["fingerprint"] = check_unchanged(self.folder, self.experiment, plan, then, whole=whole)
         if whole and self._shard != WHOLE:
             self.manifest["shard_episodes"] = self._due(plan)
@@ -173,8 +169,8 @@ class _Run:
         counters, lines = earlier_results(self.folder)
         if counters.status_of:
             models.budget.charge(counters.usage)
-        if self.experiment.without_stage_2:
-            self.progress.note(self.experiment.without_stage_2)
+        if self.experiment.without_extractor:
+            self.progress.note(self.experiment.without_extractor)
         self.progress.priced(counters.usage, self.experiment.prices)
         workers = WorkerPool(
             self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters, self.session
@@ -188,18 +184,21 @@ class _Run:
         return summary
 
     def _due(self, plan: Plan) -> int:
-        """Return the number of episodes of this run, or of its shard; those of human players are extra."""
-        return sum(not is_person(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
+        """Return the number of episodes of this run, or of its shard, without those of human players."""
+        return sum(not is_human(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
 
     async def _left(
         self, plan: Plan, counters: EpisodeCounters, lines: Mapping[EpisodeKey, int]
     ) -> AsyncIterator[list[PlannedEpisode]]:
         """Yield the episodes without a result as they are planned. `lines`: the line of each logged episode."""
         earlier, done = frozenset(counters.status_of), counters.due
-        plays = self.session.plays if self.session else lambda key: not is_person(key.model)
+        plays = self.session.plays if self.session else lambda key: not is_human(key.model)
         async for episodes in self._planned(plan, at_once=not lines and self.session is None):
             if lines:
-                self._refuse_others(plan, lines)
+                keys = {episode.key for episode in plan.episodes}
+                if other := next((key for key in lines if key not in keys), None):
+                    place = f"{self.folder.results_path}:{lines[other]}"
+                    raise RunLogError(f"{place}: the episode is not part of this run: {other}")
             mine = self._shard.part(plan, episodes)
             yield [planned for planned in mine if planned.key not in earlier and plays(planned.key)]
         self.progress.started(self._due(plan), done)
@@ -221,14 +220,8 @@ class _Run:
         if not at_once:
             yield plan.episodes
 
-    def _refuse_others(self, plan: Plan, lines: Mapping[EpisodeKey, int]) -> None:
-        planned = {episode.key for episode in plan.episodes}
-        for key, number in lines.items():
-            if key not in planned:
-                raise RunLogError(f"{self.folder.results_path}:{number}: the episode is not part of this run: {key}")
-
     async def _clean_up(self, plan: Plan) -> None:
-        """Leave the database as it was found; where that takes too long, `graphwalk db clean` does it later."""
+        """Drop the graphs of the run and close the stores, with a time limit if the run was interrupted."""
         task = asyncio.current_task()
         interrupted = task is not None and task.cancelling() > 0
         limit = _CLEAN_UP_SECONDS if interrupted else None
@@ -242,11 +235,11 @@ class _Run:
                     await self.sources.close()
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
-            self.progress.note(f"graphs may be left in the database ({cause}): graphwalk db clean")
+            self.progress.note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
 
 
 class _LogFormatter(logging.Formatter):
-    """Removes secrets and control characters; a record is one line, except for tracebacks."""
+    """A formatter that removes secrets and control characters; only tracebacks have several lines."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__(_LOG_FORMAT)
@@ -262,7 +255,7 @@ class _LogFormatter(logging.Formatter):
 def _run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
     """Log into a file while the block runs; at "debug" also the records of libraries.
 
-    `redact` removes secrets. A file that cannot be written is skipped: no run ends for its log.
+    `redact` removes secrets. If the file cannot be written, the run continues without it.
     """
     try:
         handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")

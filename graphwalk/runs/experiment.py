@@ -1,6 +1,4 @@
-"""An experiment with everything that it names looked up, and that of a run folder with the texts that the run kept.
-
-What can be known to be wrong before the first call is found here."""
+"""Resolve an experiment: look up all that it names, and report errors before the first call."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -16,7 +14,7 @@ from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files import check_links
 from graphwalk.models.base import Model
-from graphwalk.models.prices import KnownPrice, own_price, published_price
+from graphwalk.models.prices import KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
@@ -35,7 +33,7 @@ ReplayKey = tuple[str, str, int]
 
 
 def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
-    """All trajectories of the one model that `replay/RUN` or `replay/RUN:MODEL` names."""
+    """Return the trajectories of the model that `replay/RUN` or `replay/RUN:MODEL` names."""
     try:
         folder, model = _recorded_run(spec.partition("/")[2])
     except RunLogError as error:
@@ -54,7 +52,7 @@ def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
 
 
 def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
-    """RUN and MODEL in RUN:MODEL, both of which may hold colons; the shortest RUN that is a folder."""
+    """Return RUN and MODEL of RUN:MODEL; both may contain colons, and the shortest RUN that exists counts."""
     parts = name.split(":")
     for number in range(1, len(parts)):
         path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
@@ -65,7 +63,7 @@ def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Configuration, suite, models and report of a run. Default models: the scripted agents of the suite."""
+    """A resolved experiment. Default models: the scripted agents of the suite."""
 
     config: AnyExperiment
     suite: Suite[Any, Any]
@@ -75,26 +73,26 @@ class Experiment:
     reference: Reference | None
     settings: Settings
     tools: tuple[Tool, ...]
-    """Those that the agent is offered where a setting has tools."""
+    """Tools of the agent, in settings with tools."""
     prices: Mapping[str, KnownPrice] = field(default_factory=dict)
-    """Of the models, the extractor among them, whose price is known."""
+    """Known prices of models and extractor, by model."""
     given: Mapping[str, Model] = field(default_factory=dict)
-    """Models that the caller has made, by the names under which `models` lists them."""
+    """Model objects of the caller, by their name in `models`."""
     extractor: str | None = None
-    """The model of stage 2, None where there is none or it cannot be had."""
+    """The model that extracts answers, None without one or without its API key."""
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The models that play, and the one that reads answers."""
+        """The models that play, and the extractor."""
         return self.models if self.extractor is None else (*self.models, self.extractor)
 
     @property
-    def without_stage_2(self) -> str | None:
-        """What to say where the experiment names an extractor, and goes on without it."""
+    def without_extractor(self) -> str | None:
+        """The note for a run whose extractor has no API key; None for others."""
         named = self.config.extractor
         if named is None or self.extractor is not None:
             return None
-        return f"no key for {named.model}: replies that stage 1 cannot read whole are scored as they were read"
+        return f"no API key for the extractor {named.model}: replies are scored as the parser reads them"
 
     @property
     def agent(self) -> AgentConfig:
@@ -106,14 +104,14 @@ def resolve(
     settings: Settings,
     *,
     keys: bool = True,
-    person: bool = False,
+    human: bool = False,
     given: Mapping[str, Model] | None = None,
     prices: Mapping[str, KnownPrice] | None = None,
 ) -> Experiment:
-    """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys.
+    """Look up all that an experiment names. Raise ConfigError for anything missing; with `keys` also for API keys.
 
-    `person`: somebody sits there and can play. Models in `given` are there already, by name. `prices` are those that
-    the run began with; None: they are looked up.
+    `human`: a human player is there. `given`: name → model object of the caller. `prices`: those of a run that is
+    resumed; None: look them up.
     """
     _refuse_secrets(config, settings)
     settings = settings.serving(config.servers)
@@ -136,34 +134,34 @@ def resolve(
         given=given or {},
         extractor=extractor,
     )
-    _ = config.agent.texts  # a wrong prompt is found now
+    _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)
-    _check_models(experiment, keys, person)
+    _check_models(experiment, keys, human)
     _check_settings(experiment)
     return experiment
 
 
 def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
-    """Raise ConfigError where an experiment holds a secret: all of it is logged."""
+    """Raise ConfigError if an experiment contains a secret, since it is logged."""
     text = config.model_dump_json()
     found = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
-    # Elsewhere names are written: a key for a local server may be that of its model.
+    # Only in free fields: the key of a local server may be equal to the name of its model.
     free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
     if settings.secrets.redact_certain(free_fields) is not free_fields:
         found.append(f"the value of {settings.secrets.variable_in(free_fields)}")
     if found:
         raise ConfigError(
-            f"the experiment is logged, and holds {found[0]}", hint="take it out, and set it in the environment alone"
+            f"the experiment is logged and contains {found[0]}", hint="remove it, and set it in the environment"
         )
 
 
 def per_episode(spec: str) -> bool:
-    """True for models that play one episode and cost nothing: nothing of theirs is shared or kept."""
+    """Return True for scripted, human and replayed models: each plays one episode and costs nothing."""
     return spec.partition("/")[0] in EPISODE_PROVIDERS
 
 
 def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
-    """Scripted models are made for some settings and tasks; a language model can try anything."""
+    """Return True if a model can play a task in a setting; only scripted agents are limited."""
     provider, _, name = model.partition("/")
     return provider != "scripted" or suite.agents.can_play(name.partition(":")[0], setting, task)
 
@@ -184,13 +182,14 @@ def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigErr
 
 
 def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -> dict[str, KnownPrice]:
-    """What the user says comes first. Models that cost nothing have no price."""
     found: dict[str, KnownPrice] = {}
     for spec in asked:
-        own = config.prices.get(spec)
-        price = own_price(own) if own is not None else published_price(spec, settings)
-        if price is not None and not per_episode(spec):
-            found[spec] = price
+        if per_episode(spec):
+            continue
+        if own := config.prices.get(spec):
+            found[spec] = KnownPrice(price=own, source="the experiment")
+        elif published := published_price(spec, settings):
+            found[spec] = published
     return found
 
 
@@ -213,7 +212,7 @@ def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | N
     return named.model
 
 
-def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
+def _check_models(experiment: Experiment, keys: bool, human: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
@@ -226,7 +225,7 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
         if provider == "scripted" and name not in suite.agents.names:
             known = ", ".join(suite.agents.names) or "the suite has none"
             raise ConfigError(f"there is no {spec}", hint=f"scripted agents: {known}")
-        if provider == "human" and not person:
+        if provider == "human" and not human:
             raise ConfigError(f"{spec} plays single episodes", hint=f"graphwalk play {config.suite.name}")
         if provider == "replay":
             recorded_episodes(spec)
@@ -251,13 +250,12 @@ def _check_settings(experiment: Experiment) -> None:
 
 
 def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = None) -> Experiment:
-    """What was run. No model is looked up: verifying calls none. `store`: another one than that of the run.
+    """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
 
-    ConfigError where today's GraphWalk cannot read it; RunLogError for a link that leads out of the folder.
+    `store`: use another store. Raise ConfigError if this version cannot read the configuration, RunLogError for a link
+    that leads out of the folder.
     """
-    data = folder.read_manifest().get("config")
-    if not isinstance(data, dict):
-        raise RunLogError(f"{folder.manifest_path} holds no configuration")
+    data = folder.read_manifest()["config"]
     check_links(folder.path, RunLogError)
     texts = folder.texts_path.resolve()
     changed = {
@@ -281,7 +279,7 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
 
 
 def _kept_paths(value: Any, texts: Path) -> Any:
-    """Paths replaced by those of the texts that were kept under the same name, at whatever depth."""
+    """Replace paths, at any depth, by those of the kept texts of the same name."""
     if isinstance(value, dict):
         return {name: _kept_paths(item, texts) for name, item in value.items()}
     if isinstance(value, list):
@@ -291,7 +289,7 @@ def _kept_paths(value: Any, texts: Path) -> Any:
 
 
 def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
-    """The folder of the kept prompts, where they are not those that ship."""
+    """Return the folder of the kept prompts if they differ from the built-in ones."""
     folder = texts / "prompts"
     if not folder.is_dir():
         return agent.get("prompts")
@@ -300,7 +298,7 @@ def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
 
 
 def _kept_tool(name: str, texts: Path) -> str:
-    """The kept file of a tool, where it is not the one that ships."""
+    """Return the kept file of a tool if it differs from the built-in one, else the name."""
     path = texts / "tools" / f"{Path(name).stem if is_path(name) else name}.yaml"
     if not path.is_file():
         return name

@@ -12,7 +12,7 @@ from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.models.openai_servers import server_of
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.resources import PACKAGE
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import Plan
@@ -22,18 +22,18 @@ from graphwalk.types.episode import Task
 from graphwalk.version import __version__
 
 _FREE = ("limits", "keep", "tags", "description")
-"""Fields of the configuration that change how fast a run is or what it leaves behind, and nothing that it measures."""
+"""Fields of the configuration that do not affect results."""
 _MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
-"""Limits that decide how an episode ends, or what a tool answers for a slow query."""
+"""Limits that can end an episode or change the result of a tool call."""
 _COUNTED = frozenset({"reference_input_tokens", "reference_output_tokens"})
-"""Fields of a task that depend on how tokens are counted, and decide nothing."""
+"""Fields of a task that depend on the token counter and do not affect results."""
 _LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
 _MOST = 20
 """Differences, or lines of the difference between two texts, that an error shows."""
 
 
 def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
-    """Return `run.json` as it is before graphs and tasks are made. It holds no secret: a configuration has none."""
+    """Return `run.json` of a new run, before graphs and tasks are made. It contains no secret."""
     config = experiment.config
     return {
         "schema_version": RUN_VERSION,
@@ -53,9 +53,7 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
 
 @cache
 def commit() -> str | None:
-    """Return the commit of the checkout that GraphWalk runs from, with "-dirty" if it was changed since; None outside
-    of a checkout.
-    """
+    """Return the commit of the checkout, with "-dirty" if there are changes; None outside of a checkout."""
     root = PACKAGE.parent
     if not (root / ".git").exists():
         return None
@@ -73,10 +71,7 @@ def code_version() -> str:
 
 
 def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
-    """Return the run fingerprint as JSON. `graphwalk rescore` replaces `scorer`.
-
-    `whole`: the plan is complete; the number of episodes is unknown before that.
-    """
+    """Return the run fingerprint as JSON data. `whole`: the plan is complete, and its number of episodes is known."""
     found: dict[str, Any] = json.loads(
         json.dumps(
             {
@@ -92,12 +87,12 @@ def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> di
 
 
 def _conditions(experiment: Experiment) -> dict[str, Any]:
-    """Return what decides how episodes end and is known before the plan: graphs and tasks follow from it."""
+    """Return the part of the fingerprint that is known before the plan; graphs and tasks are derived from it."""
     config = experiment.config
     measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
     return {
         "version": code_version(),
-        "config": {**measured, "models": [model for model in experiment.models if not is_person(model)]},
+        "config": {**measured, "models": [model for model in experiment.models if not is_human(model)]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
         "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.settings))},
         **({} if config.extractor is None else {"stage_2": experiment.extractor}),
@@ -106,7 +101,7 @@ def _conditions(experiment: Experiment) -> dict[str, Any]:
 
 
 def texts_of(experiment: Experiment) -> dict[str, str]:
-    """Return by name all texts that models can read: prompts, tools, and those of the suite."""
+    """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
     return {
         **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
         **{f"tools/{tool.name}.yaml": tool.file_text for tool in experiment.tools},
@@ -122,10 +117,10 @@ def tasks_digest(tasks: Iterable[Task]) -> str:
 def check_unchanged(
     folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool = True
 ) -> dict[str, Any]:
-    """Return the fingerprint and keep the texts in the folder. RunLogError if it differs from `then`.
+    """Return the fingerprint and keep the texts in the folder. Raise RunLogError if it differs from `then`.
 
-    `then` is the fingerprint that the run began with, None for a new run. If that run ended before its plan was
-    complete, the graphs that it knew must be the first ones of `plan`.
+    `then` is the fingerprint at the start of the run, None for a new run. If the run ended before its plan was
+    complete, its graphs must be the first ones of `plan`.
     """
     now = fingerprint(experiment, plan, whole=whole)
     texts = {name: experiment.settings.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
@@ -152,7 +147,7 @@ def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]], texts: M
 
 
 def _described(folder: RunFolder, name: str, values: tuple[Any, Any], texts: Mapping[str, str]) -> Iterator[str]:
-    """Describe a difference: both values, or what has changed in a text."""
+    """Yield a difference: both values, or the changed lines of a text."""
     part, _, file = name.partition(".")
     if part != "texts":
         yield f"  {name}: {values[0]} → {values[1]}"
@@ -166,7 +161,7 @@ def _described(folder: RunFolder, name: str, values: tuple[Any, Any], texts: Map
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return by dotted name (value then, value now) of all that differs; a missing value is "absent"."""
+    """Return dotted name → (value then, value now) of all differences; a missing value is "absent"."""
     before, after = dict(_leaves(then)), dict(_leaves(now))
     return {
         key: (before.get(key, "absent"), after.get(key, "absent"))

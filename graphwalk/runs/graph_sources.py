@@ -33,12 +33,12 @@ def sources_for(experiment: Experiment, run_id: str, health: HealthCheck | None 
 
 
 class GraphSources:
-    """The database of a run, opened with the first graph that is loaded, and existing databases."""
+    """The database of a run, opened when the first graph is loaded, and existing databases."""
 
     def __init__(
         self, open_database: OpenOnce, settings: Settings | None = None, health: HealthCheck | None = None
     ) -> None:
-        """`settings`: existing databases are used with these settings; None: copies of them are loaded.
+        """Prepare the sources. `settings`: those of existing databases; None: load copies of them.
 
         `health`: the health check that all databases share; None: each has its own.
         """

@@ -1,4 +1,4 @@
-"""List the runs in a folder: only the beginning of each line is parsed, so that large runs are listed fast."""
+"""List the runs in a folder, parsing only the beginning of each result for speed."""
 
 import fcntl
 import json
@@ -9,19 +9,19 @@ from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
 _REST = b', "task": {'
-"""Where the part of a result begins that a list does not need: task, graph, conversation."""
+"""Beginning of the part of a result that a list does not need: task, graph, conversation."""
 
 
 @dataclass(frozen=True)
 class ListedRun:
-    """One run. `correct` of `scored` episodes are right; `cost` in US dollars, None where it is not known."""
+    """One run. `correct` of `scored` episodes are correct; `cost` in US dollars, None if unknown."""
 
     path: Path
     state: State
@@ -30,18 +30,18 @@ class ListedRun:
     tags: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     episodes: int | None = None
-    """Of a shard: its own."""
+    """Planned episodes, of a shard its own."""
     done: int = 0
     scored: int = 0
     correct: int | None = 0
-    """None where answers are not right or wrong."""
+    """None for a suite without correct and wrong answers."""
     cost: float | None = None
     shard: str | None = None
     """"shard 2 of 4"; None for a whole run."""
 
     @property
     def accuracy(self) -> float | None:
-        """In percent; None where nothing is scored."""
+        """In percent; None without scored episodes."""
         return 100 * self.correct / self.scored if self.scored and self.correct is not None else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class ListedRun:
 
 
 def list_runs(folder: Path) -> Iterator[ListedRun]:
-    """Yield the runs directly in a folder, oldest first; the folder itself if it is one."""
+    """Yield the runs in a folder, by name; if the folder is a run, only that one."""
     places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
     for place in places:
         try:
@@ -64,7 +64,7 @@ def listed(folder: RunFolder) -> ListedRun:
     config, episodes = manifest["config"], own_episodes(manifest)
     results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
-    due = sum(not is_person(key[1]) and bool(head["score"]) for key, head in results.items())
+    due = sum(not is_human(key[1]) and bool(head["score"]) for key, head in results.items())
     judged = suite_named(config["suite"]["name"]).judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
@@ -75,7 +75,7 @@ def listed(folder: RunFolder) -> ListedRun:
         tags=tuple(config.get("tags", ())),
         models=tuple(config["models"]),
         episodes=episodes,
-        done=sum(not is_person(key[1]) for key in results),
+        done=sum(not is_human(key[1]) for key in results),
         scored=len(scored),
         correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,
@@ -87,7 +87,7 @@ _KEY = ("task_id", "model", "setting", "repeat")
 
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """Yield the first fields of each of the run's own results, up to its task. RunLogError for a damaged line."""
+    """Yield the fields of each result before its task. Raise RunLogError for a damaged line."""
     manifest = folder.read_manifest()
     with open_lines(folder.results_path) as file:
         for line in file:
@@ -103,7 +103,7 @@ def _head(line: bytes, path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         pass
     try:
-        # An answer may hold a "task" of its own.
+        # The answer may contain a "task" too.
         return decode_line(line)
     except (ValueError, RecursionError) as error:
         raise RunLogError(f"{path} has a damaged line ({error})", hint="restore the file from a copy") from error
@@ -116,7 +116,7 @@ def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
     except BlockingIOError:
         return "running"
     except OSError:
-        pass  # no process ever worked on it
+        pass  # there is no lock file
     if episodes is None:
         return "not finished" if scored else "not begun"
     return "finished" if scored >= episodes else "not finished"

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources
@@ -18,21 +18,21 @@ from graphwalk.suites.suite import EpisodeSetup, GraphInstance
 from graphwalk.types.episode import Task
 
 MOST_EPISODES = 1_000_000
-"""Some kilobytes each, in memory and on disk."""
+"""Largest number of episodes of a run; each takes some kilobytes of memory."""
 
 
 @dataclass(frozen=True)
 class LoadedGraph:
-    """A graph and where agents find it; `store` is None for suites that need none."""
+    """A graph and its store, which is None for suites without one."""
 
     instance: GraphInstance
     store: GraphStore | None
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """What is not asked about it, and why."""
+    """Question → reason why it is not asked about this graph."""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is logged about it."""
+        """The record of the graph in results."""
         left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
         return {"digest": self.instance.digest, **self.instance.facts, **left_out}
 
@@ -44,7 +44,7 @@ class PlannedEpisode:
     graph: LoadedGraph
 
     async def setup(self, experiment: Experiment) -> EpisodeSetup:
-        """How it begins. StoreError where the graph cannot be reached."""
+        """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
         graph = self.graph
         return await experiment.suite.setup(
             self.task, self.key.setting, graph.instance, graph.store, experiment.agent, experiment.tools
@@ -70,13 +70,11 @@ class Plan:
 
     @property
     def due(self) -> int:
-        """Number of episodes; those of human players are extra."""
-        return sum(not is_person(planned.key.model) for planned in self.episodes)
+        """Number of episodes, without those of human players."""
+        return sum(not is_human(planned.key.model) for planned in self.episodes)
 
     def known_to(self, settled: Mapping[str, Any]) -> "Plan":
-        """Return the part that a run with this fingerprint knew: all, or only the first graphs if it ended while it
-        was planned.
-        """
+        """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""
         if settled["episodes"] is not None:
             return self
         graphs = self.graphs[: len(settled["graphs"])]
@@ -85,31 +83,31 @@ class Plan:
         return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in kept])
 
     def notes(self) -> Iterator[str]:
-        """Return a line for everything that is not asked."""
+        """Yield a line for each question and episode that is left out."""
         for loaded in self.graphs:
             name = loaded.instance.facts.get("name", loaded.instance.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
         yield from self.unplayed_notes()
 
     def unplayed_notes(self) -> Iterator[str]:
-        """Return a line for each scripted agent that cannot play some episodes."""
+        """Yield a line for each scripted agent that cannot play some episodes."""
         for (model, setting), number in self.unplayed.items():
             yield f"{counted(number, 'episode')} of {model} left out: this scripted agent cannot play {setting}."
 
     async def drop_graphs(self) -> None:
-        """Remove from the database what this run put there."""
+        """Remove the graphs of this run from the database."""
         for loaded in self.graphs:
             if loaded.store is not None:
                 await loaded.store.drop()
 
 
 def episodes_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
-    """All episodes with one task that its models can play."""
+    """Return the episodes of one task that the models can play."""
     return (planned for planned, playable in _asked_about(task, graph, experiment) if playable)
 
 
 def _asked_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
-    """Each episode that the experiment asks for with one task, and whether its model can play it."""
+    """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.config.settings:
             if experiment.suite.applies(task, setting, experiment.config.suite):
@@ -118,21 +116,10 @@ def _asked_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iter
                     yield planned, can_play(experiment.suite, model, setting, task)
 
 
-def refuse_too_many(tasks: int, experiment: Experiment) -> None:
-    """ConfigError where so many tasks make more episodes than a run can hold."""
-    config = experiment.config
-    episodes = tasks * config.repeats * len(config.settings) * len(experiment.models)
-    if episodes > MOST_EPISODES:
-        raise ConfigError(
-            f"{config.name} has more than {MOST_EPISODES:,} episodes, the most that one run holds",
-            hint="lower repeats or limit, or make several runs of it",
-        )
-
-
 async def grow(
     plan: Plan, experiment: Experiment, sources: GraphSources, made: Callable[[int], None]
 ) -> AsyncIterator[list[PlannedEpisode]]:
-    """Add to a plan, graph by graph; yields the episodes about each. `made` is told how many tasks there are."""
+    """Extend a plan graph by graph, and yield the episodes of each. `made` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
         if config.limit is not None and len(plan.tasks) >= config.limit:
@@ -140,7 +127,12 @@ async def grow(
         store = await sources.store_of(instance)
         tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
         tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
-        refuse_too_many(len(plan.tasks) + len(tasks), experiment)
+        per_task = config.repeats * len(config.settings) * len(experiment.models)
+        if (len(plan.tasks) + len(tasks)) * per_task > MOST_EPISODES:
+            raise ConfigError(
+                f"{config.name} has more than {MOST_EPISODES:,} episodes, the limit of one run",
+                hint="lower repeats or limit, or split it into several runs",
+            )
         if store is not None and tasks:
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
         loaded = LoadedGraph(instance, store, suite.left_out(instance))
@@ -157,7 +149,7 @@ async def grow(
 
 
 async def make_plan(experiment: Experiment, sources: GraphSources, made: Callable[[int], None]) -> Plan:
-    """The whole plan of an experiment: the same for the same configuration."""
+    """Return the whole plan of an experiment, which is deterministic."""
     plan = Plan()
     async for _ in grow(plan, experiment, sources, made):
         pass

@@ -1,4 +1,4 @@
-"""Progress of a run: the calls that a run makes, and the display of them."""
+"""Progress of a run: the interface that runs call, a log, and displays for terminal and notebook."""
 
 import logging
 import sys
@@ -14,17 +14,17 @@ from graphwalk.sanitise import printable
 from graphwalk.types.chat import Usage
 
 _ENOUGH = 5
-"""Episodes after which the cost of all of them is estimated."""
+"""Episodes after which the total cost is extrapolated."""
 
 
 class Progress:
-    """Called from the event loop of a run; must not block. This class ignores every call."""
+    """An observer of a run, called in its event loop; must not block. This class ignores all calls."""
 
     def planning(self, tasks: int) -> None:
         """Take the number of tasks made so far."""
 
     def priced(self, spent: Usage, prices: Mapping[str, KnownPrice]) -> None:
-        """Take what earlier processes spent on this run, and the known prices by model. Called before `started`."""
+        """Take the usage of earlier processes, and the known prices by model. Called before `started`."""
 
     def started(self, episodes: int, done: int) -> None:
         """Take the size of the complete plan and the number of episodes that earlier processes finished.
@@ -40,7 +40,7 @@ class Progress:
 
 
 class ProgressWrapper(Progress):
-    """Forwards every call to another progress."""
+    """A progress that forwards every call to another one."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -62,14 +62,14 @@ class ProgressWrapper(Progress):
 
 
 class LoggedProgress(ProgressWrapper):
-    """Also writes to the run log file."""
+    """A progress that also writes to the run log file."""
 
     def __init__(self, progress: Progress, logger: logging.Logger) -> None:
         super().__init__(progress)
         self._logger = logger
 
     def started(self, episodes: int, done: int) -> None:
-        self._logger.info("%d episodes planned, %d of them done before", episodes, done)
+        self._logger.info("%d episodes planned, %d of them finished earlier", episodes, done)
         super().started(episodes, done)
 
     def finished(self, result: Result) -> None:
@@ -90,10 +90,10 @@ class RunProgress(Progress):
         self.bar = bar
         self.tasks = 0
         self.episodes = 0
-        """Of the complete plan; 0 while it is being made."""
+        """Episodes of the complete plan; 0 during planning."""
         self.done = self.scored = self.correct = self.failed = self.calls = 0
         self.usage = Usage()
-        """Of all finished episodes, those of earlier processes included."""
+        """Usage of all finished episodes, with those of earlier processes."""
         self._unpriced = False
         self._source = "its provider"
 
@@ -115,7 +115,7 @@ class RunProgress(Progress):
         if done == episodes:
             say(f"nothing left to do: {'the episode has' if done == 1 else f'all {done} episodes have'} a score")
         elif not self.bar.live:
-            say(counted(episodes, "episode") + (f", {done} of them done before" if done else ""))
+            say(counted(episodes, "episode") + (f", {done} of them finished earlier" if done else ""))
         self.bar.begin("episodes", episodes, self.done)
         self._show()
 
@@ -162,13 +162,13 @@ class RunProgress(Progress):
         self.bar.detail = " · ".join(filter(None, [tasks, counters]))
 
     def show_last(self) -> None:
-        """Print the line that stays after the run."""
+        """Print the final line."""
         if self.scored or self.failed:
             say(f"{self.bar.numbers()} · {clock(self.bar.seconds)}")
 
 
 class NotebookProgress(RunProgress):
-    """Writes over one line, for a notebook, which shows stderr below the cell."""
+    """A progress on one line of stderr that is overwritten, for notebooks."""
 
     def __init__(self) -> None:
         super().__init__(ProgressBar("making tasks"))

@@ -1,7 +1,6 @@
-"""Published runs: a ZIP that holds what reading a run takes, with a digest of every file; opened, and never written to.
+"""Read published runs: ZIP files of a run with a digest of each file.
 
-Nothing in such a file is trusted: only names that a run folder has are unpacked, so much and no more, and every file
-must have its digest.
+The content is not trusted: only names of a run folder are unpacked, up to a size limit, and digests must match.
 """
 
 import atexit
@@ -19,7 +18,7 @@ FILES = frozenset({"run.json", "results.jsonl.gz", "replies.jsonl", "README.md",
 TEXTS = "texts"
 _MOST_FILES = 5_000
 _MOST_UNPACKED, _LITTLE = 200, 2**28
-"""How often its own size a file may hold, where that is more than 256 MiB. Runs are packed to a tenth."""
+"""Largest unpacked size relative to the file, and in bytes for small files. Runs are packed to a tenth."""
 _MOST_DEEP = 6
 _BLOCK = 1 << 20
 
@@ -29,9 +28,9 @@ def is_published(path: Path) -> bool:
 
 
 def unpacked(path: Path) -> Path:
-    """The folder of a published run, unpacked for as long as this process lives.
+    """Return the folder of a published run, unpacked until the process ends.
 
-    RunLogError where the file is damaged, or holds what no run has.
+    Raise RunLogError if the file is damaged or contains anything else.
     """
     state = path.stat()
     return _unpacked(path.resolve(), state.st_mtime_ns, state.st_size)
@@ -48,14 +47,14 @@ def _unpacked(path: Path, changed: int, size: int) -> Path:
             _unpack(archive, folder, max(_LITTLE, _MOST_UNPACKED * size))
     except (BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError) as error:
         shutil.rmtree(scratch, ignore_errors=True)
-        raise RunLogError(f"{path} cannot be read as a published run: {error}", hint="ask for it again") from error
+        raise RunLogError(f"{path} cannot be read as a published run: {error}", hint="get the file again") from error
     return folder
 
 
 def _unpack(archive: ZipFile, folder: Path, most: int) -> None:
     entries = archive.infolist()
     if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > most:
-        raise ValueError(f"it holds more than {_MOST_FILES:,} files or {most:,} bytes")
+        raise ValueError(f"it contains more than {_MOST_FILES:,} files or {most:,} bytes")
     digests = {}
     for entry in entries:
         place = _place(entry)
@@ -64,14 +63,15 @@ def _unpack(archive: ZipFile, folder: Path, most: int) -> None:
         digests[place] = _copy(archive, entry, folder / place)
     if digests.pop(PurePosixPath(DIGESTS), None) is None:
         raise ValueError(f"it has no {DIGESTS}")
-    listed = _listed(folder / DIGESTS)
+    sums = (line.partition("  ") for line in (folder / DIGESTS).read_text(encoding="utf-8").splitlines())
+    listed = {PurePosixPath(name): digest for digest, _, name in sums}
     if digests != listed:
         wrong = sorted(str(p) for p in digests.keys() | listed.keys() if digests.get(p) != listed.get(p))
-        raise ValueError(f"not as it was published: {', '.join(wrong[:5])}")
+        raise ValueError(f"changed after it was published: {', '.join(wrong[:5])}")
 
 
 def _place(entry: ZipInfo) -> PurePosixPath:
-    """Where a file of the archive belongs. ValueError for every name that no run folder has."""
+    """Return the relative path of a file. Raise ValueError for a name that no run folder has."""
     name = entry.filename
     place = PurePosixPath(name)
     kept = place.parts[0] == TEXTS and 1 < len(place.parts) <= _MOST_DEEP if place.parts else False
@@ -82,7 +82,7 @@ def _place(entry: ZipInfo) -> PurePosixPath:
 
 
 def _copy(archive: ZipFile, entry: ZipInfo, path: Path) -> str:
-    """Unpack one file, no more of it than is announced; its SHA-256."""
+    """Unpack one file, up to its announced size, and return its SHA-256."""
     path.parent.mkdir(parents=True, exist_ok=True)
     digest, left = hashlib.sha256(), entry.file_size
     with archive.open(entry) as packed, path.open("xb") as file:
@@ -93,9 +93,3 @@ def _copy(archive: ZipFile, entry: ZipInfo, path: Path) -> str:
             digest.update(block)
             file.write(block)
     return digest.hexdigest()
-
-
-def _listed(path: Path) -> dict[PurePosixPath, str]:
-    """What SHA256SUMS says: `digest  name` a line, as sha256sum writes it."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {PurePosixPath(name): digest for digest, _, name in (line.partition("  ") for line in lines)}

@@ -1,4 +1,4 @@
-"""Writing a run into one file for others: what was asked, said and scored, without secrets or traces of a machine."""
+"""Publish a run: write it into one ZIP file, without secrets and traces of this machine."""
 
 import hashlib
 import json
@@ -20,19 +20,19 @@ _MODE = 0o644 << 16
 
 
 def publish(
-    folder: RunFolder, out: Path, cleaner: Cleaner, told: Callable[[], object] = lambda: None
+    folder: RunFolder, out: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: None
 ) -> dict[str, int]:
-    """Write a run into `out`, a ZIP: the same run gives the same bytes. What was taken out of it, and how often.
+    """Write a run into `out`, a ZIP file with reproducible bytes. Return the number of removals by kind.
 
-    RunLogError, with the places, where the cleaner finds a secret and may not take it out; and where a log is damaged.
-    Nothing is left behind then. `told` is called after each result.
+    `done` is called after each result. Raise RunLogError if a log is damaged, or for secrets that the cleaner may not
+    remove; no file is left then.
     """
     with folder.lock(), tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
         stored = folder.read_manifest()
         cleaner.know_credentials(stored)
         results = Path(scratch) / "results.jsonl.gz"
         with results.open("wb") as file:
-            file.writelines(compressed(_lines(folder.results_path, cleaner, told)))
+            file.writelines(compressed(_lines(folder.results_path, cleaner, done)))
         manifest = cleaner.manifest(stored)
         parts: dict[str, Any] = {
             "README.md": _readme(manifest).encode(),
@@ -47,10 +47,10 @@ def publish(
     return cleaner.removed
 
 
-def _lines(path: Path, cleaner: Cleaner, told: Callable[[], object] = lambda: None) -> Iterator[bytes]:
+def _lines(path: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: None) -> Iterator[bytes]:
     for number, record in enumerate(read_lines(path), 1):
         yield encode_line(cleaner.record(record, f"{path.name}:{number}"))
-        told()
+        done()
 
 
 def _texts(folder: RunFolder, cleaner: Cleaner) -> Iterator[tuple[str, str]]:
@@ -85,7 +85,7 @@ def _blocks(part: Any) -> Iterator[bytes]:
 
 
 def _entry(name: str) -> ZipInfo:
-    """No time and no owner, so that the same run gives the same bytes."""
+    """Return an entry without time and owner, so that the same run gives the same bytes."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_STORED if name.endswith(".gz") else ZIP_DEFLATED
     entry.external_attr, entry.create_system = _MODE, 3
@@ -98,8 +98,8 @@ def _refuse(found: list[PossibleSecret], out: Path) -> None:
     shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in found[:10])
     more = f"\n  … and {len(found) - 10} more" if len(found) > 10 else ""
     raise RunLogError(
-        f"{out} is not written: the run holds secrets\n{shown}{more}",
-        hint="look at these places; --redact puts *** in their place",
+        f"cannot write {out}: the run contains secrets\n{shown}{more}",
+        hint="check these places; --redact replaces secrets by ***",
     )
 
 

@@ -1,4 +1,4 @@
-"""From a run folder to its report, and to the spread between its players."""
+"""Make the report of a run folder, and measure the spread of its players for power analysis."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.evaluation.power import Design, Spread, measured_spread
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
@@ -20,23 +20,22 @@ from graphwalk.suites.registry import suite_named
 
 
 def report_of(folder: RunFolder) -> Report:
-    """The report of a run, finished or not. RunLogError as `measured`."""
+    """Return the report of a run, finished or not. Raise RunLogError as `measured`."""
     return measured(folder)[0]
 
 
 def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> tuple[Report, Observations]:
-    """The report of a run, and what it was made from.
+    """Return the report of a run and its observations. `records`: the run's, if the caller reads them too.
 
-    `records`: those of the run, where somebody else reads them in the same pass. RunLogError where what was logged has
-    another form than the suite's.
+    Raise RunLogError if results do not have the suite's form.
     """
     try:
         return _measured(folder, folder.records() if records is None else records)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
-            f"{folder.path}: what was logged has another form than the suite gives it ({cause})",
-            hint=f"graphwalk verify {folder.quoted} finds the line",
+            f"{folder.path}: a result does not have the form of its suite ({cause})",
+            hint=f"to find the line: graphwalk verify {folder.quoted}",
         ) from error
 
 
@@ -47,27 +46,27 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     declared = suite.presentation.report(suite)
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
-    observed = observe(_seen(records, seen), declared)
+
+    def noted() -> Iterator[ResultRecord]:
+        for record in records:
+            seen.add(key_of(record))
+            yield record
+
+    observed = observe(noted(), declared)
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
-    incomplete = _missing_part(manifest, sum(not is_person(key.model) for key in seen))
+    incomplete = _missing_part(manifest, sum(not is_human(key.model) for key in seen))
     first = [incomplete] if incomplete else []
-    every = (*first, *report.notes, *notes, *_without_stage_2(manifest), *map(str, manifest.get("unplayed", ())))
+    every = (*first, *report.notes, *notes, *_without_extractor(manifest), *map(str, manifest.get("unplayed", ())))
     return replace(report, notes=every, incomplete=incomplete), observed
 
 
 def planned_episodes(folder: RunFolder) -> int | None:
-    """Episodes of programs that a run, or a shard of one, has when it is finished; None where it has no plan yet."""
+    """Return the planned episodes of a run or shard, without those of human players; None before it is planned."""
     return own_episodes(folder.read_manifest())
 
 
-def _seen(records: Iterable[dict[str, Any]], keys: set[EpisodeKey]) -> Iterator[ResultRecord]:
-    for record in records:
-        keys.add(key_of(record))
-        yield record
-
-
 def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | None, list[str]]:
-    """The published rows; a note where there are none of that name any more, which is no reason to show nothing."""
+    """Return the published rows of this name, and a note if there are none."""
     try:
         return (declared.reference(name) if name else None), []
     except ConfigError as error:
@@ -75,35 +74,32 @@ def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | Non
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
-    """What to say of a run that did not get to the end of its plan."""
+    """Return the note for an unfinished run, None for a finished one."""
     planned = (manifest.get("fingerprint") or {}).get("episodes")
     if planned is None and episodes:
-        return f"NOT FINISHED: {counted(episodes, 'episode')} found; the run ended before its plan was whole."
+        return f"NOT FINISHED: {counted(episodes, 'episode')} found; the run ended before its plan was complete."
     if planned is None:
         return "NOT BEGUN: the run ended before its plan was made."
     if shard := shard_in_words(manifest):
-        return _of_shard(shard.replace("shard", "SHARD"), episodes, own_episodes(manifest) or 0, planned)
+        own, shard = own_episodes(manifest) or 0, shard.replace("shard", "SHARD")
+        whole = f"the whole run has {planned} (see graphwalk merge)"
+        if episodes < own:
+            return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes; {whole}."
+        return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
     if episodes < planned:
-        return f"NOT FINISHED: {episodes} of {planned} planned episodes are here, and the figures are of these alone."
+        return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
     return None
 
 
-def _of_shard(shard: str, episodes: int, own: int, planned: int) -> str:
-    whole = f"the whole run has {planned} (see graphwalk merge)"
-    if episodes < own:
-        return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes are here; {whole}."
-    return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
-
-
-def _without_stage_2(manifest: Mapping[str, Any]) -> Iterator[str]:
+def _without_extractor(manifest: Mapping[str, Any]) -> Iterator[str]:
     named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
     if named and settled.get("stage_2", named) is None:
-        yield f"Played without the extractor {named['model']}: replies that stage 1 cannot read whole count as read."
+        yield f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
 
 
 @dataclass(frozen=True)
 class MeasuredPair:
-    """Two players of a run: the spread of their difference in accuracy, and the design that it was measured with."""
+    """Two players of a run: the spread of their difference in accuracy, and the design of the measurement."""
 
     first: Player
     second: Player
@@ -112,7 +108,7 @@ class MeasuredPair:
 
 
 def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
-    """Measure all pairs of players of a run. ConfigError if no pair has two graphs, and two tasks on one of them."""
+    """Measure all pairs of players of a run. Raise ConfigError unless a pair has two graphs, one with two tasks."""
     folder = RunFolder.open(path)
     manifest = folder.read_manifest()
     suite = suite_named(manifest["config"]["suite"]["name"])
@@ -129,7 +125,7 @@ def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -
     if not found:
         known = ", ".join(f"{player.model} {player.setting}" for player in observed.players)
         raise ConfigError(
-            f"{path} shows no spread: that takes two players on two graphs, with two tasks on one of them",
+            f"{path} shows no spread: it needs two players on two graphs, with two tasks on one of them",
             hint=f"played: {known or 'nothing yet'}; or assume accuracies: --first 40 --second 50",
         )
     return found

@@ -1,7 +1,6 @@
-"""Scoring a run again from its log, without calling anything."""
+"""Score a run again with the current scorer; no model calls."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import write_whole
@@ -11,28 +10,29 @@ from graphwalk.runs.fingerprint import code_version
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.suite import Suite
 
 
-def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) -> tuple[int, int]:
-    """(scores that changed, results): every result is read, scored with the current scorer and written again.
+def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
+    """Score all results again and rewrite the log. Return the number of changed scores and of results.
 
-    The old log is kept beside the new one, as `old-results.jsonl` (`.gz` where it was compressed): `results.jsonl*` is
-    the new one alone. RunLogError where the log is damaged or the new one cannot be written; nothing is lost then.
-    `told` is called after each result.
+    The old log is kept as `old-results.jsonl` (`.gz` if compressed). `done` is called after each result. Raise
+    RunLogError if the log is damaged or the new one cannot be written; the log is unchanged then.
     """
     changed = total = 0
 
     def lines() -> Iterator[bytes]:
         nonlocal changed, total
         for record in folder.records():
-            scored = {**record, **_scored(suite, Result.from_dict(record))}
+            result = Result.from_dict(record)
+            task = suite.task_type.model_validate(result.task)
+            answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
+            scored = {**record, "answer": answer, "score": score}
             changed += scored["score"] != record["score"]
             total += 1
-            told()
+            done()
             yield encode_line(scored)
         if total == 0:
-            raise RunLogError(f"{folder.path} holds no results yet", hint=folder.resume_command)
+            raise RunLogError(f"{folder.path} has no results yet", hint=folder.resume_command)
 
     with folder.lock():
         manifest = folder.read_manifest()
@@ -44,10 +44,3 @@ def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) ->
             manifest["fingerprint"]["scorer"] = code_version()
             folder.write_manifest(manifest)
     return changed, total
-
-
-def _scored(suite: Suite[Any, Any], result: Result) -> dict[str, Any]:
-    """Answer and score of a result by the current scorer."""
-    task = suite.task_type.model_validate(result.task)
-    answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
-    return {"answer": answer, "score": score}

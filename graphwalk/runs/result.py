@@ -1,4 +1,4 @@
-"""One episode as it is logged: one line of `results.jsonl`, with all that later steps need."""
+"""The result of an episode: one line of `results.jsonl`."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.wire import from_dict, to_dict
 
 RUN_VERSION = 3
-"""Version of the files of a run, their `schema_version`."""
+"""Schema version of the files of a run."""
 
 
 class EpisodeKey(NamedTuple):
-    """What identifies an episode within its run."""
+    """The identity of an episode within its run."""
 
     task_id: str
     model: str
@@ -30,9 +30,8 @@ class EpisodeKey(NamedTuple):
 class Result:
     """A finished episode.
 
-    `answer` is what was read from the reply, or None; `score` is None if the episode ended in an infrastructure
-    failure. `usage` and `seconds`, which is elapsed time, include the extractor model's. `task` and `graph` are the
-    records of the task and of the graph it is about.
+    `answer` is extracted from the reply, or None; `score` is None after an infrastructure failure. `usage` and
+    `seconds` (elapsed time) include those of the extractor. `task` and `graph` are the records of task and graph.
     """
 
     key: EpisodeKey
@@ -47,7 +46,7 @@ class Result:
     extractor_reply: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The record, in the order of the file."""
+        """Return the record, with the fields in the order of the file."""
         return {
             "schema_version": RUN_VERSION,
             **self.key._asdict(),
@@ -65,7 +64,7 @@ class Result:
         }
 
     def as_line(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the record with the identity of the run in front, so that a list of runs need not read the rest."""
+        """Return the record after run id and configuration hash, which come first so that lists read only them."""
         return {"run_id": manifest["run_id"], "conditions": manifest["conditions"], **self.as_dict()}
 
     @classmethod
@@ -85,13 +84,13 @@ class Result:
 
 
 def key_of(record: dict[str, Any]) -> EpisodeKey:
-    """The episode that a record is about."""
+    """Return the key of the episode of a record."""
     return EpisodeKey(record["task_id"], record["model"], record["setting"], record["repeat"])
 
 
 @dataclass(frozen=True)
 class EpisodeFilter:
-    """Episodes of these models, settings and tasks; None: of all."""
+    """A filter of episodes by models, settings and tasks; None: all."""
 
     models: Collection[str] | None = None
     settings: Collection[str] | None = None
@@ -102,7 +101,7 @@ class EpisodeFilter:
         return all(wanted is None or value in wanted for wanted, value in asked)
 
     def nothing(self, place: object, played: Iterable[EpisodeKey]) -> ConfigError:
-        """Says that a run has no such episode, and which models and settings it has."""
+        """Return the error for a run without such an episode, with its models and settings."""
         named = (("model", self.models), ("setting", self.settings), ("task", self.tasks))
         asked = [f"{what} {' or '.join(map(repr, wanted))}" for what, wanted in named if wanted is not None]
         known = sorted({f"{key.model} {key.setting}" for key in played})
@@ -120,7 +119,7 @@ _OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens
 
 
 def episode_row(result: Result, score_type: type[Score]) -> dict[str, Any]:
-    """An episode as one row; a field of the score that is called like one of the episode gets `score_` in front."""
+    """Return an episode as one row; a field of the score with the name of another field gets the prefix `score_`."""
     score = result.score or dict.fromkeys(score_type.model_fields)
     usage = result.as_dict()["usage"]
     row = {

@@ -1,4 +1,4 @@
-"""The models of a run: language models are shared by all episodes; scripted, replayed and human ones play one each."""
+"""Open the models of a run: language models are shared by all episodes, other models play one episode each."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -8,8 +8,8 @@ from types import TracebackType
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
-from graphwalk.models.human import Person
-from graphwalk.models.registry import is_person, open_model
+from graphwalk.models.human import HumanPlayer
+from graphwalk.models.registry import is_human, open_model
 from graphwalk.models.replay import ReplayModel
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.wrappers import Cached, wrap
@@ -20,10 +20,10 @@ from graphwalk.suites.suite import ReadLine
 
 
 class RunModels:
-    """All models of an experiment. Use as a context, so that connections are given back.
+    """All models of an experiment, an asynchronous context manager.
 
-    Replies are kept in the file `replies`, if there is one. What a person types comes from `read`. `note` is told of
-    long pauses.
+    `replies`: file of the reply cache; None: no cache. `read` returns the lines of a human player. `note` gets
+    messages about long pauses.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class RunModels:
         self.experiment = experiment
         self._read = read
         self.keeps_results: Callable[[], None] = lambda: None
-        """Raises where results can be kept no longer; asked before every request."""
+        """Called before each request; raises if results can no longer be written."""
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
@@ -66,12 +66,12 @@ class RunModels:
             await model.close()
 
     def caveats(self) -> Iterator[str]:
-        """What a person should know about budgets and the reply cache."""
+        """Yield notes about budget and reply cache at the end of a run."""
         budget, cache = self.budget, self._cache
         if budget.usd is not None and budget.unpriced:
-            yield f"{budget.unpriced} replies have no known cost, so that the budget in dollars could not be kept"
+            yield f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded"
         if cache is not None and cache.damaged:
-            yield f"{cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
+            yield f"{cache.damaged} damaged lines of replies.jsonl were ignored; their calls were repeated"
 
     def _opened(self, spec: str, note: Callable[[str], object]) -> Model:
         """Open a model and put the wrappers of a run around it."""
@@ -92,7 +92,7 @@ class RunModels:
         )
 
     def _ready(self) -> None:
-        """RunLogError where what is paid for could not be kept."""
+        """Raise RunLogError if replies or results could not be written."""
         if self._cache is not None:
             self._cache.check()
         self.keeps_results()
@@ -110,6 +110,6 @@ class RunModels:
                 missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
                 raise ConfigError(f"{spec} has no episode of {missing}")
             return ReplayModel(spec, found)
-        if self._read is not None and is_person(spec):
-            return self.experiment.suite.presentation.human(planned.task, self._read) or Person(self._read)
+        if self._read is not None and is_human(spec):
+            return self.experiment.suite.presentation.human(planned.task, self._read) or HumanPlayer(self._read)
         return await planned.scripted(spec.partition("/")[2], self.experiment)

@@ -1,4 +1,4 @@
-"""Shards: each process makes the whole plan of a run and works on a part of it; the parts are merged afterwards."""
+"""Shards of a run: each process makes the whole plan and plays a part of it; the parts are merged afterwards."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.plan import Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, key_of
@@ -22,14 +22,14 @@ _WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Part `number` of `of`, counted from 1: every `of`-th task, with all of its episodes."""
+    """Part `number` of `of`, from 1: every `of`-th task with all its episodes."""
 
     number: int
     of: int
 
     @classmethod
     def parse(cls, text: str) -> "Shard":
-        """Read "2/8". ConfigError for anything else."""
+        """Parse "2/8". Raise ConfigError for anything else."""
         found = _WRITTEN.fullmatch(text)
         number, of = (int(found[1]), int(found[2])) if found else (0, 0)
         if not 1 <= number <= of:
@@ -40,7 +40,7 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def part(self, plan: Plan, episodes: Iterable[PlannedEpisode]) -> Iterator[PlannedEpisode]:
-        """Return those of the episodes that belong to this shard; `plan`: the plan so far, from its beginning."""
+        """Return the episodes that belong to this shard; `plan`: the plan so far."""
         if self.of == 1:
             return iter(episodes)
         mine = {task.task_id for task, _ in plan.tasks[self.number - 1 :: self.of]}
@@ -48,19 +48,16 @@ class Shard:
 
 
 WHOLE = Shard(1, 1)
-
-
 _MOST = 10
-"""Differences, or episodes, that a message lists."""
+"""Differences that an error lists."""
 
 
 def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str, Any] | None = None) -> int:
-    """Write the shards of one run into a new folder; return the number of episodes.
+    """Merge the shards of one run into a new folder, with the reply cache, and return the number of episodes.
 
-    RunLogError where they are not of one plan, an episode is missing or in two of them, or a process is at work there.
-    Nothing is changed in the shards; replies are taken over, so that a resume pays for none again. `limits`: those of
-    the whole run, of which each shard had a part; these are known to be all shards, and what a budget left unplayed is
-    for a resume.
+    `limits`: those of the whole run, if the shards had parts of them; then all shards are there, and episodes that a
+    budget left out are for a resume. The shards stay unchanged.
+    Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked.
     """
     paths = [folder.path.resolve() for folder in folders]
     if twice := next((folder for folder, path in zip(folders, paths, strict=True) if paths.count(path) > 1), None):
@@ -84,13 +81,13 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
                 name = file.relative_to(folders[0].texts_path).as_posix()
                 new.folder.keep_texts({name: file.read_text(encoding="utf-8")})
         new.folder.write_manifest(_whole(manifests, new, limits))
-        if not failed and sum(not is_person(key.model) for key in owner) == planned:
+        if not failed and sum(not is_human(key.model) for key in owner) == planned:
             new.folder.compress_results()
     return len(owner)
 
 
 def _write_results(folders: Sequence[RunFolder], new: NewRun) -> int:
-    """Copy every line into the new run, with the configuration it was played with; return how many failed."""
+    """Copy all results into the new run and return the number of failed episodes."""
     failed = 0
     with closing(new.folder.results_writer()) as writer:
         for folder in folders:
@@ -119,17 +116,17 @@ def _refuse_other_plans(folders: Sequence[RunFolder], manifests: Sequence[Mappin
     for folder, manifest in zip(folders, manifests, strict=True):
         settled = manifest.get("fingerprint") or {}
         if settled.get("episodes") is None:
-            raise RunLogError(f"{folder.path} ended before its plan was whole", hint=folder.resume_command)
+            raise RunLogError(f"{folder.path} ended before its plan was complete", hint=folder.resume_command)
         if changed := differences(manifests[0]["fingerprint"], settled):
             lines = [f"  {name}: {then} → {now}" for name, (then, now) in list(changed.items())[:_MOST]]
             raise RunLogError(
-                "\n".join([f"{folder.path} is of another plan than {folders[0].path}:", *lines]),
+                "\n".join([f"{folder.path} has another plan than {folders[0].path}:", *lines]),
                 hint="shards of one run have the same experiment, flags and version; only --shard and --out differ",
             )
 
 
 def _owners(folders: Sequence[RunFolder]) -> dict[EpisodeKey, int]:
-    """Return the shard of each episode. RunLogError if one is in two shards."""
+    """Return the shard of each episode. Raise RunLogError if one is in two shards."""
     owner: dict[EpisodeKey, int] = {}
     for number, folder in enumerate(folders):
         for record in folder.records():
@@ -137,13 +134,13 @@ def _owners(folders: Sequence[RunFolder]) -> dict[EpisodeKey, int]:
             if owner.setdefault(key, number) != number:
                 raise RunLogError(
                     f"an episode is in {folders[owner[key]].path} and in {folder.path}: {' '.join(map(str, key))}",
-                    hint="name every shard once, and shards of one division only",
+                    hint="name each shard once, and only shards of one run",
                 )
     return owner
 
 
 def _refuse_missing(folders: Sequence[RunFolder], owner: Mapping[EpisodeKey, int], planned: int) -> None:
-    of_each = Counter(number for key, number in owner.items() if not is_person(key.model))
+    of_each = Counter(number for key, number in owner.items() if not is_human(key.model))
     if of_each.total() == planned:
         return
     held = [

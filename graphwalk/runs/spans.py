@@ -1,7 +1,7 @@
-"""Episodes as OpenTelemetry spans, after its conventions for generative AI; an optional extra.
+"""Send episodes as OpenTelemetry spans, by its semantic conventions for generative AI (extra `otel`).
 
-A span for the episode (`invoke_agent`), in it one for each reply (`chat`) and each call (`execute_tool`), with tokens,
-times and errors, and without what was said. Where they cannot be sent the run goes on, and the person is told once.
+The span of an episode (`invoke_agent`) contains one for each reply (`chat`) and each call (`execute_tool`), with
+tokens, times and errors, and without texts. If spans cannot be sent, the run continues after one note.
 """
 
 import logging
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.experiment import per_episode
 from graphwalk.runs.progress import Progress, ProgressWrapper
 from graphwalk.runs.result import Result
@@ -32,7 +32,7 @@ _LOGGER = logging.getLogger("opentelemetry")
 
 
 def otlp_exporter() -> "SpanExporter":
-    """What sends spans to OTEL_EXPORTER_OTLP_ENDPOINT, by HTTP. ConfigError where the extra is not installed."""
+    """Return the exporter to OTEL_EXPORTER_OTLP_ENDPOINT, by HTTP. Raise ConfigError without the extra."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     except ImportError as error:
@@ -42,66 +42,66 @@ def otlp_exporter() -> "SpanExporter":
 
 @contextmanager
 def traced(progress: Progress, exporter: "SpanExporter") -> Iterator[Progress]:
-    """`progress`, which also makes spans of finished episodes while the block runs."""
+    """Yield a progress that also sends spans of finished episodes while the block runs."""
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    told = _OnceTold(progress.note)
+    failures = _FailureHandler(progress.note)
     propagated = _LOGGER.propagate
-    _LOGGER.addHandler(told)
+    _LOGGER.addHandler(failures)
     _LOGGER.propagate = False
     resource = Resource({"service.name": "graphwalk", "service.version": __version__})
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(exporter))
     try:
-        yield _Traced(progress, provider.get_tracer("graphwalk", __version__), told.tell)
+        yield _Traced(progress, provider.get_tracer("graphwalk", __version__), failures.report)
     finally:
-        # A server that does not answer must not hold the end of a run.
-        closing = threading.Thread(target=_closed, args=(provider, told.tell), daemon=True)
+        # A server that does not answer must not delay the end of a run.
+        closing = threading.Thread(target=_closed, args=(provider, failures.report), daemon=True)
         closing.start()
         closing.join(_CLOSE_SECONDS)
-        _LOGGER.removeHandler(told)
+        _LOGGER.removeHandler(failures)
         _LOGGER.propagate = propagated
 
 
-def _closed(provider: "TracerProvider", tell: Callable[[str], None]) -> None:
+def _closed(provider: "TracerProvider", report: Callable[[str], None]) -> None:
     try:
         provider.shutdown()
     except Exception as error:
-        tell(f"{type(error).__name__}: {error}")
+        report(f"{type(error).__name__}: {error}")
 
 
-class _OnceTold(logging.Handler):
-    """The first trouble with sending spans, in one line; the rest is not worth a person's time."""
+class _FailureHandler(logging.Handler):
+    """A log handler that notes the first failure to send spans, in one line."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)
-        self._note, self._told = note, False
+        self._note, self._reported = note, False
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.tell(record.getMessage())
+        self.report(record.getMessage())
 
-    def tell(self, trouble: str) -> None:
-        if not self._told:
-            self._told = True
-            self._note(f"spans are not sent, and the run goes on: {trouble.splitlines()[0] if trouble else '?'}")
+    def report(self, failure: str) -> None:
+        if not self._reported:
+            self._reported = True
+            self._note(f"cannot send spans; the run continues: {failure.splitlines()[0] if failure else '?'}")
 
 
 class _Traced(ProgressWrapper):
-    def __init__(self, progress: Progress, tracer: Any, tell: Callable[[str], None]) -> None:
+    def __init__(self, progress: Progress, tracer: Any, report: Callable[[str], None]) -> None:
         super().__init__(progress)
-        self._tracer, self._tell = tracer, tell
+        self._tracer, self._report = tracer, report
 
     def finished(self, result: Result) -> None:
         try:
             self._episode(result)
         except Exception as error:
-            self._tell(f"{type(error).__name__}: {error}")
+            self._report(f"{type(error).__name__}: {error}")
         super().finished(result)
 
     def _episode(self, result: Result) -> None:
-        """The times of its parts are known, so that the whole can be laid out when it is over."""
+        """Send the spans of a finished episode, with times computed from the durations of its parts."""
         from opentelemetry.trace import set_span_in_context
 
         end = time.time_ns()
@@ -109,14 +109,14 @@ class _Traced(ProgressWrapper):
         span = self._tracer.start_span("invoke_agent graphwalk", start_time=clock, attributes=_of_episode(result))
         _mark(span, str(result.exit_status) if result.exit_status.infrastructure else None)
         inside = set_span_in_context(span)
-        asked = not per_episode(result.key.model) and not is_person(result.key.model)
+        asked = not per_episode(result.key.model) and not is_human(result.key.model)
         for turn in result.trajectory.turns:
             clock = self._turn(turn, result.key.model, clock, inside, asked)
-        # Times are rounded, so that the parts may be a little longer than the whole.
+        # Rounded times of the parts may add up to more than the whole.
         span.end(max(end, clock))
 
     def _turn(self, turn: Turn, model: str, clock: int, inside: Any, asked: bool) -> int:
-        """Spans of a reply and its calls, from `clock` on; when they are over."""
+        """Send the spans of a reply and its calls, starting at `clock`; return their end."""
         from opentelemetry.trace import SpanKind
 
         over = clock + int(turn.seconds * _NANO)
@@ -140,14 +140,14 @@ class _Traced(ProgressWrapper):
 
 
 def _of_episode(result: Result) -> dict[str, Any]:
-    score = {} if result.score is None else {"graphwalk.correct": result.score.get("correct")}
+    correct = (result.score or {}).get("correct")
     described = {
         "gen_ai.agent.name": "graphwalk",
         "gen_ai.conversation.id": "/".join(map(str, result.key)),
         "graphwalk.task_id": result.key.task_id,
         "graphwalk.setting": result.key.setting,
         "graphwalk.exit_status": str(result.exit_status),
-        **{name: value for name, value in score.items() if value is not None},
+        **({} if correct is None else {"graphwalk.correct": correct}),
     }
     return {**_of_model(result.key.model, "invoke_agent"), **_of_usage(result.usage), **described}
 

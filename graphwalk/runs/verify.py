@@ -1,4 +1,4 @@
-"""Verification: repeat a run on this machine and compare it with all that was logged."""
+"""Verify a run: repeat it without model calls, and compare all that was logged."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.models.replay import ReplayModel
 from graphwalk.resources import quote
 from graphwalk.runs.episode import judge, play
@@ -32,23 +32,23 @@ from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import to_dict
 
 CHECKS: Mapping[str, str] = {
-    "lines": "lines whole, by their checksums",
-    "episodes": "each planned episode once and none besides, as run.json counts them",
-    "texts": "prompts, tools and questions as the run began with them",
-    "graphs": "made again from the seed",
-    "tasks": "made again from the seed, targets included",
-    "targets": "worked out in a way that shares no code with the first",
-    "prompts": "written again",
-    "tool results": "every call made again on a fresh store",
-    "turns": "follow-up questions, forced answers, how the episode ended",
-    "replies": "said again by scripted agents; of models, found in replies.jsonl",
-    "scores": "answer and score read again from the reply",
+    "lines": "complete lines with correct checksums",
+    "episodes": "each planned episode exactly once, as counted in run.json",
+    "texts": "prompts, tools and questions with the digests in run.json",
+    "graphs": "generated again from the seed",
+    "tasks": "generated again from the seed, with targets",
+    "targets": "computed again by independent code",
+    "prompts": "rendered again",
+    "tool results": "each call repeated on a fresh store",
+    "turns": "follow-up questions, forced answers, exit status",
+    "replies": "repeated by scripted agents; of models, found in replies.jsonl",
+    "scores": "answer extracted and scored again",
     "totals": "turns, calls, tokens and seconds of each line",
 }
 _SHOWN = 10
 """Differences in an error message; `--json` has all of them."""
 _AROUND = 30
-"""Characters shown on either side of the place where two texts differ."""
+"""Characters shown before and after the first difference of two texts."""
 
 
 @dataclass
@@ -60,9 +60,9 @@ class Check:
     unverified: Counter[str] = field(default_factory=Counter)
 
     def compare(self, where: str, then: Any, now: Any, *, things: int = 1) -> None:
-        """Count `things` as verified where `then` (logged) and `now` are equal JSON, else note where they differ.
+        """Count `things` as verified if `then` (logged) and `now` are equal JSON, else note the difference.
 
-        `things` is 0 for a second comparison of what is counted elsewhere.
+        `things` is 0 for a second comparison of the same things.
         """
         if then == now:
             self.verified += things
@@ -83,17 +83,15 @@ class Verification:
 
     @property
     def error(self) -> GraphwalkError | None:
-        """The first differences. OracleError where a target is wrong, RunLogError where the log is; None: all hold."""
+        """The first differences: an OracleError for a wrong target, else a RunLogError; None without differences."""
         if self.holds:
             return None
         found = [f"{name}: {text}" for name, check in self.checks.items() for text in check.differing]
         more = [f"… and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-        message = "\n".join(["what was logged does not come out again:", *found[:_SHOWN], *more])
+        message = "\n".join(["the run is not reproducible:", *found[:_SHOWN], *more])
         if self.checks["targets"].differing:
-            return OracleError(message, hint="one of the two ways to the target is wrong; please report it")
-        return RunLogError(
-            message, hint=self.note or "the folder was changed after the run, or the code of the run was"
-        )
+            return OracleError(message, hint="one of the two computations of the target is wrong; please report it")
+        return RunLogError(message, hint=self.note or "the folder or the code was changed after the run")
 
     def as_json(self) -> str:
         checks = [
@@ -110,7 +108,7 @@ class Verification:
 
 
 def parting(then: Any, now: Any) -> str:
-    """Describe where two JSON values differ; of long texts only the place."""
+    """Describe the first difference of two JSON values; of long texts only the part around it."""
     name, (before, after) = next(iter(differences({"": then}, {"": now}).items()), ("", (then, now)))
     field_name = name.removeprefix(".")
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > 2 * _AROUND:
@@ -127,13 +125,12 @@ async def verify_run(
     folder: RunFolder,
     settings: Settings,
     store: str | None = None,
-    told: Callable[[], object] = lambda: None,
+    done: Callable[[], object] = lambda: None,
 ) -> Verification:
-    """Check everything in a run folder, which is only read. `store`: use another store than the run did.
+    """Check everything in a run folder, which is only read. `store`: use another store than that of the run.
 
-    `told` is called after each line.
-
-    ConfigError if this version cannot read its configuration, StoreError if the store cannot be reached.
+    `done` is called after each result. Raise ConfigError if this version cannot read the configuration, StoreError if
+    the store cannot be reached.
     """
     manifest = folder.read_manifest()
     experiment = kept_experiment(folder, settings, store)
@@ -150,11 +147,11 @@ async def verify_run(
             extractor = [experiment.extractor] if experiment.extractor else []
             unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
             config = experiment.config.model_copy(update={"limits": unbound})
-            given = {spec: _NotAsked(spec) for spec in (*asked, *extractor)}
+            given = {spec: _CacheOnlyModel(spec) for spec in (*asked, *extractor)}
             without_models = replace(experiment, config=config, models=asked, given=given)
             async with RunModels(without_models, replies) as models:
                 run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
-                return await run.verified(told)
+                return await run.verified(done)
     finally:
         await plan.drop_graphs()
         await sources.close()
@@ -169,7 +166,7 @@ class _Run:
         self.planned = {episode.key: episode for episode in plan.episodes}
         self.scored: Counter[EpisodeKey] = Counter()
 
-    async def verified(self, told: Callable[[], object]) -> Verification:
+    async def verified(self, done: Callable[[], object]) -> Verification:
         self._check_manifest()
         self._check_texts()
         await self._check_targets()
@@ -179,17 +176,17 @@ class _Run:
             try:
                 result = Result.from_dict(record)
             except (KeyError, TypeError, ValueError) as error:
-                self.checks["lines"].differing.append(f"{where}: it is no result: {type(error).__name__} {error}")
+                self.checks["lines"].differing.append(f"{where}: not a result: {type(error).__name__} {error}")
                 continue
             await self._check_line(where, record, result)
-            told()
+            done()
         self._check_all_played()
         return Verification(self.checks, self._note())
 
     def _check_manifest(self) -> None:
         """Compare run.json with the graphs, tasks and episodes of the plan."""
         if not self.then:
-            self.checks["episodes"].unverified["run.json has no counts: the run ended before its first episode"] += 1
+            self.checks["episodes"].unverified["no counts in run.json: the run ended before its first episode"] += 1
             return
         known = self.plan.known_to(self.then)
         graphs, tasks = _json([loaded.facts for loaded in known.graphs]), known.tasks
@@ -201,7 +198,7 @@ class _Run:
         if known is self.plan:
             self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], known.due, things=0)
         else:
-            self.checks["episodes"].unverified["run.json has no count: the run ended before its plan was whole"] += 1
+            self.checks["episodes"].unverified["no count in run.json: the run ended before its plan was complete"] += 1
 
     def _check_texts(self) -> None:
         """Compare the texts in the folder with their digests in run.json, and with those of this version."""
@@ -213,7 +210,7 @@ class _Run:
             else:
                 check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(kept.encode()).hexdigest())
                 if today.get(name) != kept:
-                    check.unverified["another text ships today"] += 1
+                    check.unverified["differs from the built-in text of this version"] += 1
 
     async def _check_targets(self) -> None:
         check = self.checks["targets"]
@@ -226,7 +223,7 @@ class _Run:
                 check.differing.append(f"{task.task_id}: {error}")
                 continue
             if way is None:
-                check.unverified[f"no second way to {task.template}, or none that is quick enough"] += 1
+                check.unverified[f"no independent computation of {task.template}, or none that is fast enough"] += 1
             else:
                 check.verified += 1
 
@@ -236,7 +233,7 @@ class _Run:
         if planned is None:
             self.checks["episodes"].differing.append(f"{where}: {named} is not part of the run")
         elif result.score is not None and self.scored[key]:
-            self.checks["episodes"].differing.append(f"{where}: {named} was played before")
+            self.checks["episodes"].differing.append(f"{where}: {named} is in an earlier line too")
         self._check_score(where, record, result)
         self._check_totals(where, record, result)
         if planned is None:
@@ -259,7 +256,7 @@ class _Run:
         for number, turn in enumerate(logged["turns"], 1):
             again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
             found = again.get("results", [])
-            for place, result in enumerate(turn.get("results", [])):  # a turn in which the store failed has none
+            for place, result in enumerate(turn.get("results", [])):  # none if the store failed
                 call = f"{where}: turn {number}, call {place + 1}"
                 self.checks["tool results"].compare(call, result, found[place] if place < len(found) else None)
             courses = [
@@ -269,7 +266,7 @@ class _Run:
             self.checks["turns"].compare(f"{where}: turn {number}", *courses)
         end = then.trajectory.exit_status
         if end.infrastructure or end is ExitStatus.CONTEXT_OVERFLOW:
-            self.checks["turns"].unverified["ends by a failure of provider or store"] += 1
+            self.checks["turns"].unverified["ended by a failure of provider or store"] += 1
         else:
             self.checks["turns"].compare(f"{where}: exit_status", logged["exit_status"], now["exit_status"])
 
@@ -277,7 +274,7 @@ class _Run:
         """Play an episode again and compare the replies."""
         check, experiment, spec = self.checks["replies"], self.models.experiment, then.key.model
         if spec not in experiment.models:
-            check.unverified[f"{spec.partition('/')[0]} cannot be asked again"] += len(then.trajectory.turns)
+            check.unverified[f"{spec.partition('/')[0]} models cannot be called again"] += len(then.trajectory.turns)
             return
         async with self.models.for_episode(planned) as (model, extractor):
             now = await play(planned, model, extractor, experiment)
@@ -301,7 +298,7 @@ class _Run:
         self.checks["scores"].compare(where, logged, _json({"answer": made[0], "score": made[1]}))
 
     def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
-        """Compare the totals of a line with its trajectory. The share of an extractor is not logged."""
+        """Compare the totals of a line with its trajectory. The extractor's share is not logged."""
         trajectory, names = result.trajectory, ["exit_status", "turns", "tool_calls"]
         sums: dict[str, Any] = {
             "exit_status": str(trajectory.exit_status),
@@ -317,19 +314,18 @@ class _Run:
     def _check_all_played(self) -> None:
         check: Check = self.checks["episodes"]
         for key in self.planned:
-            if self.scored[key] or is_person(key.model):
+            if self.scored[key] or is_human(key.model):
                 check.verified += self.scored[key] == 1
             else:
-                check.unverified["not played to its end"] += 1
+                check.unverified["not finished"] += 1
 
     def _note(self) -> str:
-        """Return what may explain differences."""
+        """Return a note if the run was made by another version or commit."""
         then, now = self.folder.read_manifest(), {self.then.get("version"), self.then.get("scorer")}
         if now == {code_version()} and then.get("commit") == commit():
             return ""
-        return (
-            f"the run was made by GraphWalk {then['graphwalk_version']}, commit {then.get('commit')}; verify it there"
-        )
+        made_by = f"GraphWalk {then['graphwalk_version']}, commit {then.get('commit')}"
+        return f"the run was made by {made_by}; verify it with that version"
 
 
 def _json(value: Any) -> Any:
@@ -354,12 +350,12 @@ def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any
 
 
 _CANNOT_ASK = ("human", "replay")
-"""Providers whose models cannot be asked again."""
+"""Providers whose models cannot be called again."""
 _NO_REPLY = "the reply is not in replies.jsonl"
 
 
-class _NotAsked:
-    """Replaces a language model: replies come from the reply cache, and nothing is called."""
+class _CacheOnlyModel:
+    """A model without a provider; all replies come from the reply cache."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,13 +1,14 @@
-"""Worker pool of a run: episodes are played side by side, and each result is logged when it is there."""
+"""The worker pool of a run: episodes are played concurrently, and each result is logged at once."""
 
 import asyncio
+import resource
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.jsonlines import LineWriter
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import PlannedEpisode
@@ -22,11 +23,11 @@ from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import from_dict
 
 MOST_FAILURES = 3
-"""Episodes without a single reply after which a model is skipped; each of them has retried its calls."""
+"""Episodes without a reply after which the circuit breaker opens; each of them has retried its calls."""
 _OTHER_FILES = 64
-"""Open files that are no connections: logs, modules, pipes."""
+"""Open files other than connections: logs, modules, pipes."""
 _FILES_PER_EPISODE = 2
-"""Connections of an episode: to its model, and to a database."""
+"""Connections of an episode: to its model and to a database."""
 
 
 @dataclass(frozen=True)
@@ -36,36 +37,34 @@ class RunSummary:
     episodes: int
     finished: int
     failed: int
-    """Episodes that ended in an infrastructure failure; a resume tries them again."""
+    """Episodes that ended in an infrastructure failure; a resume retries them."""
     usage: Usage
     budget_reached: bool
 
 
 @dataclass
 class EpisodeCounters:
-    """Finished episodes of a run, those of earlier processes included, and their cost."""
+    """Finished episodes of a run, with those of earlier processes, and their usage."""
 
     status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
 
     @property
     def due(self) -> int:
-        """Finished episodes of the plan; those of human players are extra."""
-        return sum(not is_person(key.model) for key in self.status_of)
+        """Number of finished episodes, without those of human players."""
+        return sum(not is_human(key.model) for key in self.status_of)
 
     def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
         self.status_of[key] = status
         self.usage += usage
 
     def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
-        failed = sum(status.infrastructure for key, status in self.status_of.items() if not is_person(key.model))
+        failed = sum(status.infrastructure for key, status in self.status_of.items() if not is_human(key.model))
         return RunSummary(episodes, self.due - failed, failed, self.usage, budget_reached)
 
 
 def earlier_results(folder: RunFolder) -> tuple[EpisodeCounters, dict[EpisodeKey, int]]:
-    """Count what earlier processes finished, without failures, which are tried again; return all keys with their
-    lines too.
-    """
+    """Count the finished episodes of earlier processes, without failures; also return the line of each episode."""
     counters, lines = EpisodeCounters(), {}
     for number, record in enumerate(folder.records(), 1):
         key, status = key_of(record), ExitStatus(record["exit_status"])
@@ -84,14 +83,14 @@ class HumanSession:
     setting: str
     read: ReadLine
     goes_on: Callable[[], Awaitable[bool]]
-    """Asked before each task except the first."""
+    """Called before each task except the first; False ends the session."""
 
     def plays(self, key: EpisodeKey) -> bool:
         return (key.model, key.setting, key.repeat) == (self.model, self.setting, 0)
 
 
 class CircuitBreaker:
-    """Skips a model after `MOST_FAILURES` episodes without a reply, unless it has replied before."""
+    """A circuit breaker: skip a model after `MOST_FAILURES` episodes without a reply, unless it has ever replied."""
 
     def __init__(self, note: Callable[[str], object]) -> None:
         self._note = note
@@ -105,7 +104,7 @@ class CircuitBreaker:
             return
         self._failures[model] += 1
         if self._failures[model] == MOST_FAILURES and model not in self._replied:
-            self._note(f"{model} is skipped: {MOST_FAILURES} episodes got no reply, the last one: {trajectory.error}")
+            self._note(f"stopped calling {model}: {MOST_FAILURES} episodes without a reply; {trajectory.error}")
 
     def skips(self, model: str) -> bool:
         return self._failures[model] >= MOST_FAILURES and model not in self._replied
@@ -113,7 +112,7 @@ class CircuitBreaker:
 
 @dataclass
 class WorkerPool:
-    """As many workers as episodes may be in flight; one where a human plays."""
+    """A pool with one worker per episode in flight; one worker for a human player."""
 
     experiment: Experiment
     models: RunModels
@@ -129,9 +128,9 @@ class WorkerPool:
         self._queue: asyncio.Queue[PlannedEpisode | None] = asyncio.Queue()
 
     async def play(self, batches: AsyncIterator[Sequence[PlannedEpisode]]) -> None:
-        """Play episodes while further ones are planned. Errors of workers and batches are raised.
+        """Play episodes while more are planned. Errors of workers and batches are raised.
 
-        The log is opened with the first episode: that of a finished run stays compressed.
+        The log is opened with the first episode, so that the log of a finished run stays compressed.
         """
         wanted = self.experiment.config.limits.max_concurrency
         most = 1 if self.session else files_for(wanted, self.progress.note)
@@ -180,13 +179,7 @@ class WorkerPool:
 
 
 def files_for(episodes: int, note: Callable[[str], object]) -> int:
-    """Return how many of these episodes the limit on open files permits, after raising it as far as the system lets
-    us.
-    """
-    try:
-        import resource
-    except ImportError:  # no such limit
-        return episodes
+    """Return the number of episodes that the limit on open files permits, after raising the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = _OTHER_FILES + _FILES_PER_EPISODE * episodes
     if soft == resource.RLIM_INFINITY or soft >= needed:
@@ -196,5 +189,6 @@ def files_for(episodes: int, note: Callable[[str], object]) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     room = max(1, (allowed - _OTHER_FILES) // _FILES_PER_EPISODE)
     if room < episodes:
-        note(f"{episodes} episodes in flight need {needed} open files; the limit is {allowed} (ulimit -n): {room} play")
+        limit = f"the limit is {allowed} (ulimit -n)"
+        note(f"{episodes} episodes in flight need {needed} open files; {limit}, so {room} are played at a time")
     return min(room, episodes)

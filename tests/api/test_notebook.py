@@ -274,7 +274,7 @@ def test_a_short_form_inside_an_episode_is_refused(graph: PropertyGraph) -> None
 
     task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
     result = graphwalk.play(task, graph, model=Nested())
-    assert "use the form that begins with `a`" in str(result.trajectory.error)
+    assert "called from inside a running episode" in str(result.trajectory.error)
 
 
 def test_the_example_plays_an_episode_and_is_short() -> None:

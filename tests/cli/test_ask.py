@@ -141,7 +141,7 @@ WRONG = [
     ((QUESTION, "-m", "openai/gpt-4.1-mini"), "OPENAI_API_KEY is not set"),
     ((QUESTION, "-m", "gpt"), "'gpt' is not a model"),
     ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),
-    ((QUESTION, "-m", "human/terminal"), "human/terminal is you"),
+    ((QUESTION, "-m", "human/terminal"), "human/terminal is a human player"),
     ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database name two graphs"),
     ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: a drawing is written as .svg"),
     ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot go together"),

@@ -22,7 +22,7 @@ WRONG = {
     "[" * 3000: (1, "more than 50 levels"),
     "{a: " * 60: (1, "more than 50 levels"),
     "a: &a [1]\nb: [" + "*a, " * 200 + "]": (2, "more than 100 aliases"),
-    "a: \0": (None, "a character that text cannot have"),
+    "a: \0": (None, "a character that is not allowed in text"),
     "a: b\n  c: d": (2, "put text with a colon in quotes"),
     "a: *nobody": (1, "refers to no &name"),
     "a: " + "x" * 500_001: (None, "longer than 500,000 characters"),
@@ -49,7 +49,7 @@ def test_any_text_is_data_or_a_mistake(text: str) -> None:
 
 def test_a_file_that_is_no_text_or_no_file(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"name: \xe9")
-    with pytest.raises(ConfigError, match=r"latin\.yaml: cannot be read: it is not UTF-8 text"):
+    with pytest.raises(ConfigError, match=r"latin\.yaml: cannot be read: not UTF-8 text"):
         YamlFile.read(tmp_path / "latin.yaml")
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         YamlFile.read(tmp_path)

@@ -66,7 +66,7 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
     [
         ("seed", "expected key=value"),
         ("seed=[", "not YAML"),
-        ("suite.graphs.9.count=1", "not in a list of 1"),
+        ("suite.graphs.9.count=1", "has no entry '9'"),
         ("seed.x=1", "plain value"),
     ],
 )

@@ -46,7 +46,7 @@ def test_it_is_resumed_and_scored_again(chains: Place) -> None:
     log.write_bytes(b"".join(log_bytes(log.parent).splitlines(keepends=True)[:5]))
     resumed = chains.graphwalk("resume", "run")
     assert resumed.returncode == 0, resumed.stderr
-    assert "5 of them done before" in resumed.stderr
+    assert "5 of them finished earlier" in resumed.stderr
     assert "12 results scored again, 0 scores changed" in chains.graphwalk("rescore", "run").stderr
 
 

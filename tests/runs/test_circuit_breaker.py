@@ -42,7 +42,7 @@ async def test_a_wrong_key_is_tried_a_few_times_and_not_for_every_episode(tmp_pa
         summary = await start(tmp_path / "run", config, of(bad, good), told)
         assert (summary.episodes, summary.finished, summary.failed) == (24, 12, 3)
         assert len(bad.requests) == 3
-        assert [note for note in told.notes if "is skipped: 3 episodes got no reply" in note and "401" in note]
+        assert [note for note in told.notes if "3 episodes without a reply" in note and "401" in note]
         bad.respond = answer
         assert (await resume(tmp_path / "run", of(bad, good))).finished == 24
 
@@ -85,7 +85,7 @@ async def test_every_form_of_the_report_says_that_the_run_is_not_finished(tmp_pa
     assert report_of(folder).incomplete is None
     folder.results_path.write_text("".join(log_bytes(folder.path).decode().splitlines(keepends=True)[:4]))
     made = report_of(folder)
-    said = "NOT FINISHED: 4 of 12 planned episodes are here"
+    said = "NOT FINISHED: 4 of 12 planned episodes"
     assert as_text(made, width=100).startswith(said)
     assert to_markdown(made).startswith(f"**{said}")
     assert said in to_csv(made)

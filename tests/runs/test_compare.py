@@ -106,7 +106,7 @@ def test_the_same_name_does_not_make_the_same_task(played: Callable[..., Path], 
         record["task"]["gold"] = record["task"]["gold"][1:]
 
     changed = copy(one(played), tmp_path / "changed", other_gold)
-    with pytest.raises(RunLogError, match=r"(?s)24 tasks of the same name.*: gold"):
+    with pytest.raises(RunLogError, match=r"(?s)24 different tasks with the same name.*: gold"):
         compare_runs([one(played), changed])
     newer = copy(one(played), tmp_path / "newer", lambda record: record["task"].update(par_tokens=7))
     assert len(compare_runs([one(played), newer]).overall) == 6

@@ -70,7 +70,7 @@ async def test_a_run_that_was_killed_before_its_plan_is_resumed(tmp_path: Path) 
 
 async def test_a_folder_with_a_run_is_not_begun_again(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(limit=1))
-    with pytest.raises(RunLogError, match="holds a run already") as caught:
+    with pytest.raises(RunLogError, match="already contains a run") as caught:
         await start(tmp_path / "run", experiment(limit=1))
     assert "graphwalk resume" in caught.value.hint
 

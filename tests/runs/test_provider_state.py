@@ -78,7 +78,7 @@ async def check_verified(folder: Path, settings: Settings, replies: int = EPISOD
     found = await verify_run(RunFolder.open(folder), settings)
     assert found.error is None, found.error
     unverified = {reason for check in found.checks.values() for reason in check.unverified}
-    assert unverified <= {"ends by a failure of provider or store"}
+    assert unverified <= {"ended by a failure of provider or store"}
     assert found.checks["replies"].verified >= replies
 
 

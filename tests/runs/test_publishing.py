@@ -73,10 +73,10 @@ async def test_a_published_run_is_not_written_to(tmp_path: Path) -> None:
     out = tmp_path / "run.zip"
     publish(await a_run(tmp_path / "run"), out, Cleaner({}))
     before = out.read_bytes()
-    with pytest.raises(RunLogError, match="only read") as caught:
+    with pytest.raises(RunLogError, match="read-only") as caught:
         await resume(out)
     assert "unzip" in caught.value.hint
-    with pytest.raises(RunLogError, match="only read"):
+    with pytest.raises(RunLogError, match="read-only"):
         rescore_run(RunFolder.open(out))
     assert out.read_bytes() == before
 
@@ -180,7 +180,7 @@ def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
         for name in old.namelist():
             new.writestr(name, old.read(name))
         new.writestr("texts/large", b" " * (1 << 24))
-    with pytest.raises(RunLogError, match="it holds more than"):
+    with pytest.raises(RunLogError, match="it contains more than"):
         RunFolder.open(large)
 
 

@@ -67,7 +67,7 @@ async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not
     shards[1].results_file.unlink()
     shards[1].results_path.write_bytes(b"".join(lines[:2]))
     assert (listed(shards[1]).state, listed(shards[1]).done) == ("not finished", 2)
-    assert "SHARD 2 of 2, NOT FINISHED: 2 of its 3 episodes are here" in (report_of(shards[1]).incomplete or "")
+    assert "SHARD 2 of 2, NOT FINISHED: 2 of its 3 episodes" in (report_of(shards[1]).incomplete or "")
 
 
 async def test_a_shard_that_is_named_twice_is_said_to_be(tmp_path: Path, shards: list[RunFolder]) -> None:

@@ -88,5 +88,5 @@ async def test_a_run_does_not_fail_or_wait_where_spans_cannot_be_sent(
     with traced(noting, exporter()) as progress:
         await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=3), progress=progress)
     assert len(records(tmp_path / "run")) == 3
-    assert [note for note in noting.notes if "spans are not sent" in note] == noting.notes
+    assert [note for note in noting.notes if "cannot send spans" in note] == noting.notes
     assert len(noting.notes) == 1

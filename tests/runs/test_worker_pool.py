@@ -32,4 +32,6 @@ def test_the_bound_is_raised_as_far_as_it_goes() -> None:
 def test_else_fewer_play_and_it_is_said() -> None:
     note, room, files = said(128, 256, 256)
     assert (room, files) == ("96", "256")
-    assert note == "256 episodes in flight need 576 open files; the limit is 256 (ulimit -n): 96 play"
+    assert (
+        note == "256 episodes in flight need 576 open files; the limit is 256 (ulimit -n), so 96 are played at a time"
+    )
