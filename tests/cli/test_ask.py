@@ -142,7 +142,7 @@ WRONG = [
     ((QUESTION, "-m", "gpt"), "'gpt' is not a model"),
     ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),
     ((QUESTION, "-m", "human/terminal"), "human/terminal is you"),
-    ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database name two graphs"),
+    ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database cannot be combined"),
     ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: a drawing is written as .svg"),
     ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot go together"),
     ((QUESTION, *LOOK, "-o", "agent.nope=1"), "-o agent.nope=1: there is no such field"),
@@ -164,8 +164,8 @@ def test_a_mistake_is_one_clear_message_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        ((), "no graph is named, and no Neo4j is known", 2),
-        (("--graph", "gone.json"), "there is no file gone.json", 2),
+        ((), "no graph given, and no Neo4j is known", 2),
+        (("--graph", "gone.json"), "no file gone.json", 2),
         (("--graph", __file__), "no graph format has the suffix '.py'", 2),
         (("--database", " "), "--database is empty", 2),
     ],

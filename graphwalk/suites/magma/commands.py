@@ -69,7 +69,7 @@ def _traces(seed: int, batch: _Batch) -> Iterator[dict[str, Any]]:
         yield trace.as_json()
 
 
-Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 _SPLITS = ("train", "validation", "test")
 _DEFAULT_NODES = (5,)
 
@@ -93,19 +93,19 @@ def magma_specs(
 def generate_magma_command(
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(help="bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all five."),
+        typer.Option(help="Algorithm: bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all."),
     ] = None,
-    nodes: Annotated[list[int] | None, typer.Option(help="Size of the graphs; repeatable. Default: 5.")] = None,
+    nodes: Annotated[list[int] | None, typer.Option(help="Number of nodes; repeatable. Default: 5.")] = None,
     count: Annotated[int | None, typer.Option(min=1, help="Traces of each kind. Default: the paper's number.")] = None,
     seed: Seed = 0,
     p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of an edge.")] = 0.5,
-    split: Annotated[str, typer.Option(help="train, validation or test; they never share a graph.")] = "train",
+    split: Annotated[str, typer.Option(help="Split: train, validation or test. Splits share no graph.")] = "train",
     out: Annotated[
-        Path | None, typer.Option(help="FILE.jsonl or FILE.parquet, a row for each. None: only measure.")
+        Path | None, typer.Option(help="FILE.jsonl or FILE.parquet. Default: measure the time only.")
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Generate traces of graph algorithms, step by step.
+    """Generate step-by-step traces of graph algorithms.
 
     Each final answer is checked against networkx.
     """
@@ -130,25 +130,25 @@ def generate_magma_command(
 
 
 def export_magma_command(
-    folder: Annotated[Path, typer.Argument(help="A new folder; with --verify an exported one.")],
-    algorithm: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all five.")] = None,
-    nodes: Annotated[list[int] | None, typer.Option(help="Repeatable. Default: 5.")] = None,
+    folder: Annotated[Path, typer.Argument(help="New folder; with --verify an exported one.")],
+    algorithm: Annotated[list[str] | None, typer.Option(help="Algorithm; repeatable. Default: all.")] = None,
+    nodes: Annotated[list[int] | None, typer.Option(help="Number of nodes; repeatable. Default: 5.")] = None,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
-            help="io (input–output), io_reasoning, is (intermediate steps) or ish (these with hints); repeatable."
+            help="Strategy: io (input–output), io_reasoning, is (intermediate steps), ish (is with hints); repeatable."
         ),
     ] = None,
-    split: Annotated[list[str] | None, typer.Option(help="train, validation or test; repeatable.")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="Split: train, validation or test; repeatable.")] = None,
     count: Annotated[int | None, typer.Option(min=1, help="Traces of each kind. Default: the paper's number.")] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
+    seed: Seed = 0,
     p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of an edge.")] = 0.5,
-    mixed: Annotated[bool, typer.Option("--mixed", help="One shuffled file per split.")] = False,
-    verify: Annotated[bool, typer.Option("--verify", help="Prove that the splits of an export are disjoint.")] = False,
+    mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check that the splits of an export are disjoint.")] = False,
 ) -> None:
-    """Write MAGMA as fine-tuning chats, or verify such a folder.
+    """Write MAGMA as chats for fine-tuning, or verify such a folder.
 
-    `datasets`, TRL and what takes the OpenAI chat format read them.
+    The chat format is that of OpenAI, `datasets` and TRL.
     """
     from graphwalk.suites.magma.export import STRATEGIES, export_magma, verify_export
 
@@ -160,7 +160,7 @@ def export_magma_command(
     for name in proven.chats:
         chats, points = counted(proven.chats[name], "chat"), counted(proven.data_points[name], "data point")
         data(f"{name:<10} {chats}, {points}, {counted(proven.graphs[name], 'graph')}")
-    data("proven: no graph stands in two splits, no chat twice, and every file is as the manifest says")
+    data("verified: no graph is in two splits, no chat is repeated, and every file matches the manifest")
 
 
 GENERATE: Mapping[str, Callable[..., None]] = {"magma": generate_magma_command}

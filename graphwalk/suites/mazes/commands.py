@@ -47,24 +47,24 @@ def _mazes(spec: MazeSpec, seed: int, indexes: tuple[int, int]) -> Iterator[dict
 
 
 def generate_maze_command(
-    size: Annotated[int, typer.Option(help="Cells on a side.")] = 10,
-    walls: Annotated[float, typer.Option(help="Share of the cells that are walls.")] = 0.5,
-    min_path: Annotated[int, typer.Option(help="Steps from start to goal, at least.")] = 15,
-    generator: Annotated[str, typer.Option(help="random, depth_first, kruskal, prim, wilson or rooms.")] = "random",
-    count: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
-    index: Annotated[int, typer.Option(min=0, help="Number of the first maze in the series of a seed.")] = 0,
+    size: Annotated[int, typer.Option(help="Side length in cells.")] = 10,
+    walls: Annotated[float, typer.Option(help="Share of cells that are walls.")] = 0.5,
+    min_path: Annotated[int, typer.Option(help="Minimum distance from start to goal, in steps.")] = 15,
+    generator: Annotated[
+        str, typer.Option(help="Generator: random, depth_first, kruskal, prim, wilson or rooms.")
+    ] = "random",
+    count: Annotated[int, typer.Option(min=1, help="Number of mazes.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    index: Annotated[int, typer.Option(min=0, help="Index of the first maze in the series of the seed.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="FILE.jsonl, FILE.parquet, FILE.txt (drawings) or FILE.svg (one picture). None: draw them here."
-        ),
+        typer.Option(help="FILE.jsonl, FILE.parquet, FILE.txt or FILE.svg (one maze). Default: print drawings."),
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Generate mazes, all of which can be solved.
+    """Generate solvable mazes.
 
-    Each has exactly so many walls, and a start and a goal far enough apart.
+    Each has the requested share of walls, and the minimum distance between start and goal.
     """
     from graphwalk.config.yaml_files import validate
     from graphwalk.suites.mazes.config import MazeSpec
