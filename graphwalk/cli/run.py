@@ -170,7 +170,8 @@ class RunOptions:
         None
     )
     on: Annotated[
-        Literal["ray"] | None, typer.Option(metavar="ray", help="Distribute the run over a Ray cluster (default: local).")
+        Literal["ray"] | None,
+        typer.Option(metavar="ray", help="Distribute the run over a Ray cluster (default: local)."),
     ] = None
     ray_address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Address of the cluster's head node, or auto.")

@@ -13,7 +13,7 @@ from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
 from graphwalk.reports.plots import COLUMNS, Plot, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
-from graphwalk.reports.text_table import Cell, TextTable
+from graphwalk.reports.text_table import Cell, TextTable, legend
 from graphwalk.resources import data_path
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.serve.page_content import Episode, RunContent
@@ -119,14 +119,15 @@ def _figure(figure: Plot, drawn: bool) -> dict[str, Any]:
 
 def _run(run: RunContent, state: str) -> dict[str, Any]:
     report = run.report
+    tables = list(text_tables(report)) if report else []
     return {
         "name": run.name,
         "suite": run.suite,
         "judged": suite_named(run.suite).judged,
         "state": state,
         **run.facts,
-        "tables": [_table(table) for table in text_tables(report)] if report else [],
-        "notes": list(_notes(report)) if report else [],
+        "tables": [_table(table) for table in tables],
+        "notes": [*legend(header for table in tables for header in table.headers), *_notes(report)] if report else [],
         "incomplete": report.incomplete if report else None,
     }
 

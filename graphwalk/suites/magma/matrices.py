@@ -395,11 +395,11 @@ _NOTE = (
     " otherwise each step is asked on its own, and it says that some traces are hard throughout."
 )
 _HEADERS = (
-    *(Header(title, name=True) for title in ("algorithm", "model", "setting", "context")),
-    Header("traces"),
-    Header("final % | all earlier right", optional=2),
-    Header("final % | some wrong", optional=2),
-    Header("odds ratio", optional=1),
+    *(Header(title, name=True) for title in ("Algorithm", "Model", "Setting", "Context")),
+    Header("N", legend="traces with a score"),
+    Header("Final % if all\nearlier correct", optional=2),
+    Header("Final % if\nsome wrong", optional=2),
+    Header("Odds ratio", optional=1),
     Header("p"),
 )
 
