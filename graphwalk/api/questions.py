@@ -1,4 +1,4 @@
-"""Models as users pass them: by name, as objects with `complete`, or as LangChain chat models."""
+"""Questions about a graph, and models as users pass them: names, objects with `complete`, or LangChain models."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -72,13 +72,13 @@ def _name_of(model: Any) -> str:
 
 
 AnyStore = Store | GraphStore | AnyGraph
-"""What `open_store` or `aopen_store` gives, or anything that they take."""
+"""A store of `open_store` or `aopen_store`, or any argument that they accept."""
 
 
 async def aask(
     question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any
 ) -> Answer:
-    """`ask`, to be awaited; a store of `aopen_store` and a model that is an object are used in this event loop."""
+    """Await `ask`. A store of `aopen_store` and a model object are used in this event loop."""
     check_type("question", question, str)
     if not hasattr(store, "schema"):
         check_type("store", store, Store, *GRAPH)
@@ -97,15 +97,15 @@ async def aask(
 
 
 def ask(question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any) -> Answer:
-    """Let a model answer a question about a graph by walking it. Nothing is written.
+    """Let a model answer a question about a graph by walking it, without writing a run folder.
 
-    `store` is what `open_store` gives, or anything that it takes: a graph, a file, `{"neo4j": "movies"}`. `model` is
-    "provider/model", "scripted/look" (no language model: it only looks words up), or an object with `async complete(
-    messages, tools, options)`. `after`: the answer that this question follows up. `agent` are fields of an
-    experiment's agent: `turn_limit=10`, `result_budget=20`, …
+    `store`: a store of `open_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
+    "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
+    `after`: the previous answer, for a follow-up question. `agent`: fields of an experiment's agent: `turn_limit=10`,
+    `result_budget=20`, …
 
-    The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more; where a model or a database failed it has
-    an `error` in place of an answer. ConfigError for what is not there; StoreError where the store cannot be reached.
+    The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
+    failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
     """
     opened = store.inner if isinstance(store, Store) else store
     return run_in_background(aask(question, opened, model=model, after=after, **agent))

@@ -1,7 +1,7 @@
-"""Files of training chats, and the proof that splits share no graph, no chat and no name.
+"""Training files, and the check that splits share no graph, no chat and no name.
 
-The proof trusts nothing in a manifest but the digest of a file. Names are read from the chats themselves: every word
-that is not English, Cypher or a word of GraphWalk's own texts counts as a name, so that none is overlooked.
+Of a manifest only the digest of the file is trusted. Names are read from the chats: every word that is not English,
+Cypher or part of GraphWalk's texts counts as a name.
 """
 
 import hashlib
@@ -101,7 +101,7 @@ def _shares(one: ChatSplit, other: ChatSplit, what: str) -> ConfigError:
 
 
 def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
-    """Read files of trajectories and prove that they are disjoint, and that each is as its manifest says."""
+    """Read trace files, and check that they are disjoint and match their manifests."""
     splits = []
     for path in paths:
         beside = manifest_path(path)

@@ -143,10 +143,10 @@ WRONG = [
     ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),
     ((QUESTION, "-m", "human/terminal"), "human/terminal is you"),
     ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database cannot be combined"),
-    ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: a drawing is written as .svg"),
-    ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot go together"),
+    ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: expected a file name ending in .svg"),
+    ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot be combined"),
     ((QUESTION, *LOOK, "-o", "agent.nope=1"), "-o agent.nope=1: there is no such field"),
-    (LOOK, "there was no question"),
+    (LOOK, "no question given"),
 ]
 
 

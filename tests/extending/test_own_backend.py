@@ -57,8 +57,8 @@ async def test_it_is_checked_and_plays(lab: Place) -> None:
         (("run", "quickstart", "-m", "my-lab/m", "-M", "api_key=x"), "must hold no key"),
         (("run", "quickstart", "-M", "path=x"), "-M requires --model"),
         (("init",), "no folder is named"),
-        (("init", "--backend", "My Lab"), "small letters"),
-        (("init", "--backend", "openai"), "has a provider of that name"),
+        (("init", "--backend", "My Lab"), "expected lower-case letters"),
+        (("init", "--backend", "openai"), "name of a built-in provider"),
         (("init", "--backend", "my-lab"), "not an empty folder"),
     ],
 )

@@ -43,7 +43,7 @@ def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions"
 
 
 def test_table_3_has_categories_questions_totals_and_the_papers_columns() -> None:
-    rows = cells(by_title(run())["Right answers by question"])
+    rows = cells(by_title(run())["Correct answers by question"])
     names = [row["question"] for row in rows]
     assert names[names.index("all retrieval") - 1] == "relationship_by_property"
     assert (len(names), names[-1]) == (len(ASKED) + 3 + 1, "all")
@@ -63,7 +63,7 @@ def test_table_4_has_counts_by_size() -> None:
     results = run(1) + [
         entry | {"graph": {"digest": "h", "nodes": 500}, "task_id": f"h{entry['task_id']}"} for entry in run(1)
     ]
-    rows = cells(by_title(results, "table_4_graph_size")["Right answers by graph size"])
+    rows = cells(by_title(results, "table_4_graph_size")["Correct answers by graph size"])
     assert [row["nodes"] for row in rows] == ["100", "500"]
     assert [row["gpt-4.1 (paper) tools"] for row in rows] == ["35/120", "32/120"]
     assert [row["o4-mini (paper) no_tools"] for row in rows] == ["59/120", "5/120"]
@@ -101,7 +101,7 @@ def test_chance_and_par_stand_in_the_table_with_their_own_number_of_tasks() -> N
         asked("remote_node_property", "traversal", graph, mode="any-one", gold_size=2, candidates=4 if graph else None)
         for graph in range(3)
     ]
-    row = cells(by_title(results)["Right answers by question"])[0]
+    row = cells(by_title(results)["Correct answers by question"])[0]
     assert (row["rows"], row["chance %"], row["reference calls"]) == ("2", "50.0 (2)", "2.0")
 
 
@@ -128,7 +128,7 @@ def test_the_papers_models_are_shown_whatever_ours_are_called() -> None:
 def test_mistakes_and_waste_are_in_the_terminal_where_they_fit() -> None:
     wrong = result(correct=False)
     wrong["score"] |= {"cycles": 3, "repeated_calls": 5, "unused_results": 2, "tool_errors": 1, "parallel_calls": 0}
-    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Mistakes and waste")[2]
+    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Errors and wasted calls")[2]
     titles = text.splitlines()[1]
     assert all(title in titles for title in ("no answer", "loops", "repeated", "unused", "tool errors", "parallel"))
     narrow = as_text(build_report([wrong], DECLARED), width=60)
