@@ -1,6 +1,6 @@
-"""Settings from environment variables: keys, addresses, passwords. No other module reads them.
+"""Settings from environment variables: keys, addresses, passwords.
 
-A `.env` file in the working directory adds variables that the process does not have.
+A `.env` file in the working directory adds variables that are not set in the process.
 """
 
 import os

@@ -261,7 +261,7 @@ Transport = Literal["stdio", "http"]
 SETTINGS = tuple(
     f"agent.{name}" for name in (*FOREIGN, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
 )
-"""Fields of an experiment that decide what a client sees."""
+"""Fields of an experiment that a client can override."""
 
 
 async def serve(

@@ -1,4 +1,4 @@
-"""Serve MCP over streamable HTTP, with bounds on what a client may take."""
+"""MCP over streamable HTTP, with limits on clients."""
 
 import asyncio
 import hmac
@@ -63,7 +63,7 @@ class Connection(H11Protocol):
         return not self.authenticated and not self.transport.is_closing()
 
     def _limit_time(self) -> None:
-        """Start the time limit of what the client has to send next, unless it runs already."""
+        """Start the time limit for the client's next message, unless it is running."""
         state = self.conn.their_state
         if state is self._limited:
             return
@@ -93,7 +93,7 @@ SHORTEST_TOKEN = 16
 
 
 async def serve_http(server: Server[Any], settings: Settings, host: str, port: int, say: Callable[[str], None]) -> None:
-    """Until the work is cancelled. ConfigError for a port that is taken, a wrong address, and a token that is short."""
+    """Serve until cancelled. Raise ConfigError for a used port, an invalid address or a short token."""
     token = _token(settings)
     with _listening(host, port) as listener:
         place = _in_url(host) + f":{listener.getsockname()[1]}"
