@@ -52,7 +52,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
     line = line.rstrip(b"\n")
     head, tail = line[:-_TAIL], line[-_TAIL:]
     if tail != b'%s%08x"}' % (_MARK, zlib.crc32(head)):
-        raise ValueError("the checksum is not that of the line")
+        raise ValueError("checksum mismatch")
     record: dict[str, Any] = json.loads(head + b"}")
     return record
 
@@ -102,7 +102,7 @@ def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
         while line := file.readline(_LONGEST_LINE):
             left -= len(line)
             if left < 0 or (len(line) == _LONGEST_LINE and not line.endswith(b"\n")):
-                raise ValueError("it holds more, or longer lines, than any log")
+                raise ValueError("too large for a log")
             yield line
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RunLogError(

@@ -34,7 +34,7 @@ class Registry:
             return self.built_in[name]
         for point in entry_points(group=self.group, name=name):
             return point.value
-        raise ConfigError(f"there is no {self.kind} {name!r}", hint=f"known: {', '.join(self.names())}")
+        raise ConfigError(f"no {self.kind} {name!r}", hint=f"known: {', '.join(self.names())}")
 
     def load(self, name: str) -> Any:
         """Return the object for a name. Raise ConfigError if it is unknown or cannot be imported."""

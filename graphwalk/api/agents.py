@@ -244,7 +244,7 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
         return GraphToolbox(store, schema, loaded, config)
     if schema.node(CELL) is None:
         raise ConfigError(
-            "the maze tools need a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
+            "MAZE_TOOLS require a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
         )
     cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
     size = math.isqrt((await store.run(cypher))[0]["cells"])

@@ -37,8 +37,7 @@ def as_model(model: AnyModel, settings: Settings) -> Model:
 def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[str, ...], Mapping[str, Model]]:
     """Return the names of all models, and by name those that are objects.
 
-    An object has the name in its `name`, else `python/CLASS`. ConfigError where two have the same name, or one is no
-    model.
+    The name of an object is its `name`, else `python/CLASS`. Raise ConfigError for duplicate names and other objects.
     """
     names: list[str] = []
     given: dict[str, Model] = {}
@@ -48,9 +47,7 @@ def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[
             continue
         found = as_model(model, settings)
         if found.name in names:
-            raise ConfigError(
-                f"two models are called {found.name}", hint="give each a `name` of its own: provider/model"
-            )
+            raise ConfigError(f"two models have the name {found.name}", hint="set distinct names: provider/model")
         names.append(found.name)
         given[found.name] = found
     return tuple(names), given
@@ -60,14 +57,14 @@ def _name_of(model: Any) -> str:
     if not callable(getattr(model, "complete", None)) or isinstance(model, type):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} object"
         client = hasattr(model, "chat") and hasattr(model, "base_url")
-        forms = 'give "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
-        hint = 'a client needs the name of a model: graphwalk.openai_model(client, "NAME")' if client else forms
+        forms = 'pass "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
+        hint = 'for a client pass graphwalk.openai_model(client, "NAME")' if client else forms
         raise ConfigError("model is missing" if model is None else f"{what} is not a model", hint=hint)
     name = getattr(model, "name", None)
     if not isinstance(name, str) or not name:
         return f"python/{type(model).__name__}"
     if name.partition("/")[0] in EPISODE_PROVIDERS:
-        raise ConfigError(f"a model of yours cannot be called {name}: that name is taken")
+        raise ConfigError(f"model name {name} is reserved")
     return name
 
 

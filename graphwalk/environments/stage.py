@@ -60,7 +60,7 @@ class Stage:
                 found = suite.task_type.model_validate(task)
                 planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
                 return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), sources)
-        raise ConfigError(f"the experiment {config.name} has no graph {task['graph_digest'][:12]}")
+        raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
@@ -82,7 +82,7 @@ class Stage:
             walk = Episode(await planned.setup(experiment), model, experiment.agent, experiment.options)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
-            raise ConfigError(f"the expert cannot play {planned.task.task_id}")
+            raise ConfigError(f"the expert cannot solve {planned.task.task_id}")
         return earned
 
 

@@ -68,7 +68,7 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
     setups = [run_in_background(stage.begin(number)) for number in range(len(stage))]
     tools = setups[0].tools
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
-        raise ConfigError("the tasks of one TRL environment have the same tools", hint="one class for each setting")
+        raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
     offered = (*tools, _ANSWER) if answer_tool else tools
     members: dict[str, Any] = {spec.name: tool_function(spec, _Environment._call, method=True) for spec in offered}
     members["_rows"] = [

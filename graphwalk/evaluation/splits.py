@@ -48,7 +48,7 @@ def read_chats(path: Path, digest: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise ConfigError(f"{path}: its digest is not that of its manifest")
+                raise ConfigError(f"{path}: digest differs from its manifest")
             file.seek(0)
             for number, line in enumerate(file, 1):
                 place = f"{path}:{number}"
@@ -108,7 +108,7 @@ def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
         try:
             digest = json.loads(beside.read_text(encoding="utf-8"))["sha256"]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{beside}: no manifest of {path.name}: {error}") from error
+            raise ConfigError(f"{beside}: no valid manifest of {path.name}: {error}") from error
         split = ChatSplit(str(path))
         for place, chat in read_chats(path, digest):
             try:
@@ -117,7 +117,7 @@ def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
                 split.names |= _names(messages)
                 split.wordings.add(_wording(messages))
             except (KeyError, TypeError, AttributeError) as error:
-                raise ConfigError(f"{place}: no trace: {error}", hint="graphwalk export traces") from error
+                raise ConfigError(f"{place}: not a trace: {error}", hint="graphwalk export traces") from error
         splits.append(split)
     check_disjoint(splits)
     return splits

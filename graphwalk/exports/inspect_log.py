@@ -177,8 +177,8 @@ def export_inspect(episodes: Episodes, out: Path) -> None:
     single = out.suffix == ".eval"
     if single and len(players) > 1:
         raise ConfigError(
-            f"a log holds one model in one setting, and there are {len(players)}",
-            hint=f"--out {out.with_suffix('')}   for a folder with a file for each, or choose with --model, --setting",
+            f"{out}: an inspect log contains one model and setting, the run has {len(players)}",
+            hint=f"--out {out.with_suffix('')}   for one file each in a folder; or choose with --model and --setting",
         )
     folder = out.parent if single else new_folder(out)
     with ExitStack() as stack:

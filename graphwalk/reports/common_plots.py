@@ -59,7 +59,7 @@ def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy
         "dots",
         (Panel(tuple(series)),),
         y=y,
-        about="Lines are 95 % intervals over graphs." + (" Hollow: the paper's." if published else ""),
+        about="Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else ""),
         percent=True,
     )
 
@@ -84,7 +84,7 @@ def against_size(
         *_series(published, grouping, measure, settings, True, number=True),
         *_series(computed, grouping, measure, 1, True, number=True, mark=""),
     )
-    about = "Bars are 95 % intervals over graphs." + (" Dashed: the paper's." if published else "")
+    about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
     about += " Dashed grey: the scripted expert." if computed else ""
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     wide = is_wide(float(point.x) for one in series for point in one.points)
@@ -143,7 +143,7 @@ def by_answer_size(observed: Observations) -> Plot:
         "dots",
         (Panel(tuple(series)),),
         y="accuracy in %",
-        about="Rows of the right answer. Lines are 95 % intervals over graphs.",
+        about="Number of rows of the target. Lines: 95 % intervals, clustered by graph.",
         percent=True,
     )
 
@@ -154,7 +154,7 @@ def _range(low: int, high: float) -> str:
     return counted(low, "row") if high - low <= 1 else f"{low}–{int(high) - 1} rows"
 
 
-def within_calls(observed: Observations, title: str = "Right answers by number of calls") -> Plot:
+def within_calls(observed: Observations, title: str = "Correct answers by number of calls") -> Plot:
     """Plot the share of tasks solved with at most a number of tool calls."""
     calls, right = observed.column("calls_per_question"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
@@ -169,8 +169,8 @@ def within_calls(observed: Observations, title: str = "Right answers by number o
         "steps",
         (Panel(called),),
         "tool calls",
-        "right with so many calls or fewer, in %",
-        "What a budget of calls would have been enough for.",
+        "correct with at most x calls, in %",
+        "Accuracy that a limit on calls would have allowed.",
         percent=True,
     )
 
@@ -198,15 +198,13 @@ def over_reference(report: Report) -> Plot:
             points.append(Point("tokens", ours / needed))
         if points:
             series.append(Series(player_name(row, _settings(report)), tuple(points)))
-    about = (
-        "1 is what the scripted expert needs on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
-    )
+    about = "1: expert baseline on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
     return Plot(
         "over-reference",
-        "Effort over the reference",
+        "Effort relative to the reference",
         "dots",
         (Panel(tuple(series)),),
-        y="times the reference",
+        y="multiple of the reference",
         about=about,
     )
 
@@ -224,7 +222,7 @@ def cost_against_accuracy(report: Report) -> Plot:
     for row in rows:
         whole = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
         row["cost_per_question"] = row["cost"] / row["tasks"] if whole else None
-    field, said = next((p for p in _PRICES if any(row.get(p[0]) for row in rows)), _PRICES[-1])
+    field, unit = next((p for p in _PRICES if any(row.get(p[0]) for row in rows)), _PRICES[-1])
     known = [row for row in rows if row.get(field)]
     series = tuple(
         Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in known
@@ -235,26 +233,29 @@ def cost_against_accuracy(report: Report) -> Plot:
         "Accuracy against cost",
         "points",
         (Panel(series),),
-        said,
+        unit,
         "accuracy in %",
-        "Up and to the left is better. Bars are 95 % intervals over graphs.",
+        "Upper left is better. Bars: 95 % intervals, clustered by graph.",
         percent=True,
         logarithmic=wide,
     )
 
 
 def failure_classes(
-    report: Report, classes: Mapping[str, str], title: str = "How answers end", rows: Sequence[ReportRow] | None = None
+    report: Report,
+    classes: Mapping[str, str],
+    title: str = "Answers by outcome",
+    rows: Sequence[ReportRow] | None = None,
 ) -> Plot:
     """Plot shares of the episodes by outcome; `classes`: measures that count them, and their titles."""
     settings = _settings(report)
-    named = {"correct": "right", **classes, "infrastructure_failures": "failed"}
+    named = {"correct": "correct", **classes, "infrastructure_failures": "failed"}
     totals = [(row, sum(row.get(field) or 0 for field in named)) for row in (report.rows if rows is None else rows)]
     known = [(row, total) for row, total in totals if total]
     series = tuple(
-        Series(said, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in known))
-        for field, said in named.items()
+        Series(outcome, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in known))
+        for field, outcome in named.items()
         if any(row.get(field) for row, _ in known)
     )
-    about = "Failed: broken off for reasons that are not the model's."
+    about = "Failed: infrastructure errors."
     return Plot("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

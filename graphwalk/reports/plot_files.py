@@ -79,7 +79,7 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     Raise ConfigError without matplotlib, or if the folder cannot be written.
     """
     if not can_draw():
-        raise ConfigError("drawing needs matplotlib, which is not installed", hint=INSTALL)
+        raise ConfigError("plots require matplotlib, which is not installed", hint=INSTALL)
     make_folder(folder, parents=False)
     written = []
     for plot in plots:

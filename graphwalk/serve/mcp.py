@@ -295,7 +295,9 @@ def _offered(names: Sequence[str]) -> tuple[Tool, ...]:
     tools = load_tools(names)
     for tool in tools:
         if tool.messages:
-            raise ConfigError(f"the tool {tool.name} works in its own suite only", hint="graphwalk tools lists all")
+            raise ConfigError(
+                f"tool {tool.name} is available in its own suite only", hint="list all tools with  graphwalk tools"
+            )
     return tools
 
 

@@ -71,14 +71,14 @@ class LiveRuns:
         with self._lock:
             episodes = [e for name in names if name in self._readings for e in self._readings[name].content.episodes]
         if not 0 <= number < len(episodes):
-            raise GraphwalkError("there is no such episode any more", hint="load the page again")
+            raise GraphwalkError("the episode no longer exists", hint="reload the page")
         return inflated(episodes[number].block)
 
     def _find(self, names: Sequence[str]) -> list[ListedRun]:
         found = {run.path.name: run for run in list_runs(self._place) if run.state != "unreadable"}
         unknown = [name for name in names if name not in found]
         if unknown or not names:
-            raise GraphwalkError(f"there is no run {', '.join(unknown)}", hint="see the list of runs")
+            raise GraphwalkError(f"no run {', '.join(unknown)}", hint="see the list of runs")
         return [found[name] for name in dict.fromkeys(names)]
 
     def _read(self, run: ListedRun) -> _Reading:

@@ -123,7 +123,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
         try:
             way = await suite.verification.confirm(task, loaded.instance, config)
         except OracleError as error:
-            raise AssertionError(f"{where} finds another target than `tasks`: {error}") from error
+            raise AssertionError(f"{where} computes a different target than `tasks`: {error}") from error
         assert way is None or way, f"{where} does not say in which way; None stands for no way"
         if way is None or task.gold in ([], {}, ""):
             continue
@@ -134,7 +134,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
             continue
         except Exception as error:
             raise AssertionError(f"{where} raises {error!r} for the target {wrong.gold!r}, not OracleError") from error
-        raise AssertionError(f"{where} takes {wrong.gold!r} for right as well as {task.gold!r}")
+        raise AssertionError(f"{where} accepts {wrong.gold!r} as well as {task.gold!r}")
 
 
 def _falsified(gold: Any) -> Any:

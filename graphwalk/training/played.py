@@ -52,8 +52,8 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
     called = [model for model in config.models if not per_episode(model)]
     if called or not config.models:
         raise ConfigError(
-            f"{', '.join(called) or 'nobody'} cannot make traces on its own",
-            hint="--model scripted/expert; of a language model: graphwalk run, then graphwalk export traces",
+            f"{', '.join(called) or 'no model'} cannot generate traces: not a scripted agent",
+            hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
         )
     data = config.model_dump(mode="json")
     count = suite_named(config.suite.name).graph_count(config.suite)

@@ -257,7 +257,7 @@ class Counts:
 def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions) -> dict[str, Any]:
     """Write FILE.jsonl and FILE.manifest.json, and return the manifest.
 
-    Episodes are read and written one by one. ConfigError where nothing is left to be written, or it cannot be.
+    Raise ConfigError if no episode is selected, or the file cannot be written.
     """
     counts = Counts()
 
@@ -266,7 +266,7 @@ def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions)
             yield from lines_of(run, options, counts)
         if not counts.lines:
             why = ", ".join(f"{number} {reason}" for reason, number in counts.left_out.items()) or "the runs are empty"
-            raise ConfigError(f"no trace is left: {why}", hint="graphwalk run … --model scripted/expert")
+            raise ConfigError(f"no episode was selected: {why}", hint="graphwalk run … --model scripted/expert")
 
     digest = write_chats(out, lines())
     sources = [
@@ -317,7 +317,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
     """Return the reason to reject an episode, or None."""
     score = result.score
     if options.models and result.key.model not in options.models:
-        return "by another model"
+        return "of other models"
     if score is None or result.exit_status not in (ExitStatus.ANSWERED, ExitStatus.TURN_LIMIT):
         return "without an answer"
     if options.correct and not score["correct"]:

@@ -170,7 +170,7 @@ _BY_SIZE = {
     "accuracy": ("final-by-size", "Final state exact, by size", "final states exact, in %"),
     "trajectory_exact": ("states-by-size", "All states exact, by size", "states exact, in %"),
 }
-_BARS = "Bars are 95 % intervals over graphs."
+_BARS = "Bars: 95 % intervals, clustered by graph."
 
 
 def magma_figures(report: Report, observed: Observations) -> Iterator[Plot]:
