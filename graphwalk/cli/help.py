@@ -2,12 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 _VALUE_NAMES = {"str": "TEXT", "int": "N", "int range": "N", "float": "X", "float range": "X", "Path": "PATH"}
 _TYPE = re.compile(r"<(?:list\[)?([^\]>]*)\]?>")
 
@@ -59,5 +60,8 @@ class App(typer.Typer):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, **options})
 
-    def command(self, name: str | None = None, **options: Any) -> Any:
-        return super().command(name, **{"cls": Command, **options})
+    def command(  # type: ignore[override]
+        self, name: str | None = None, **options: Any
+    ) -> Callable[[Function], Function]:
+        decorator: Callable[[Function], Function] = super().command(name, **{"cls": Command, **options})
+        return decorator

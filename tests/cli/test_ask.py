@@ -111,7 +111,7 @@ async def test_a_follow_up_knows_what_was_said(tmp_path: Path) -> None:
         last = server.requests[-1].body["messages"]
     assert done.returncode == 0
     assert "You asked 2 questions." in done.stdout
-    assert "warning: no result has shown p77: do not trust what is said of it" in done.stderr
+    assert "warning: unverified: no tool result contains p77" in done.stderr
     assert [(m["role"], m["content"]) for m in last[1:]] == [
         ("user", QUESTION),
         ("assistant", REPLY),
@@ -137,7 +137,7 @@ async def test_a_model_that_fails_is_told_and_logged(tmp_path: Path) -> None:
 LOOK = ("--model", "scripted/look")
 WRONG = [
     (("", *LOOK), "the question is empty"),
-    ((QUESTION,), "no model is named"),
+    ((QUESTION,), "no model given"),
     ((QUESTION, "-m", "openai/gpt-4.1-mini"), "OPENAI_API_KEY is not set"),
     ((QUESTION, "-m", "gpt"), "'gpt' is not a model"),
     ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),

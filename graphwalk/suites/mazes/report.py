@@ -87,7 +87,7 @@ MEASURES = (
     *(Measure(name, "count", _error_class(name)) for name in PATH_ERRORS),
     *(
         Measure(name, "count", scored(name))
-        for name in ("repeated_cells", "wall_hits", "teleports", "Jumps", "wall_calls", "revisits")
+        for name in ("repeated_cells", "wall_hits", "teleports", "jumps", "wall_calls", "revisits")
     ),
     Measure("visited", "amount", scored("visited")),
     Measure("goal_visited", "percent", scored("goal_visited")),
@@ -176,7 +176,8 @@ def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dic
 def more_tables(report: Report) -> Iterator[TextTable]:
     """What is wrong with paths first, and calls that led nowhere."""
     errors = (
-        Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(PATH_ERRORS)
+        Column(name.replace("_", " ").capitalize(), name, integer, optional=place // 2)
+        for place, name in enumerate(PATH_ERRORS)
     )
     yield from players_table(report, "Errors and wasted calls", (*errors, *_WASTE))
 

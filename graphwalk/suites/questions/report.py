@@ -148,6 +148,15 @@ def question_report() -> SuiteReport:
         columns=COLUMNS,
         group_columns=GROUP_COLUMNS,
         compared=("accuracy", "f1"),
+        legends={
+            "no_answer": "nothing or an empty list was answered",
+            "unreadable": "the reply contains no readable answer",
+            "invented": "a value is in no tool result",
+            "misread": "tool results contain the target, the answer differs",
+            "unsupported": "tool results contain neither the target nor any answered row",
+            "incomplete": "all answered rows are supported, target rows are missing",
+            "unverifiable": "support is unknown",
+        },
         reference=paper_reference,
         baselines=baselines,
         remark=remark,
@@ -280,7 +289,8 @@ def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dic
 _FACTS = common_facts(EMPTY, CHANCE, REFERENCE)
 _NOTE = "Cells: correct/N. Chance %: one valid row drawn at random. (n): known for n tasks."
 _MISTAKES = tuple(
-    Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(ERROR_CLASSES)
+    Column(name.replace("_", " ").capitalize(), name, integer, optional=place // 2)
+    for place, name in enumerate(ERROR_CLASSES)
 )
 
 
