@@ -60,8 +60,6 @@ class App(typer.Typer):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, **options})
 
-    def command(  # type: ignore[override]
-        self, name: str | None = None, **options: Any
-    ) -> Callable[[Function], Function]:
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
         decorator: Callable[[Function], Function] = super().command(name, **{"cls": Command, **options})
         return decorator
