@@ -24,18 +24,18 @@ def graphwalk(
         streams = [Path(files, name) for name in ("stdin", "stdout", "stderr")]
         for stream in streams:
             stream.write_text((typed or "") if stream is streams[0] else "", encoding="utf-8")
-        settings = {**given, "NO_COLOR": "1", "COLUMNS": "100", **variables}
-        process = start(words, settings, folder or Path.cwd(), streams)
+        environment = {**given, "NO_COLOR": "1", "COLUMNS": "100", **variables}
+        process = start(words, environment, folder or Path.cwd(), streams)
         code = wait(process)
         stdout, stderr = (stream.read_text(encoding="utf-8") for stream in streams[1:])
     return subprocess.CompletedProcess(["graphwalk", *words], code, stdout, stderr)
 
 
 def start(
-    words: tuple[object, ...], settings: Mapping[str, str], folder: Path, streams: list[Path]
+    words: tuple[object, ...], environment: Mapping[str, str], folder: Path, streams: list[Path]
 ) -> ForkServerProcess:
     """Start a command; `streams` are the files of its input, output and errors, which may be a terminal."""
-    process = _FORKS.Process(target=_run, args=(list(map(str, words)), settings, folder.resolve(), streams))
+    process = _FORKS.Process(target=_run, args=(list(map(str, words)), environment, folder.resolve(), streams))
     process.start()
     return process
 
@@ -50,7 +50,7 @@ def wait(process: ForkServerProcess) -> int:
     return process.exitcode
 
 
-def _run(words: list[str], settings: Mapping[str, str], folder: Path, streams: list[Path]) -> None:
+def _run(words: list[str], environment: Mapping[str, str], folder: Path, streams: list[Path]) -> None:
     """Become the command, with its streams, variables, folder and words."""
     os.setsid()
     for number, stream in enumerate(streams):
@@ -59,9 +59,10 @@ def _run(words: list[str], settings: Mapping[str, str], folder: Path, streams: l
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", closefd=False)
     os.environ.clear()
-    os.environ.update(settings)
+    os.environ.update(environment)
     tempfile.tempdir = None
     os.chdir(folder)
+    sys.path[:0] = [part for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part not in sys.path]
     sys.argv = ["graphwalk", *words]
     from graphwalk.cli import main
 

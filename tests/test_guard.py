@@ -30,6 +30,7 @@ def lives(pid: int) -> bool:
         return False
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left(tmp_path: Path, ended_by: signal.Signals) -> None:
     (tmp_path / "test_long.py").write_text(RUN)

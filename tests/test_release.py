@@ -67,6 +67,7 @@ def test_no_package_of_users_binds_by_its_licence() -> None:
     assert [row for row in rows if "unknown" in row[1] or supply_chain._COPYLEFT.search(row[1])] == []
 
 
+@pytest.mark.extended
 def test_the_bill_of_materials_is_the_same_each_time(tmp_path: Path) -> None:
     bills = []
     for name in ("one", "other"):

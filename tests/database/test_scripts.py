@@ -59,6 +59,7 @@ def test_a_reader_without_neo4j_names_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
+@pytest.mark.extended
 async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
     path = tmp_path / "s.cypher"
     path.write_text(SCRIPT)

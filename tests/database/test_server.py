@@ -148,6 +148,7 @@ def test_a_container_that_does_not_come_up_is_taken_down(
     assert database.status(home).server is None
 
 
+@pytest.mark.extended
 def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
@@ -160,6 +161,7 @@ def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_pa
 
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
+@pytest.mark.extended
 def test_a_server_that_is_slow_to_answer_is_waited_for_and_not_ended(tmp_path: Path) -> None:
     settings = server_settings(tmp_path, "5.26")
     started = database.status(settings).server

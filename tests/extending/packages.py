@@ -8,6 +8,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.commands import graphwalk
+
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = REPOSITORY / "examples"
 
@@ -65,4 +67,5 @@ class Place:
         )
 
     def graphwalk(self, *words: object, typed: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-        return self.python("-m", "graphwalk", *words, typed=typed, **variables)
+        path = os.pathsep.join([str(self.site), str(REPOSITORY)])
+        return graphwalk(*words, folder=self.folder, typed=typed, **{"PYTHONPATH": path, "COLUMNS": "120", **variables})

@@ -26,7 +26,7 @@ def checkout(place: Place) -> Path:
 
 def test_two_files_are_asked_played_reported_verified_and_exported(place: Place, checkout: Path) -> None:
     def graphwalk(*words: object) -> str:
-        done = place.graphwalk(*words)
+        done = place.python("-m", "graphwalk", *words)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -47,5 +47,5 @@ def test_two_files_are_asked_played_reported_verified_and_exported(place: Place,
     graphwalk("verify", "run")
     module = checkout / f"graphwalk/suites/questions/kinds/{COPY}.py"
     module.write_text(module.read_text(encoding="utf-8").replace("path[1][1]}", "path[0][1]}"))
-    wrong = place.graphwalk("verify", "run")
+    wrong = place.python("-m", "graphwalk", "verify", "run")
     assert (wrong.returncode, "networkx" in wrong.stderr) == (1, True), wrong.stderr

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
+import pytest
+
 from graphwalk.runs.run_folder import RunFolder
 from tests.integration.test_kills import begin, environment, start_words, table, thinker, wait_for_results
 from tests.models.server import Answer, ModelServer, Request
@@ -31,6 +33,7 @@ async def jumping(url: str, seed: int, *words: str | Path) -> asyncio.subprocess
     return await asyncio.create_subprocess_exec(*command, env=environment(url), stdout=pipe, stderr=pipe)
 
 
+@pytest.mark.extended
 async def test_a_run_whose_clock_jumps_ends_like_any_other(tmp_path: Path) -> None:
     draw, asked = random.Random(1), 0
 

@@ -114,6 +114,7 @@ def acting(text: str) -> list[str]:
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("name", "flags"),
     [

@@ -64,11 +64,13 @@ def test_while_modules_are_imported(tmp_path: Path, signum: signal.Signals, modu
     assert not [line for line in errors.splitlines() if line and not line.startswith(("import time:", "SIG"))]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_while_a_large_graph_is_made(tmp_path: Path, signum: signal.Signals) -> None:
     ended(tmp_path / "run", BIG, 1.0, signum)
 
 
+@pytest.mark.extended
 def test_in_the_middle_of_queries(tmp_path: Path) -> None:
     draw = random.Random(2)
     for number in range(4):

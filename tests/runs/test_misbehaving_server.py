@@ -57,6 +57,7 @@ def thinker(request: Request) -> Answer:
     return Answer(chat('[{"count": 3}]') if thought else chat(calls=[("think", {"thought": "hm"})]))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("share", [0.3, pytest.param(0.9, marks=pytest.mark.slow)])
 async def test_a_run_through_a_storm_ends_as_an_undisturbed_one(
     tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch

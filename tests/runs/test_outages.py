@@ -97,6 +97,7 @@ async def test_runs_beside_each_other_leave_no_constraint(server: OwnServer, tmp
     await assert_nothing_is_left(server)
 
 
+@pytest.mark.extended
 async def test_a_run_that_begins_while_another_ends_has_its_constraint(
     server: OwnServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

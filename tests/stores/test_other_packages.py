@@ -88,6 +88,7 @@ def graphwalk(package: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.extended
 def test_a_run_on_a_store_of_another_package(package: Path) -> None:
     own = graphwalk(package, "run", "quickstart", "--graphs", "1", "--out", "embedded")
     assert own.returncode == 0, own.stderr

@@ -91,6 +91,7 @@ async def told(ask: Asker, query: str) -> str:
     return f"{result.error}" if result.error in ("syntax", "unknown_name", "not_offered", "timeout") else result.content
 
 
+@pytest.mark.extended
 async def test_no_query_sees_a_second_graph_or_the_ledger(ask: Asker, any_database: Database) -> None:
     draw = Random(12)
     writer = Writer(draw, ("Film", "Person"), ("LIKES",), PROPERTIES)

@@ -66,6 +66,7 @@ async def test_rows_keep_the_order_that_was_asked_for_and_the_note_says_what_is_
     assert [row["n.key"] for row in decode_rows(rest.content)] == sorted(ask.graph.keys, reverse=True)[20:40]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "query",
     [

@@ -65,6 +65,7 @@ def notices() -> list[str]:
     return []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 async def test_same_results(neo4j: Neo4jDatabase, notices: list[str], graph: PropertyGraph) -> None:
     stores = [await EmbeddedDatabase().load(graph), await neo4j.load(graph)]

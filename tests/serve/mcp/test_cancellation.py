@@ -40,6 +40,7 @@ async def until(connection: Connection, number: int) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_a_cancelled_call_ends_its_query(

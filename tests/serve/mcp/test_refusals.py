@@ -7,19 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.mcp.servers import WORDS, variables
+from tests.commands import graphwalk
+from tests.serve.mcp.servers import variables
 
 
 def refused(*words: object, **own: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [*WORDS, *map(str, words)],
-        capture_output=True,
-        text=True,
-        env=variables(**own),
-        input="",
-        timeout=60,
-        check=False,
-    )
+    done = graphwalk("mcp", *words, **own)
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr

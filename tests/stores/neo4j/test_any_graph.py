@@ -17,6 +17,7 @@ from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 pytestmark = pytest.mark.neo4j
 
 
+@pytest.mark.extended
 def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Settings) -> None:
     loop = asyncio.new_event_loop()
     opening = Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")

@@ -26,6 +26,7 @@ no_match: nothing.
 """
 
 
+@pytest.mark.extended
 async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase) -> None:
     await own.unique("st_hub", "StHub", "name")
     await own.write(f"CREATE (:{MARK}:StHub {{name: 'hub'}})")
@@ -85,6 +86,7 @@ async def test_a_slow_call_is_told_in_words(own: OwnDatabase, tmp_path: Path) ->
     assert "given up after 0.5 seconds" in result.content
 
 
+@pytest.mark.extended
 async def test_a_schema_of_three_hundred_labels_is_a_map(own: OwnDatabase) -> None:
     names = [f"StKind{n:03}" for n in range(300)]
     creates = [

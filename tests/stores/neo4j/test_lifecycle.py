@@ -128,6 +128,7 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     assert not {dead, kept.scope} & names
 
 
+@pytest.mark.extended
 async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
     runs = [run_id, run_id + "-2", run_id + "-3"]
     loaders = [start_loader(neo4j_server, name, 100) for name in runs]
@@ -194,6 +195,7 @@ async def test_an_answer_that_got_lost_does_not_load_twice(
     assert await scope_count(opened, store.scope) == (0, 0)
 
 
+@pytest.mark.extended
 async def test_graphs_are_loaded_and_dropped_during_a_check(opened: Neo4jDatabase) -> None:
     async def check_during(work: "asyncio.Future[Any]") -> Any:
         while not work.done():

@@ -1,7 +1,6 @@
 """A person plays a maze, and looks at walks."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,22 +10,11 @@ import pytest
 
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
+from tests.commands import graphwalk
 
 GRAPHWALK = (sys.executable, "-m", "graphwalk")
 SPEC = MazeSpec(size=6, walls=0.4, min_path=7)
 SIZE = ("--size", "6", "--walls", "0.4", "--min-path", "7")
-
-
-def graphwalk(*words: object, typed: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*GRAPHWALK, *map(str, words)],
-        input=typed,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
-        timeout=60,
-        check=False,
-    )
 
 
 def test_a_person_finds_the_way(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ async def agreements(here: Stage, draw: random.Random, paths: int) -> Counter[st
     return counted
 
 
+@pytest.mark.extended
 async def test_hundreds_of_paths_are_judged_alike(any_database: Database) -> None:
     draw, counted = random.Random(5), Counter[str]()
     for seed in range(6):

@@ -89,6 +89,7 @@ def test_a_maze_has_sixty_turns_unless_the_experiment_says_otherwise() -> None:
     assert load_experiment(asked, ["agent.turn_limit=null"]).as_yaml().count("turn_limit: 60") == 1
 
 
+@pytest.mark.extended
 async def test_two_hundred_episodes_at_once_are_the_same_as_one_by_one() -> None:
     here, agent = await random_stage(6, walls=0.3), AgentConfig(turn_limit=8)
     together = await asyncio.gather(*(here.play("random", seed, agent) for seed in range(200)))

@@ -199,6 +199,7 @@ def test_connected_path_is_the_lowest_of_the_shortest(seed: int) -> None:
         assert found == ""
 
 
+@pytest.mark.extended
 async def test_hundreds_of_episodes_share_one_maze_and_see_only_themselves(any_database: Database) -> None:
     here = await random_stage(4, any_database, walls=0.3)
     cells = [cell for cell in range(100) if here.task.maze.is_open(cell)]
