@@ -1,8 +1,6 @@
 # ruff: noqa: F405
 """GraphWalk: language models that walk a graph instead of reading it.
 
-What a notebook needs stands here; `graphwalk.api` says how it hangs together, `help(graphwalk.run)` what one name does.
-
     import graphwalk
 
     graph = graphwalk.generate_graph("paper-100", seed=7)
@@ -13,8 +11,7 @@ What a notebook needs stands here; `graphwalk.api` says how it hangs together, `
 
     graphwalk.ask("Who directed …?", "movies.graphml", model="openai/gpt-4.1-mini").answer
 
-`graphwalk.api.__all__` lists the names. They are looked up on first use, so that importing this costs nothing. Any
-other name may change with any version.
+`graphwalk.api.__all__` lists the public names. They are imported on first use. Other names may change in any version.
 """
 
 from importlib import import_module

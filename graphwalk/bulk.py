@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 J = TypeVar("J")
 Row = Mapping[str, Any]
 Columns = Mapping[str, type]
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Processes. Default: one for each core. The file is the same.")
-]
+Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")]
 """The option of commands that write rows."""
 _AHEAD = 2
 """Jobs in memory per process: the running one and those that wait."""

@@ -1,4 +1,4 @@
-"""Messages for people go to stderr; stdout is for data."""
+"""Output of the command line: messages on stderr, data on stdout."""
 
 import errno
 import io
@@ -61,18 +61,18 @@ def _console(stream: TextIO, messages: bool) -> "Console":
 
 
 def say(text: str) -> None:
-    """A line for people. Markup in it stays text."""
+    """Print a message on stderr, without interpreting markup."""
     stderr().print(printable(text), markup=False)
 
 
 def data(text: str) -> None:
-    """A line of data, flushed at once: a program that reads it from a pipe may be waiting for it."""
+    """Print data on stdout and flush it, since a program may read it from a pipe."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def draw(picture: "RenderableType") -> None:
-    """A picture of a suite to stdout. Texts of models and graphs may stand in it, whoever wrote the suite."""
+    """Print a suite's picture on stdout, with control characters of its texts replaced."""
     from rich.segment import Segment, Segments
 
     drawn = stdout().render(picture)
@@ -80,9 +80,9 @@ def draw(picture: "RenderableType") -> None:
 
 
 def prose(text: str, indent: int = 0) -> None:
-    """Text as data, for people: on a terminal its lines are broken between words, so that it is as wide as they want.
+    """Print text as data, wrapped between words on a terminal.
 
-    What follows such a break is indented by so many columns, or by four where that would leave it too little room.
+    Wrapped lines are indented by `indent` columns, or by four if that is more than half of the width.
     """
     text = printable(text)
     if not sys.stdout.isatty():
@@ -104,14 +104,14 @@ def _wrapped(line: str, columns: int, indent: int) -> str:
 
 
 def write_what_can_be() -> None:
-    """Where the output knows only some characters (LC_ALL=C), the others are written by their numbers."""
+    """Write characters that the output encoding lacks (LC_ALL=C) as numbers."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def reader_gone() -> bool:
-    """True where nobody can read our output any more: it was piped to a program that has ended (`| head`)."""
+    """Return True if the reader of the output pipe has ended (`| head`)."""
     try:
         asked = select.poll()
         asked.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
@@ -121,12 +121,12 @@ def reader_gone() -> bool:
 
 
 def counted(number: int, thing: str) -> str:
-    """`1 episode`, `1,200 episodes`."""
+    """Return `1 episode`, `1,200 episodes`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def show_error(error: GraphwalkError) -> None:
-    """The cause and the next step, without secrets, even if a server put one into its message."""
+    """Print the cause and the next step, with secrets redacted."""
     secrets = read_settings().secrets
     say(f"error: {secrets.redact(str(error))}")
     if error.hint:
@@ -134,7 +134,7 @@ def show_error(error: GraphwalkError) -> None:
 
 
 def show_warnings_as_lines() -> None:
-    """Warnings are for people too: one line, no source code."""
+    """Show warnings as one line, without source code."""
 
     def show(
         message: Warning | str,

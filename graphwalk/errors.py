@@ -7,7 +7,7 @@
     ├── OracleError     the two oracles differ                                 exit 1
     └── RunLogError     a run folder is damaged or does not match              exit 3
 
-A failed episode is a result; a failed run is an exception. Every error carries the next thing to do in `hint`.
+A failed episode is a result; a failed run is an exception. Every error has the next step in `hint`.
 """
 
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever ends the process or fills the disk while they are written."""
+"""Atomic file writes: a file is complete or absent after a crash or a full disk."""
 
 import errno
 import fcntl
@@ -15,7 +15,7 @@ from graphwalk.errors import ConfigError, GraphwalkError
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _SCRATCH_START, _SCRATCH_END = ".graphwalk-", ".part"
 _STALE_SECONDS = 3600.0
-"""A scratch file untouched for so long, which nobody holds, belongs to a process that was killed."""
+"""Age of an unlocked scratch file, in seconds, after which its writer must have been killed."""
 _HINTS = {
     errno.ENOENT: "make the folder first, or choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
@@ -33,12 +33,11 @@ def write_whole(
     keep: Path | None = None,
     error: type[GraphwalkError] = ConfigError,
 ) -> None:
-    """Write a file in one step, text as UTF-8: a reader sees the old file or the new one, also after a power cut.
+    """Write a file atomically, text as UTF-8: a reader sees the old file or the new one, also after a power failure.
 
-    `parts` are joined as they come, and never held in memory together. `private`: only the owner may read the file.
-    `parents`: missing folders are made. `keep`: where a file that is replaced goes on to exist. Whatever cannot be
-    written is an `error` with the cause, and leaves nothing behind; an exception from `parts` passes through. A link
-    stays a link; a device or a pipe is written to as it is.
+    `parts` are written one by one. `private`: readable by the owner only. `parents`: create missing folders. `keep`:
+    path at which a replaced file is kept. Raise `error` with the cause if the file cannot be written, and leave nothing
+    behind. Exceptions of `parts` propagate. Links are followed; devices and pipes are written to directly.
     """
     try:
         if parents:
@@ -57,9 +56,9 @@ def write_whole(
 
 @contextmanager
 def new_file(path: Path, *, error: type[GraphwalkError] = ConfigError) -> Iterator[BinaryIO]:
-    """A file that libraries write into piece by piece; `path` is it, or replaced by it, when the block ends well.
+    """Open a file that libraries write piece by piece; it replaces `path` when the block ends without an exception.
 
-    Errors as of `write_whole`.
+    Errors are those of `write_whole`.
     """
     try:
         with _replacing(path.resolve(), 0o666, None) as file:
@@ -91,7 +90,7 @@ def check_link(path: Path, error: type[GraphwalkError]) -> None:
 
 
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
-    """The error for a file or folder that cannot be written, with the next step as its hint."""
+    """Return the error for a file or folder that cannot be written, with a hint."""
     if not isinstance(cause, OSError):
         return error(f"{path} cannot be written: {cause}")
     if cause.errno == errno.ENOENT and not path.parent.exists():
@@ -101,7 +100,7 @@ def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[Graphwal
 
 
 def check_in_place(path: Path, number: int, error: type[GraphwalkError]) -> None:
-    """`error` where the file at `path` is not the one that is open as `number`: it, or its folder, was taken away."""
+    """Raise `error` if the file at `path` is no longer the open file `number`."""
     opened = os.fstat(number)
     try:
         found: os.stat_result | None = path.stat()
@@ -112,7 +111,7 @@ def check_in_place(path: Path, number: int, error: type[GraphwalkError]) -> None
 
 
 def is_scratch(path: Path) -> bool:
-    """True for what a killed writer left behind; it counts as nothing."""
+    """Return True for a scratch file of a killed writer."""
     return path.name.startswith(_SCRATCH_START) and path.name.endswith(_SCRATCH_END)
 
 
@@ -150,7 +149,7 @@ def _as_bytes(part: str | bytes) -> bytes:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the disk confirm the new name. Some file systems refuse; the file is whole there all the same."""
+    """Flush the directory to disk. Some file systems refuse, which is harmless."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -160,7 +159,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed writers left in a folder. The clock may have jumped: what is held is somebody's."""
+    """Remove scratch files of killed writers from a folder. Locked files are kept, since the clock may have jumped."""
     for scratch in folder.glob(f"{_SCRATCH_START}*{_SCRATCH_END}"):
         with suppress(OSError):
             if time.time() - scratch.stat().st_mtime > _STALE_SECONDS:

@@ -1,6 +1,6 @@
-"""The one way in which Jinja is used: strict about names, nothing escaped, bounded, and no way into Python.
+"""Jinja environments: strict names, no escaping, bounded work, sandboxed.
 
-Every text that a model reads, every Cypher template and every report page is rendered in an environment made here.
+All prompts, Cypher templates and pages are rendered here.
 """
 
 import re
@@ -48,11 +48,11 @@ _VOWEL_SOUND = re.compile(
 """The last rule: D. Conway, An Algorithmic Approach to English Pluralization (Lingua::EN::Inflect)."""
 
 TEXT_FILTERS: Mapping[str, Callable[..., str]] = {"quote": quote, "list": joined, "with_article": with_article}
-"""What prompts, tool texts and messages can use besides Jinja's own filters."""
+"""Filters of prompts, tool texts and messages, in addition to Jinja's."""
 
 
 class TextError(ValueError):
-    """A text that cannot be rendered. `problem` says why, `line` (from 1) where in the text."""
+    """An error in a template. `line` counts from 1."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(problem)
@@ -67,7 +67,7 @@ def make_environment(
     finalize: Callable[[Any], Any] | None = None,
     trim: bool = False,
 ) -> Environment:
-    """An environment with these filters added to Jinja's own; `trim`: lines with nothing but a block leave no line."""
+    """Return an environment with additional filters. `trim`: lines with only a block produce no output line."""
     return BoundedEnvironment(
         filters,
         loader=loader,
@@ -80,7 +80,7 @@ def make_environment(
 
 
 def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> None:
-    """TextError where a text is malformed, or uses a name that is not `known` or a filter that there is not."""
+    """Raise TextError if a text is malformed, or uses an unknown name or filter."""
     environment = make_environment(dict.fromkeys(filters, str))
     try:
         tree = environment.parse(text)
@@ -97,22 +97,22 @@ def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> Non
 
 
 def names_in(text: str) -> set[str]:
-    """The names that a text has to be given."""
+    """Return the names that a text needs."""
     return meta.find_undeclared_variables(_texts().parse(text))
 
 
 def included_in(text: str) -> set[str]:
-    """The files that a text includes."""
+    """Return the files that a text includes."""
     return {name for name in meta.find_referenced_templates(_texts().parse(text)) if name is not None}
 
 
 def render_text(text: str, /, **values: Any) -> str:
-    """Jinja text from inside a data file. Raises jinja2.TemplateError."""
+    """Render a text of a data file. Raise jinja2.TemplateError if that fails."""
     return rendered(_compiled(text), values)
 
 
 def rendered(template: Template, values: Mapping[str, Any]) -> str:
-    """The text of a template. What a mistake in it raises (1 / 0, "a" + 1) becomes jinja2.TemplateRuntimeError."""
+    """Render a template. Raise jinja2.TemplateRuntimeError for errors in expressions (1 / 0, "a" + 1)."""
     try:
         return bounded_render(lambda: template.render(values))
     except (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError) as error:
@@ -120,7 +120,7 @@ def rendered(template: Template, values: Mapping[str, Any]) -> str:
 
 
 def render_page(path: str, /, **values: Any) -> str:
-    """The page `templates/<path>`. ConfigError if it is missing, malformed or needs another value."""
+    """Render the page `templates/<path>`. Raise ConfigError if it is missing or malformed, or lacks a value."""
     try:
         return rendered(_pages().get_template(path), values)
     except TemplateError as error:

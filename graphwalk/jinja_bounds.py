@@ -1,8 +1,8 @@
 # ruff: noqa: N802 -- Jinja's visitors name their methods after nodes
-"""Jinja with bounds: a text of another author takes little time and memory, whatever is in it.
+"""A Jinja sandbox with a limit on time and memory, for templates of other authors.
 
-Every node of a text that is evaluated, and every character that is made, is work; each rendering has so much of it.
-What can be large before it can be measured (powers, repetition, widths) is measured first, or is not there.
+Jinja's own sandbox limits `range` only. Here each rendering has a budget of work: evaluated nodes and produced
+characters. Operations with large results (powers, repetition, widths) are measured before, or refused.
 """
 
 import re
@@ -81,9 +81,9 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return tree
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Macros, loops, `loop.cycle`, what reads a mapping, and `"{:,}".format(number)`.
+        """Allow macros, loops, `loop.cycle`, readers of mappings, and `"{:,}".format(number)`.
 
-        `loop.changed` is refused: it compares without counting.
+        `loop.changed` is refused, since its comparisons cannot be counted.
         """
         owner = getattr(obj, "__self__", None)
         formatted = getattr(getattr(obj, "__wrapped__", None), "__self__", None)
@@ -95,7 +95,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         )
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Numbers of 64 bits; text that is joined, repeated or formatted without widths."""
+        """Evaluate an operator on 64-bit numbers, or text that is joined, repeated or formatted without widths."""
         numbers = [isinstance(value, int | float) and abs(value) < _LARGEST for value in (left, right)]
         texts = [isinstance(value, str) for value in (left, right)]
         undefined = any(isinstance(value, Undefined) for value in (left, right))
@@ -125,7 +125,7 @@ def bounded_render(render: Callable[[], str]) -> str:
 
 
 class _Bounds(NodeTransformer):
-    """Puts the counting of work into the tree of a text, and refuses what could not be counted."""
+    """Inserts the counting of work into a template, and refuses nodes that cannot be counted."""
 
     def __init__(self, name: str | None, filename: str | None) -> None:
         self._name, self._filename = name, filename
@@ -181,7 +181,7 @@ class _Bounds(NodeTransformer):
         return node
 
     def _plain(self, node: nodes.Expr, items: Iterable[nodes.Node]) -> nodes.Node:
-        """A list of lists of the same list prints as any number of characters."""
+        """Refuse nested values: a list of lists of the same list prints as any number of characters."""
         if any(not isinstance(item, nodes.Const) for item in items):
             self._refuse(node, "a list, tuple or mapping in a text holds constants only")
         return node
@@ -209,7 +209,7 @@ def _work(size: int) -> bool:
 
 
 def _counted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same filter or test, with the sizes of what it is given and gives counted."""
+    """Return the filter or test with the sizes of its arguments and result counted."""
 
     @wraps(function)
     def counted(*given: Any, **named: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Files of JSON lines that survive a kill at any moment and reveal any damage.
+"""JSON lines files with checksums, which survive a kill and reveal damage.
 
-Each line ends with a CRC-32 of what stands before it. A last line without its newline is a torn tail: a writer was
-killed there, and the line is dropped with a warning. Any other mismatch is damage, and is refused.
+Each line ends with a CRC-32 of its text. A last line without a newline was interrupted and is dropped with a warning.
+Any other mismatch is damage and raises an error.
 
-A file to which nothing will be added may be kept as `NAME.gz`. Where both are there, NAME counts.
+A finished file may be compressed as `NAME.gz`. If both exist, NAME is used.
 """
 
 import gzip
@@ -28,7 +28,7 @@ _TAIL = len(_MARK) + 8 + len(b'"}')
 _LEVEL, _GZIP = 6, 31
 _LONGEST_LINE = _LITTLE = 1 << 28
 _MOST_UNPACKED = 200
-"""How often its own size a compressed file may hold, where that is more than `_LITTLE`. Logs are packed to a tenth."""
+"""Maximum ratio of uncompressed to compressed size above `_LITTLE`. Logs shrink to a tenth."""
 _SYNC_SECONDS = 0.5
 """A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this many seconds."""
 
@@ -38,7 +38,7 @@ class TornTailWarning(UserWarning):
 
 
 def encode_line(record: dict[str, Any]) -> bytes:
-    """A record as one line. Text survives as it is, lone surrogates included; NaN and infinities become strings."""
+    """Return a record as one line. Lone surrogates survive; NaN and infinities become strings."""
     try:
         body = json.dumps(record, allow_nan=False)
     except ValueError:
@@ -48,17 +48,17 @@ def encode_line(record: dict[str, Any]) -> bytes:
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
-    """The record of a line (with or without newline). ValueError where its checksum or form is wrong."""
+    """Return the record of a line (with or without newline). Raise ValueError for a wrong checksum or form."""
     line = line.rstrip(b"\n")
     head, tail = line[:-_TAIL], line[-_TAIL:]
     if tail != b'%s%08x"}' % (_MARK, zlib.crc32(head)):
-        raise ValueError("the checksum is not that of the line")
+        raise ValueError("checksum mismatch")
     record: dict[str, Any] = json.loads(head + b"}")
     return record
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The records in order; a torn tail is left out with a warning. RunLogError names a damaged line."""
+    """Yield the records in order; an interrupted last line is skipped with a warning. Raise RunLogError for damage."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -76,9 +76,9 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
-    """Yield the lines of a file, as bytes, whether it is there as it is or compressed; none where it is not there.
+    """Yield the lines of a file, compressed or not, as bytes; none if it does not exist.
 
-    RunLogError, while they are read, where what was compressed is damaged, or unpacks into more than any log.
+    Raise RunLogError if the compressed file is damaged or too large.
     """
     with _opened(path) as file:
         yield _lines(file)
@@ -102,7 +102,7 @@ def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
         while line := file.readline(_LONGEST_LINE):
             left -= len(line)
             if left < 0 or (len(line) == _LONGEST_LINE and not line.endswith(b"\n")):
-                raise ValueError("it holds more, or longer lines, than any log")
+                raise ValueError("too large for a log")
             yield line
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RunLogError(
@@ -116,17 +116,17 @@ def compressed_path(path: Path) -> Path:
 
 
 def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same as a gzip file: same bytes, same file."""
+    """Compress the file as gzip, deterministically."""
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     yield from filter(None, map(packer.compress, parts))
     yield packer.flush()
 
 
 class LineWriter:
-    """Appends records to a file; each is in the kernel's hands before `append` returns.
+    """A writer that appends records; each is passed to the operating system before `append` returns.
 
-    RunLogError where the file cannot be written; it then ends with the last whole line. RunLogError too where it is no
-    longer the one at its path; what it held is then saved beside its folder.
+    Raise RunLogError if the file cannot be written; it then ends with the last complete line. Raise RunLogError if the
+    file at its path was replaced; its content is then saved beside its folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -140,7 +140,7 @@ class LineWriter:
         _cut_torn_tail(self._file)
 
     def check(self) -> None:
-        """RunLogError where the file is no longer the one at its path."""
+        """Raise RunLogError if the file at its path was replaced."""
         self._keep_in_place(b"")
 
     def append(self, record: dict[str, Any]) -> None:
@@ -165,7 +165,7 @@ class LineWriter:
             raise
 
     def _save(self, line: bytes) -> Path:
-        """Copy a file that has no name any more to where it can be found; and the lines that were to follow."""
+        """Save the content of a deleted file, and the lines to append, beside its folder."""
         if self._copy is None:
             folder = self._path.parent.parent
             folder = folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
@@ -183,7 +183,7 @@ class LineWriter:
         return self._copy
 
     def sync(self) -> None:
-        """Have the disk confirm all lines."""
+        """Flush all lines to disk."""
         os.fsync(self._file)
         self._synced = time.monotonic()
 
@@ -193,7 +193,7 @@ class LineWriter:
 
 
 def _cut_torn_tail(file: int, block: int = 1 << 16) -> None:
-    """Shorten the file to its last newline, so that the next line begins on a line of its own."""
+    """Truncate the file to its last newline."""
     end = size = os.fstat(file).st_size
     while end > 0:
         start = max(0, end - block)

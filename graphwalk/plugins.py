@@ -1,4 +1,4 @@
-"""What is chosen by name: built in, or brought along by another package through an entry point."""
+"""Registries of objects chosen by name: built in, or provided by other packages through entry points."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,30 +14,30 @@ class Registry:
     """Objects of one kind by name. `built_in` maps names to "module:object" or "module", imported when asked for."""
 
     kind: str
-    """What one of them is called in messages: "suite", "store", …"""
+    """Name of the kind in messages: "suite", "store", …"""
     group: str
     """Entry points of this group add to the built-in ones: `name = "package.module:object"`."""
     built_in: Mapping[str, str]
 
     def names(self) -> tuple[str, ...]:
-        """Built-in names first."""
+        """Return the names, built-in ones first."""
         others = {point.name for point in entry_points(group=self.group)} - self.built_in.keys()
         return (*self.built_in, *sorted(others))
 
     def __contains__(self, name: str) -> bool:
-        """Other packages are looked through for a name of theirs only: that takes 20 ms."""
+        """Return the entry points of other packages; looked up only if needed, since that takes 20 ms."""
         return name in self.built_in or bool(entry_points(group=self.group, name=name))
 
     def origin(self, name: str) -> str:
-        """ "module:object" behind a name. ConfigError, with the names there are, for an unknown one."""
+        """Return "module:object" for a name. Raise ConfigError with the known names if it is unknown."""
         if name in self.built_in:
             return self.built_in[name]
         for point in entry_points(group=self.group, name=name):
             return point.value
-        raise ConfigError(f"there is no {self.kind} {name!r}", hint=f"known: {', '.join(self.names())}")
+        raise ConfigError(f"no {self.kind} {name!r}", hint=f"known: {', '.join(self.names())}")
 
     def load(self, name: str) -> Any:
-        """The object behind a name. ConfigError for an unknown name, and where importing it fails."""
+        """Return the object for a name. Raise ConfigError if it is unknown or cannot be imported."""
         origin = self.origin(name)
         module, _, path = origin.partition(":")
         try:

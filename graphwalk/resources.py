@@ -1,4 +1,4 @@
-"""The data files: `templates/` and `tools/` beside the package in a checkout, inside it when installed."""
+"""Data files: `templates/` and `tools/` beside the package in a checkout, inside it when installed."""
 
 import json
 from pathlib import Path
@@ -10,14 +10,14 @@ _LONGEST_QUOTE = 120
 
 
 def data_path(name: str) -> Path:
-    """Path of a top-level data file or folder ("templates", "tools", "docker-compose.yml")."""
+    """Return the path of a data file or folder ("templates", "tools", "docker-compose.yml")."""
     checkout = PACKAGE.parent
     root = checkout if (checkout / "pyproject.toml").exists() else PACKAGE / "data"
     return root / name
 
 
 def quote(value: Any) -> str:
-    """A value as JSON, cut where it is long; characters that no encoding takes are escaped."""
+    """Return a value as JSON, shortened if long, with lone surrogates escaped."""
     cut = isinstance(value, str) and len(value) > _LONGEST_QUOTE
     text = json.dumps(value[:_LONGEST_QUOTE] if cut else value, ensure_ascii=False, default=str)
     return text.encode("utf-8", "backslashreplace").decode() + ("…" if cut else "")

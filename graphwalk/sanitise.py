@@ -1,7 +1,7 @@
-"""Make foreign text safe: remove secrets, replace control characters, escape markup. No other module does this.
+"""Sanitising of foreign text: remove secrets, replace control characters, escape markup.
 
-Secrets are removed from what servers report, what models write, and what a user publishes. Our own names, settings and
-record keys hold no secret, and a short password must not remove ordinary words from them.
+Secrets are removed from texts of servers and models, and from published runs. GraphWalk's own names, settings and
+record keys contain no secret, and a short password must not remove ordinary words from them.
 """
 
 import html
@@ -84,7 +84,7 @@ class Secrets:
         return _BEARER.sub(r"\1 ***", _URL_QUERY.sub(r"\1***", text))
 
     def redact_certain(self, text: str) -> str:
-        """Remove only what cannot be a word, from the text of a model: an ordinary password must not change an answer.
+        """Remove only unmistakable secrets from the text of a model: an ordinary password must not change an answer.
 
         Return the same object if the text has no secret.
         """
@@ -171,7 +171,7 @@ def _may_be_secret(value: str) -> bool:
 
 
 def _is_certain(value: str) -> bool:
-    """Return True for what cannot be a word: it may be removed from any place."""
+    """Return True for a secret that cannot be a word."""
     return len(value) >= 20 or (len(value) >= 8 and _is_mixed(value))
 
 
@@ -208,10 +208,10 @@ class PossibleSecret(NamedTuple):
 
 @dataclass
 class Cleaner:
-    """Removes what is private from a run: secrets, home folders, paths, addresses of servers.
+    """Removes private data from a run: secrets, home folders, paths, addresses of servers.
 
-    `variables` are environment variables. With `redact`, secrets and what looks like a key are replaced; without it,
-    they are listed in `refused`. `folder` is the working directory, whose path becomes `.`. `removed` counts by kind.
+    `variables` are environment variables. With `redact`, secrets and texts like keys are replaced; without it, they are
+    listed in `refused`. `folder` is the working directory, whose path becomes `.`. `removed` counts by kind.
     """
 
     variables: Mapping[str, str]
@@ -251,7 +251,6 @@ class Cleaner:
         return [self.record(item, place) for item in value] if isinstance(value, list) else value
 
     def know_credentials(self, manifest: dict[str, Any]) -> None:
-        """Treat the credentials in the configuration of a run as secrets."""
         config = manifest.get("config", {})
         settings = {"options": config.get("options"), "model_arguments": config.get("model_arguments")}
         found = {}

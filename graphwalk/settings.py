@@ -1,6 +1,6 @@
-"""Settings from environment variables: keys, addresses, passwords. No other module reads them.
+"""Settings from environment variables: keys, addresses, passwords.
 
-A `.env` file in the working directory adds variables that the process does not have.
+A `.env` file in the working directory adds variables that are not set in the process.
 """
 
 import os
@@ -43,7 +43,7 @@ class Settings:
         """Return a variable. Raise ConfigError with its name if it is not set."""
         value = self.get(name)
         if value is None:
-            raise ConfigError(f"{name} is not set: {purpose}", hint=f"export {name}=…   (or write it into .env)")
+            raise ConfigError(f"{name} is not set: {purpose}", hint=f"export {name}=…   (or set it in .env)")
         return value
 
     def check_receiver(self, address: str, secret: str) -> None:
@@ -53,9 +53,8 @@ class Settings:
         """
         if address in self.from_file and self.get(secret) is not None and secret not in self.from_file:
             raise ConfigError(
-                f"{address} is set by .env in this folder, and {secret} is not: it would be sent to a server that the "
-                "folder names",
-                hint=f"if that is meant, export {address} too, or write {secret} into .env",
+                f"{secret} would be sent to {address}, which is set by the .env file of this folder",
+                hint=f"to allow it, export {address} too, or set {secret} in .env",
             )
 
     @property

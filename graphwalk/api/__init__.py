@@ -1,4 +1,4 @@
-"""What `import graphwalk` offers to notebooks, scripts and other programs.
+"""The public API of `import graphwalk`, for notebooks, scripts and other programs.
 
     graphs    generate_graph, generate_maze, read_graph, write_graph, from_networkx, to_networkx, from_pandas
     tasks     make_tasks
@@ -9,10 +9,9 @@
     agents    build_agent, langchain_tools, openai_tools, schema_prompt, openai_model
     training  reward
 
-What takes time comes twice: `play` waits for its result and works anywhere, inside a running event loop too (a thread
-does the work); `aplay`, with an `a` in front, is awaited in the caller's own loop. A model is `provider/model`, or any
-object with `async complete(messages, tools, options)` that returns a `Reply`. Everything that goes wrong by somebody's
-mistake is a `GraphwalkError`, with the next step in its `hint`.
+Slow functions exist twice: `play` blocks, also inside a running event loop (in a thread); `aplay` is awaited.
+A model is `provider/model`, or any object with `async complete(messages, tools, options)` that returns a `Reply`.
+User errors are raised as `GraphwalkError`, with the next step in `hint`.
 """
 
 from graphwalk.api.agents import (

@@ -1,4 +1,4 @@
-"""The agent as a LangGraph graph, and its tools and prompt for agents of your own: LangChain, LangGraph, OpenAI."""
+"""The agent as a LangGraph graph, and its tools and prompt for LangChain, LangGraph and OpenAI."""
 
 import json
 import math
@@ -96,7 +96,7 @@ async def abuild_agent(
 def _compiled(
     episode: Episode, store: Store | None, turn_limit: int, compiling: Mapping[str, Any]
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
-    """Compile the graph of an agent; with `store` its nodes can be called with and without `await`."""
+    """Compile the graph of an agent. With `store`, its nodes work with and without `await`."""
     from langchain_core.runnables import RunnableLambda
     from langgraph.runtime import Runtime
 
@@ -128,7 +128,7 @@ def schema_prompt(store: Store, **agent: Any) -> str:
 
 
 async def aschema_prompt(store: GraphStore, **agent: Any) -> str:
-    """`schema_prompt` for a store of `aopen_store`."""
+    """Return `schema_prompt` for a store of `aopen_store`."""
     _check_store(store)
     config = _config(agent)
     schema = schema_text(await store.schema(config.schema_samples), config)
@@ -138,7 +138,7 @@ async def aschema_prompt(store: GraphStore, **agent: Any) -> str:
 async def _episode(
     model: AnyModel, store: GraphStore, tools: Names, prompt: str | None, agent: Mapping[str, Any]
 ) -> Episode:
-    """Return what all conversations of an agent share."""
+    """Return the state shared by all conversations of an agent."""
     _check_store(store)
     config = _config(agent)
     opened = wrap(as_model(model, read_settings()), Limits(), config, budget=Budget())
@@ -160,14 +160,14 @@ class OpenAITools:
     _call: Call
 
     def run(self, call: Any) -> dict[str, str]:
-        """The message that answers a tool call (an object of the `openai` package, or the same as a dictionary).
+        """Return the message that answers a tool call, given as an object of the `openai` package or as a dictionary.
 
-        A mistake of the model, and a database that does not answer, are told in the message.
+        Invalid calls and database errors are reported in the message.
         """
         return run_in_background(self.arun(call))
 
     async def arun(self, call: Any) -> dict[str, str]:
-        """`run`, to be awaited."""
+        """Await `run`."""
         wire = call if isinstance(call, Mapping) else call.model_dump()
         asked = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
         try:
@@ -178,10 +178,10 @@ class OpenAITools:
 
 
 def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
-    """The tools over a graph as OpenAI functions, with what runs a call of them.
+    """Return the tools over a graph as OpenAI functions, with a function that executes a call.
 
-    `tools`: a name (`graphwalk tools` lists them) or the path of a YAML file, or several; `agent` fields of an
-    experiment's agent, such as `result_budget=20`.
+    `tools`: one or several names (`graphwalk tools` lists them) or paths of YAML files. `agent`: fields of an
+    experiment's agent, for example `result_budget=20`.
 
         tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))
         reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
@@ -192,7 +192,7 @@ def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAIT
 
 
 async def aopenai_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
-    """`openai_tools` for a store of `aopen_store`: its calls are awaited with `arun`, in the same event loop."""
+    """Return `openai_tools` for a store of `aopen_store`. Await its calls with `arun` in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return OpenAITools([spec.as_openai() for spec in toolbox.specs], toolbox.call)
 
@@ -202,10 +202,10 @@ def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "lis
 
         agent = create_agent(model, graphwalk.langchain_tools(store), system_prompt=graphwalk.schema_prompt(store))
 
-    They have the names, descriptions and JSON schemas of GraphWalk's own agent, and work with `invoke` and `ainvoke`.
-    The `artifact` of a result is its rows as data. A mistake of the model, and a database that does not answer, come
-    back as text with the status "error". `tools` and `agent` as for `openai_tools`; `tools=graphwalk.MAZE_TOOLS` walks
-    one maze (`graphwalk.generate_maze`) once: visited cells are remembered.
+    Names, descriptions and JSON schemas are those of GraphWalk's agent. The tools work with `invoke` and `ainvoke`. The
+    `artifact` of a result contains its rows. Invalid calls and database errors are returned as text with the status
+    "error". `tools` and `agent`: as for `openai_tools`. `tools=graphwalk.MAZE_TOOLS` walks one maze
+    (`graphwalk.generate_maze`) once: visited cells are remembered.
     """
     check_type("store", store, Store)
     wait_for = store.wait_for
@@ -221,7 +221,7 @@ def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "lis
 
 
 async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
-    """`langchain_tools` for a store of `aopen_store`: for `ainvoke`, in the same event loop."""
+    """Return `langchain_tools` for a store of `aopen_store`, to use with `ainvoke` in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return _structured(toolbox, toolbox.call, None)
 
@@ -244,7 +244,7 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
         return GraphToolbox(store, schema, loaded, config)
     if schema.node(CELL) is None:
         raise ConfigError(
-            "the maze tools need a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
+            "MAZE_TOOLS require a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
         )
     cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
     size = math.isqrt((await store.run(cypher))[0]["cells"])

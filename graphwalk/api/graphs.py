@@ -1,4 +1,4 @@
-"""Making, reading and writing property graphs."""
+"""Generate, read and write property graphs."""
 
 from numbers import Integral
 from pathlib import Path
@@ -32,11 +32,13 @@ __all__ = [
 
 
 def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, **fields: Any) -> PropertyGraph:
-    """A random property graph with meaningless names: the same for the same arguments, on every machine.
+    """Generate a random property graph with meaningless names; same arguments, same graph.
 
-    `preset` is "paper-100", "paper-150", "paper-200" or "paper-500"; `index` numbers the graphs of one seed. `fields`
-    are those of an experiment's graphs, on top of the preset: `nodes`, `labels`, `relationship_types`, `properties`,
-    `values`, `mean_degree`, `density`, `missing_rate`, … ConfigError for a field or a value that cannot be.
+    `preset`: "paper-100", "paper-150", "paper-200" or "paper-500". `index`: number in the series of the seed. `fields`
+    override the preset, as in an experiment: `nodes`, `labels`, `relationship_types`, `properties`, `values`,
+    `mean_degree`, `density`, `missing_rate`, …
+
+    Raise ConfigError for an invalid field or value.
     """
     check_type("preset", preset, str, optional=True)
     check_type("seed", seed, Integral)
@@ -59,11 +61,12 @@ def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze
 
 
 def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
-    """The graph in a .json, .graphml or .cypher file, packed (.gz) or not, or in a folder of CSV files.
+    """Read a graph from a .json, .graphml or .cypher file (also .gz), or a folder of CSV files.
 
-    "example" is the graph that ships with GraphWalk. A Cypher script of somebody's own is run by a Neo4j that is
-    started for it alone. `undirected="both"` reads undirected edges both ways. ConfigError that names the file and what
-    is wrong with it; StoreError where a Neo4j is needed and cannot be had.
+    "example" is the graph shipped with GraphWalk. A Cypher script not written by GraphWalk is executed by a temporary
+    Neo4j. `undirected="both"` reads undirected edges in both directions.
+
+    Raise ConfigError if the file is invalid, StoreError if Neo4j is needed and cannot be started.
     """
     check_type("path", path, *PATH)
     return run_in_background(read_any(Path(path), read_settings(), undirected))

@@ -1,4 +1,4 @@
-"""Models as users pass them: by name, as objects with `complete`, or as LangChain chat models."""
+"""Questions about a graph, and models as users pass them: names, objects with `complete`, or LangChain models."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -37,8 +37,7 @@ def as_model(model: AnyModel, settings: Settings) -> Model:
 def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[str, ...], Mapping[str, Model]]:
     """Return the names of all models, and by name those that are objects.
 
-    An object has the name in its `name`, else `python/CLASS`. ConfigError where two have the same name, or one is no
-    model.
+    The name of an object is its `name`, else `python/CLASS`. Raise ConfigError for duplicate names and other objects.
     """
     names: list[str] = []
     given: dict[str, Model] = {}
@@ -48,9 +47,7 @@ def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[
             continue
         found = as_model(model, settings)
         if found.name in names:
-            raise ConfigError(
-                f"two models are called {found.name}", hint="give each a `name` of its own: provider/model"
-            )
+            raise ConfigError(f"two models have the name {found.name}", hint="set distinct names: provider/model")
         names.append(found.name)
         given[found.name] = found
     return tuple(names), given
@@ -60,25 +57,25 @@ def _name_of(model: Any) -> str:
     if not callable(getattr(model, "complete", None)) or isinstance(model, type):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} object"
         client = hasattr(model, "chat") and hasattr(model, "base_url")
-        forms = 'give "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
-        hint = 'a client needs the name of a model: graphwalk.openai_model(client, "NAME")' if client else forms
+        forms = 'pass "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
+        hint = 'for a client pass graphwalk.openai_model(client, "NAME")' if client else forms
         raise ConfigError("model is missing" if model is None else f"{what} is not a model", hint=hint)
     name = getattr(model, "name", None)
     if not isinstance(name, str) or not name:
         return f"python/{type(model).__name__}"
     if name.partition("/")[0] in EPISODE_PROVIDERS:
-        raise ConfigError(f"a model of yours cannot be called {name}: that name is taken")
+        raise ConfigError(f"model name {name} is reserved")
     return name
 
 
 AnyStore = Store | GraphStore | AnyGraph
-"""What `open_store` or `aopen_store` gives, or anything that they take."""
+"""A store of `open_store` or `aopen_store`, or any argument that they accept."""
 
 
 async def aask(
     question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any
 ) -> Answer:
-    """`ask`, to be awaited; a store of `aopen_store` and a model that is an object are used in this event loop."""
+    """Await `ask`. A store of `aopen_store` and a model object are used in this event loop."""
     check_type("question", question, str)
     if not hasattr(store, "schema"):
         check_type("store", store, Store, *GRAPH)
@@ -97,15 +94,15 @@ async def aask(
 
 
 def ask(question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any) -> Answer:
-    """Let a model answer a question about a graph by walking it. Nothing is written.
+    """Let a model answer a question about a graph by walking it, without writing a run folder.
 
-    `store` is what `open_store` gives, or anything that it takes: a graph, a file, `{"neo4j": "movies"}`. `model` is
-    "provider/model", "scripted/look" (no language model: it only looks words up), or an object with `async complete(
-    messages, tools, options)`. `after`: the answer that this question follows up. `agent` are fields of an
-    experiment's agent: `turn_limit=10`, `result_budget=20`, …
+    `store`: a store of `open_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
+    "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
+    `after`: the previous answer, for a follow-up question. `agent`: fields of an experiment's agent: `turn_limit=10`,
+    `result_budget=20`, …
 
-    The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more; where a model or a database failed it has
-    an `error` in place of an answer. ConfigError for what is not there; StoreError where the store cannot be reached.
+    The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
+    failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
     """
     opened = store.inner if isinstance(store, Store) else store
     return run_in_background(aask(question, opened, model=model, after=after, **agent))

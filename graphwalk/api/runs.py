@@ -1,4 +1,4 @@
-"""Questions about a graph, with proven answers."""
+"""Tasks with verified answers, single episodes, and runs."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ from graphwalk.types.graph import PropertyGraph
 async def amake_tasks(
     graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """`make_tasks`, to be awaited."""
+    """Await `make_tasks`."""
     check_type("graph", graph, PropertyGraph)
     check_type("seed", seed, Integral)
     check_type("per_question", per_question, Integral)
@@ -43,11 +43,12 @@ async def amake_tasks(
 def make_tasks(
     graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """`per_question` tasks of every question about a graph; `questions`: a name or several (None: all that ship).
+    """Return `per_question` tasks of every question kind about a graph. `questions`: one or several kinds (None: all).
 
-    A task has its `question`, the right answer in `gold` (rows as dictionaries), the Cypher that finds it, and the
-    tool calls of the expert (`reference_calls`). ConfigError for an unknown question, or one that the graph cannot
-    host; OracleError where the two oracles differ.
+    A task has its `question`, the target in `gold` (rows as dictionaries), the Cypher that computes it, and the number
+    of the expert's calls (`reference_calls`).
+
+    Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
     """
     work = amake_tasks(graph, seed=seed, questions=questions, per_question=per_question)
     return run_in_background(work)
@@ -64,7 +65,7 @@ async def aplay(
     neo4j_auth: Any = None,
     **agent: Any,
 ) -> Result:
-    """`play`, to be awaited; a model that is an object is called in this event loop."""
+    """Await `play`. A model object is called in this event loop."""
     check_type("task", task, Task)
     check_type("graph", graph, PropertyGraph)
     settings = replace(read_settings(), neo4j_auth=neo4j_auth)
@@ -85,16 +86,16 @@ def play(
     neo4j_auth: Any = None,
     **agent: Any,
 ) -> Result:
-    """Let a model try one task about `graph`, and score its answer. Nothing is written.
+    """Let a model try one task about `graph`, and score its answer, without writing a run folder.
 
-    `model` is "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
-    `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (queries of its own). `seed` is that
-    of scripted agents, `neo4j_auth` as for `open_store`. `agent` are fields of an experiment's
-    agent: `turn_limit=10`, `encoding="csv"`, …
+    `model`: "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
+    `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (own queries). `seed`: random seed of
+    scripted agents. `neo4j_auth`: as for `open_store`. `agent`: fields of an experiment's agent: `turn_limit=10`,
+    `encoding="csv"`, …
 
-    The result has `answer`, `score` (None where the episode failed for reasons of its own, which `trajectory.error`
-    tells) and `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls.
-    ConfigError for what is not there or does not go together; StoreError where the store cannot be reached.
+    The result has `answer`, `score` (None after an infrastructure error, see `trajectory.error`) and
+    `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls. Raise ConfigError for
+    invalid arguments, StoreError if the store cannot be reached.
     """
     return run_in_background(
         aplay(task, graph, model=model, setting=setting, store=store, seed=seed, neo4j_auth=neo4j_auth, **agent)
@@ -112,16 +113,16 @@ OnResult = Callable[[Result], None]
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder: what was asked for and what came out. `graphwalk resume | report | rescore` read it too."""
+    """A run folder with its configuration and results. `graphwalk resume | report | rescore` read it too."""
 
     path: Path
 
     def records(self) -> list[dict[str, Any]]:
-        """One flat dictionary an episode, all with the same keys: `pandas.DataFrame(run.records())`.
+        """Return a flat dictionary per episode, all with the same keys: `pandas.DataFrame(run.records())`.
 
-        The fields of the episode (`task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`,
-        `tool_calls`, `seconds`, `tool_seconds`); of its score under their own names (`correct`, `f1`, …; None where it
-        has none); of its task, graph and usage with `task_`, `graph_` and `usage_` in front.
+        Fields of the episode: `task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`, `tool_calls`,
+        `seconds`, `tool_seconds`. Fields of the score keep their names (`correct`, `f1`, …; None without a score).
+        Fields of task, graph and usage begin with `task_`, `graph_` and `usage_`.
         """
         suite = suite_class(self._folder.read_manifest()["config"]["suite"]["name"])
         rows = [episode_row(result, suite.score_type) for result in self.results()]
@@ -129,20 +130,22 @@ class Run:
         return [{name: record.get(name) for name in names} for record in rows]
 
     def results(self) -> Iterator[Result]:
-        """Every episode with all its turns; of one that was played again the last counts."""
+        """Yield every episode with its turns; of a repeated episode, the last result."""
         last = {result.key: result for result in map(Result.from_dict, self._folder.records())}
         return iter(last.values())
 
     def report(self) -> dict[str, Any]:
-        """The tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, `notes`."""
+        """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`,
+        `notes`.
+        """
         return report_of(self._folder).as_dict()
 
     def rows(self) -> list[dict[str, Any]]:
-        """`report()["rows"]`, flat: the ends of an interval are `NAME_low` and `NAME_high`."""
+        """Return `report()["rows"]`, flat. Ends of intervals are `NAME_low` and `NAME_high`."""
         return [_flat_row(row) for row in report_of(self._folder).rows]
 
     def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
-        """The tables as text."""
+        """Return the tables as text."""
         return _FORMS[form](report_of(self._folder))
 
     async def aresume(
@@ -153,7 +156,7 @@ class Run:
         neo4j_auth: Any = None,
         **limits: Any,
     ) -> "Run":
-        """`resume`, to be awaited."""
+        """Await `resume`."""
         check_type("models", models, Iterable)
         check_type("on_result", on_result, Callable, optional=True)
         settings = replace(read_settings(), neo4j_auth=neo4j_auth)
@@ -169,10 +172,12 @@ class Run:
         neo4j_auth: Any = None,
         **limits: Any,
     ) -> "Run":
-        """Go on with a run that was interrupted: what is finished stays, what failed is tried again.
+        """Continue an interrupted run. Finished episodes are kept, failed ones repeated.
 
-        `models` and `neo4j_auth` are passed again as they were to `run`. `limits` are fields of the experiment's
-        limits, for example `budget_usd`. RunLogError where anything has changed that decides what the run measures.
+        Pass `models` and `neo4j_auth` as to `run`. `limits`: fields of the experiment's limits, for example
+        `budget_usd`.
+
+        Raise RunLogError if the configuration or the code has changed.
         """
         return run_in_background(self.aresume(models=models, on_result=on_result, neo4j_auth=neo4j_auth, **limits))
 
@@ -189,7 +194,7 @@ class Run:
 
 
 def open_run(path: Path | str) -> Run:
-    """A run that was made before, finished or not. RunLogError where the folder holds none."""
+    """Open an existing run, finished or not. Raise RunLogError if the folder contains none."""
     check_type("path", path, *PATH)
     return Run(RunFolder.open(Path(path)).path)
 
@@ -204,7 +209,7 @@ async def arun(
     neo4j_auth: Any = None,
     **overrides: Any,
 ) -> Run:
-    """`run`, to be awaited; models that are objects are called in this event loop."""
+    """Await `run`. Model objects are called in this event loop."""
     check_type("experiment", experiment, *PATH, Mapping)
     check_type("models", models, Iterable, optional=True)
     check_type("out", out, *PATH, optional=True)
@@ -230,15 +235,15 @@ def run(
     neo4j_auth: Any = None,
     **overrides: Any,
 ) -> Run:
-    """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary with what would stand in one.
+    """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary.
 
-    `models`: names or objects with `complete`; None: those of the experiment, else the scripted agents. `graphs`: how
-    many graphs, mazes or traces of each kind. `out`: the run folder, by default runs/TIME-NAME-ID. `on_result` is told
-    of every finished episode. `neo4j_auth`: as for `open_store`. `overrides` are fields of the experiment: `limit=10`,
-    `settings=["no_tools"]`, `agent={"turn_limit": 10}` (the other fields of `agent` stay).
+    `models`: names or objects with `complete` (None: those of the experiment, else scripted agents). `graphs`: number
+    of graphs, mazes or traces of each kind. `out`: run folder, by default runs/TIME-NAME-ID. `on_result`: called with
+    every finished episode. `neo4j_auth`: as for `open_store`. `overrides`: fields of the experiment: `limit=10`,
+    `settings=["no_tools"]`, `agent={"turn_limit": 10}` (other fields of `agent` are kept).
 
-    An interruption leaves a run that `resume` goes on with. ConfigError for everything that is wrong with the
-    experiment, before anything is called; a model that fails ends its episode and not the run.
+    Continue an interrupted run with `resume`. Raise ConfigError for an invalid experiment before any call. A failing
+    model ends its episode, not the run.
     """
     return run_in_background(
         arun(
@@ -270,7 +275,7 @@ class _CallingProgress(ProgressWrapper):
 
 
 def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """A dictionary given for one field of the experiment sets the fields that it names, where these are names."""
+    """Return overrides with a dictionary for a field replaced by its single fields."""
     flags: dict[str, Any] = {}
     for key, value in overrides.items():
         if isinstance(value, Mapping) and all(isinstance(name, str) and name.isidentifier() for name in value):
@@ -281,7 +286,7 @@ def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a report with the ends of its intervals beside its numbers."""
+    """Return a row of a report with the ends of its intervals as fields."""
     ends = {
         f"{name}_{end}": value
         for name, pair in row["intervals"].items()

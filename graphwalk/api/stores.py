@@ -1,4 +1,4 @@
-"""A graph in a store, to be queried and walked."""
+"""A graph in a store, to query and walk."""
 
 import asyncio
 import secrets
@@ -34,7 +34,7 @@ _CLOSED_WITH: WeakKeyDictionary[GraphStore, AsyncExitStack] = WeakKeyDictionary(
 
 @asynccontextmanager
 async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> AsyncIterator[GraphStore]:
-    """`open_store`, for `async with`: its methods `run` and `schema` are awaited."""
+    """Await `open_store`; use with `async with`, and await `run` and `schema`."""
     async with AsyncExitStack() as closed_with:
         opened = await closed_with.enter_async_context(_opened(graph, store, neo4j_auth))
         _CLOSED_WITH[opened] = closed_with
@@ -42,7 +42,7 @@ async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: A
 
 
 def close_with(store: GraphStore, close: Callable[[], Awaitable[None]]) -> None:
-    """Await `close` when a store of `aopen_store` is closed."""
+    """Close a store of `aopen_store`."""
     if store in _CLOSED_WITH:
         _CLOSED_WITH[store].push_async_callback(close)
 
@@ -85,7 +85,7 @@ class Store:
         return run_in_background(work)
 
     async def await_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await work that is done in that loop."""
+        """Await a coroutine in the loop of the store."""
         return await await_in_background(work)
 
     @property
@@ -94,16 +94,16 @@ class Store:
         return self._store.kind
 
     def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Rows of a read-only query, as dictionaries. StoreError if the store refuses, or takes too long.
+        """Return the rows of a read-only query as dictionaries. Raise StoreError if the store refuses it or times out.
 
-        In a Neo4j that holds several graphs write nodes as `(n{{ any_node }})`, to stay in this one.
+        In a Neo4j with several graphs, write nodes as `(n{{ any_node }})` to query this graph only.
         """
         check_type("cypher", cypher, str)
         check_type("parameters", parameters, Mapping, optional=True)
         return run_in_background(self._store.run(self._store.render(cypher, {}), parameters))
 
     def schema(self, samples: int = 0) -> Schema:
-        """Labels, relationship types and properties, with up to `samples` values of each property."""
+        """Return labels, relationship types and properties, with up to `samples` values of each property."""
         check_type("samples", samples, Integral)
         return run_in_background(self._store.schema(samples))
 
@@ -139,11 +139,12 @@ def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = No
 
         open_store(graph)                       a graph of `generate_graph`, `read_graph`, `from_networkx`
         open_store("movies.graphml")            a file
-        open_store({"neo4j": "movies"})         a database of your Neo4j as it stands, which is only read
+        open_store({"neo4j": "movies"})         an existing Neo4j database, read-only
 
-    A graph and a file are loaded into `store`: "embedded" (in this process), "neo4j" (NEO4J_URI, or what `graphwalk db
-    up` started). `neo4j_auth`: an object of the Neo4j driver in place of NEO4J_USERNAME and NEO4J_PASSWORD:
-    `neo4j.bearer_auth(token)` or an auth manager. ConfigError for an unknown store or a file that cannot be read,
-    StoreError where a store cannot be reached.
+    `store`: where a graph or file is loaded, "embedded" (this process) or "neo4j" (NEO4J_URI, or the server of
+    `graphwalk db up`). `neo4j_auth`: an auth object of the Neo4j driver instead of NEO4J_USERNAME and NEO4J_PASSWORD,
+    for example `neo4j.bearer_auth(token)`.
+
+    Raise ConfigError for an unknown store or invalid file, StoreError if the store cannot be reached.
     """
     return Store(aopen_store(graph, store, neo4j_auth=neo4j_auth))

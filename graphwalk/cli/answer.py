@@ -1,4 +1,4 @@
-"""What `graphwalk ask` shows: steps on stderr while they are made, answer and evidence on stdout; or JSON alone."""
+"""Output of `graphwalk ask`: steps on stderr as they happen, answer and evidence on stdout, or JSON alone."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _NO_SCORE, _STORE = 4, 3
 
 
 class Teller(Watcher):
-    """Shows questions as they are answered. `exit_code` is that of the last one: 3 or 4 where it has no answer."""
+    """A watcher that prints each question as it is answered. `exit_code` is 3 or 4 if the last one has no answer."""
 
     log: RunFolder | None = None
 
@@ -62,7 +62,7 @@ class Teller(Watcher):
 
     @contextmanager
     def waiting(self, model: str) -> Iterator[None]:
-        """While a question is worked on: a line that moves, on a terminal."""
+        """Show a spinner on a terminal while a question is answered."""
         self._calls, self._beside, self._written = 0, None, ""
         moving = stderr().is_terminal and not self._json
         with stderr().status(f"{printable(model)} …") if moving else nullcontext() as self._status:
@@ -70,7 +70,7 @@ class Teller(Watcher):
         self._status = None
 
     def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
-        """The answer of a question about `graph`, and its evidence; `in_neo4j`: Neo4j can show the graph."""
+        """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""
         self.exit_code = _exit_code(answer.result)
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
@@ -79,30 +79,30 @@ class Teller(Watcher):
             data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
             return
         if answer.answer is None:
-            trouble = answer.result.trajectory.error or "the model said nothing"
+            trouble = answer.result.trajectory.error or "the model returned no text"
             say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
             streamed = self._end_line().rpartition(RESTARTED)[2]
             prose("" if streamed.strip() == answer.answer.strip() else f"\n{answer.answer}\n")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
-                say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
+                say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
-            loaded = "" if in_neo4j else ", once the graph is loaded there"
-            prose(f"\nTo see it in Neo4j's browser{loaded}:\n{answer.cypher}")
+            loaded = "" if in_neo4j else " after loading the graph there"
+            prose(f"\nShow it in Neo4j Browser{loaded}:\n{answer.cypher}")
         if self._svg is not None:
-            say(f"drawn in {self._svg}")
+            say(f"Drawing written to {self._svg}")
         say(_effort(answer.result))
 
     def _end_line(self) -> str:
-        """End the line of what was written piece by piece, and return it."""
+        """End the streamed line, and return its text."""
         written, self._written = self._written, ""
         if written:
             stdout().print()
         return written
 
     def name_log(self) -> None:
-        """Say where the log is, if there is one."""
+        """Print the path of the run folder, if there is one."""
         if self.log is not None and not self._json:
             say(f"run folder: {self.log.path}   (graphwalk report {self.log.quoted})")
 

@@ -1,13 +1,12 @@
-"""The commands, and the one way in which errors become messages and exit codes."""
+"""The commands, and the conversion of exceptions to messages and exit codes."""
 
 import os
 import sys
 import traceback
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
 
 from graphwalk.asynchronous import Interrupted, heed_signals
 from graphwalk.cli import (
@@ -27,6 +26,7 @@ from graphwalk.cli import (
     show,
     view,
 )
+from graphwalk.cli.help import App, Group
 from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
@@ -35,8 +35,16 @@ from graphwalk.version import __version__
 _DEBUG = "--debug"
 
 
-class _Commands(TyperGroup):
-    """All commands. What cannot be a flag's value is said in the words that fields of an experiment are told in."""
+class _Commands(Group):
+    """All commands. A value that an option refuses is reported with the wording used for fields of an experiment."""
+
+    panels: ClassVar = {
+        "Run": ("run", "resume", "ask", "play", "merge"),
+        "Results": ("report", "compare", "view", "show", "runs", "rescore", "verify", "export", "publish"),
+        "Graphs and data": ("generate", "tasks", "convert", "export", "questions", "tools", "experiments"),
+        "Neo4j and servers": ("db", "mcp"),
+        "Set-up": ("init", "models", "doctor", "power"),
+    }
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -50,41 +58,39 @@ class _Commands(TyperGroup):
             raise
 
 
-app = typer.Typer(
+app = App(
     name="graphwalk",
     cls=_Commands,
     help="Let language models walk a graph instead of reading it, and measure how well they do.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("init")(init.init)
 app.command("run")(run.run)
-app.command("ask")(ask.ask)
 app.command("resume")(run.resume)
+app.command("ask")(ask.ask)
+app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
 app.command("merge")(runs.merge)
-app.command("runs")(runs.runs)
 app.command("report")(report.report)
 app.command("compare")(report.compare)
-app.command("power")(power.power)
+app.command("view")(view.view)
+app.command("show")(show.show)
+app.command("runs")(runs.runs)
 app.command("rescore")(report.rescore)
 app.command("verify")(runs.verify)
-app.add_typer(generate.app, name="generate")
-app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
-app.command("show")(show.show)
-app.command("view")(view.view)
-app.command("tasks")(lists.tasks)
-app.command("mcp")(mcp.mcp)
 app.add_typer(export.app, name="export")
 app.command("publish")(runs.publish)
+app.add_typer(generate.app, name="generate")
+app.command("tasks")(lists.tasks)
 app.command("convert")(generate.convert)
-app.add_typer(database.app, name="db")
-app.command("doctor")(doctor.doctor)
-app.add_typer(lists.models, name="models")
-app.command("tools")(lists.tools)
 app.command("questions")(lists.questions)
+app.command("tools")(lists.tools)
 app.command("experiments")(lists.experiments)
+app.add_typer(database.app, name="db")
+app.command("mcp")(mcp.mcp)
+app.command("init")(init.init)
+app.add_typer(lists.models, name="models")
+app.command("doctor")(doctor.doctor)
+app.command("power")(power.power)
 
 
 def _version(wanted: bool) -> None:
@@ -98,9 +104,9 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from; before the command.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks; place before the command.")] = False,
 ) -> None:
-    """What holds for every command."""
+    """Options of every command."""
 
 
 def main() -> None:
@@ -113,7 +119,7 @@ def main() -> None:
         heed_signals()
         _run()
     except Interrupted as interrupted:
-        # All is in order. Python's own end can take seconds, and has no handler for one more signal.
+        # The run is saved. The interpreter's shutdown can take seconds and would ignore a second signal.
         with suppress(OSError, ValueError):
             sys.stdout.flush()
         os._exit(interrupted.exit_code)
@@ -124,25 +130,24 @@ def _run() -> None:
         app(prog_name="graphwalk")
     except SystemExit:
         if reader_gone():
-            sys.exit(0)  # as other tools do whose output goes to `| head`
+            sys.exit(0)  # as other tools do in `| head`
         raise
     except Exception as error:
-        told = _in_words(error)
-        show_error(told)
+        shown = _as_graphwalk_error(error)
+        show_error(shown)
         if _DEBUG in sys.argv:
             traceback.print_exc()
         if isinstance(error, OSError):
-            # What stdout still holds may not be writable either.
+            # The buffer of stdout may not be writable either.
             with suppress(OSError):
                 sys.stdout.close()
-        sys.exit(told.exit_code)
+        sys.exit(shown.exit_code)
 
 
-def _in_words(error: Exception) -> GraphwalkError:
-    """The one way from what was raised to what a person reads."""
+def _as_graphwalk_error(error: Exception) -> GraphwalkError:
     if isinstance(error, GraphwalkError):
         return error
     if isinstance(error, OSError) and error.errno in FULL_DISK:
         return StoreError(f"the output cannot be written: {error.strerror}", hint="free some space")
     cause = f"{type(error).__name__}: {error}"
-    return GraphwalkError(f"internal: {cause}", hint=f"`graphwalk {_DEBUG} …`, the same command, shows where")
+    return GraphwalkError(f"internal: {cause}", hint=f"rerun as `graphwalk {_DEBUG} …` to see the traceback")

@@ -1,4 +1,4 @@
-"""`graphwalk ask`: a question, or a dialogue, about a graph of one's own."""
+"""`graphwalk ask`: a question, or a dialogue, about your own graph."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -31,30 +31,32 @@ _QUIT = ("quit", "exit", ":q")
 
 def ask(
     question: Annotated[
-        str | None, typer.Argument(help="The question, in your own words. None: a dialogue, or one question a line.")
+        str | None, typer.Argument(help="Question in your own words. Default: a dialogue, or one per line of stdin.")
     ] = None,
     graph: GraphFile = None,
     database: DatabaseName = None,
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="provider/model; without a key: scripted/look.")
+        str | None, typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look.")
     ] = None,
     model_argument: ModelArguments = None,
-    dialogue: Annotated[bool, typer.Option("--dialogue", help="Go on asking after the first question.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object per question on stdout, nothing else.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw the evidence of the last answer into this file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/<time>-ask-<id>.")] = None,
+    dialogue: Annotated[
+        bool, typer.Option("--dialogue", help="Continue the dialogue after the first question.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw the evidence of the last answer as SVG.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-ask-ID.")] = None,
     no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
     override: Annotated[
         list[str] | None,
-        typer.Option("-o", metavar="KEY=VALUE", help="Any field of an experiment, such as agent.turn_limit=10."),
+        typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment: agent.turn_limit=10."),
     ] = None,
 ) -> None:
-    """Ask a question about a graph of your own.
+    """Ask a question about your own graph.
 
-    The model walks the graph with read-only tools; you see every step, the answer, and what it rests on. Without
-    --graph and --database it is the graph that `graphwalk db load` loaded last, else the Neo4j as it stands.
+    The model walks the graph with read-only tools. Every step is shown, then the answer and its evidence. The default
+    graph is the last one loaded by `graphwalk db load`, else the whole Neo4j database.
     """
     from graphwalk.cli.answer import Teller
     from graphwalk.runs.ask import asking
@@ -82,17 +84,15 @@ def ask(
 
 
 def _check(question: str | None, model: str | None, svg: Path | None, out: Path | None, no_log: bool) -> None:
-    """ConfigError for what can be known to be wrong before anything is opened."""
+    """Raise ConfigError for invalid options."""
     if question is not None and not question.strip():
         raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
     if model is None:
-        raise ConfigError(
-            "no model is named", hint="--model openai/gpt-4.1-mini;  without a key, to see how it works:  scripted/look"
-        )
+        raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
     if svg is not None and svg.suffix.lower() != ".svg":
-        raise ConfigError(f"{svg}: a drawing is written as .svg", hint=f"--svg {svg.stem}.svg")
+        raise ConfigError(f"{svg}: expected a file name ending in .svg", hint=f"--svg {svg.stem}.svg")
     if out is not None and no_log:
-        raise ConfigError("--out and --no-log cannot go together", hint="leave one of them out")
+        raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
 
 
 async def _talk(
@@ -108,7 +108,7 @@ async def _talk(
         lines = _questions(question, goes_on)
         line = await anext(lines, None)
         if line is None and not sys.stdin.isatty():
-            raise ConfigError("there was no question", hint='graphwalk ask "Which …?", or one question a line')
+            raise ConfigError("no question given", hint='graphwalk ask "Which …?", or one question per line of stdin')
         log = NewRun.make("ask", out) if logged and line is not None else None
         teller.log = None if log is None else log.folder
         instance = instance_of(source, opened.graph)
@@ -121,7 +121,7 @@ async def _talk(
 
 
 async def _questions(first: str | None, goes_on: bool) -> AsyncIterator[str]:
-    """The first question, then what is typed until Ctrl-D; lines without words are passed over."""
+    """Yield the first question, then each line typed until Ctrl-D. Empty lines are ignored."""
     from graphwalk.models.human import LineReader
 
     if first is not None:

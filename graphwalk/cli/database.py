@@ -1,4 +1,4 @@
-"""`graphwalk db up | down | purge | status | load | clean`: a local Neo4j, and the graphs that runs left in one."""
+"""`graphwalk db up | down | purge | status | load | clean`: a local Neo4j, and the graphs in it."""
 
 import re
 import sys
@@ -10,6 +10,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.generate import read_graph_or_spec
+from graphwalk.cli.help import App
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.progress import progress_bar, steps
@@ -18,79 +19,82 @@ from graphwalk.settings import read_settings
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.admin import Load
 
-app = typer.Typer(help="Run a local Neo4j, and remove graphs that runs left in one.", no_args_is_help=True)
+app = App(help="Start a local Neo4j, load graphs and remove them.")
 
 
 def _memory(heap: str) -> str:
     if not re.fullmatch(r"[1-9][0-9]{0,9}[kKmMgG]", heap):
-        raise typer.BadParameter(f"{heap!r} is no amount of memory; write it as 768m or 2g")
+        raise typer.BadParameter(f"{heap!r} is not a memory size. Examples: 768m, 2g")
     return heap
 
 
 @app.command("up")
 def up(
-    release: Annotated[Literal["5.26", "2026"], typer.Option(help="5.26 (long-term) or 2026 (current).")] = "5.26",
+    release: Annotated[
+        Literal["5.26", "2026"], typer.Option(help="Neo4j release: 5.26 (LTS) or 2026 (current).")
+    ] = "5.26",
     with_: Annotated[
-        Literal["auto", "docker", "jars"], typer.Option("--with", help="auto: Docker if it runs, else the jars.")
+        Literal["auto", "docker", "jars"],
+        typer.Option("--with", help="How to start it. auto: Docker if it is running, else jars."),
     ] = "auto",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Bolt port on 127.0.0.1.")] = 7687,
-    heap: Annotated[str, typer.Option(callback=_memory, help="Memory of Java, for example 768m.")] = "1g",
+    heap: Annotated[str, typer.Option(callback=_memory, help="Java heap size, for example 768m.")] = "1g",
 ) -> None:
-    """Start Neo4j on this machine. Later commands find it automatically."""
+    """Start Neo4j on this machine. Later commands find it."""
     import graphwalk.database as database
 
     settings = read_settings()
     with steps() as tell:
         server = database.up(settings, with_=with_, release=release, port=port, heap=heap, tell=tell)
-    data(f"Neo4j {server.version} answers at {server.uri} (by {server.how})")
-    say(f"user neo4j; the password is in {server.folder / 'password'}")
+    data(f"Neo4j {server.version} is running at {server.uri} ({server.how})")
+    say(f"user: neo4j; password file: {server.folder / 'password'}")
     if settings.neo4j_uri:
         elsewhere = settings.secrets.redact(settings.neo4j_uri)
-        say(f"NEO4J_URI is set to {elsewhere} and comes first; unset it to use this server")
+        say(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
 
 
 @app.command("down")
 def down(
-    delete: Annotated[bool, typer.Option("--delete", help="Remove its data as well.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Also delete its data.")] = False,
 ) -> None:
-    """Stop the server that `db up` started. Its data stays unless --delete is given."""
+    """Stop the server started by `db up`, and keep its data."""
     import graphwalk.database as database
 
     server = database.down(read_settings(), delete=delete)
     if server is None:
-        data("nothing was running that `graphwalk db up` had started")
+        data("No server started by `graphwalk db up` is running")
     else:
-        data(f"Neo4j {server.version} is stopped" + (", its data is removed" if delete else "; its data is kept"))
+        data(f"Neo4j {server.version} stopped; data " + ("deleted" if delete else "kept"))
     fetched = database.whole(database.cached())
     if delete and fetched.bytes:
-        say(f"{fetched.megabytes} of fetched files stay in {fetched.path} for the next start: graphwalk db purge")
+        say(f"{fetched.megabytes} of downloads kept in {fetched.path}. Remove them with:  graphwalk db purge")
 
 
 @app.command("purge")
 def purge(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove the files of Neo4j that `db up` fetched, after asking. They are fetched again when they are needed.
+    """Remove downloaded Neo4j files, after confirmation.
 
-    The data of the server is not among them: `graphwalk db down --delete` removes that.
+    They are downloaded again when needed. Data of the server is kept; delete it with `graphwalk db down --delete`.
     """
     import graphwalk.database as database
 
     found = database.cached()
     if not found:
-        data(f"nothing was fetched: there is no {database.whole(found).path}")
+        data(f"Nothing to remove: no {database.whole(found).path}")
         return
     server = database.status(read_settings())
     if server.server is not None and server.server.how == "jars" and server.running:
-        raise StoreError("a server runs from these files", hint="graphwalk db down")
+        raise StoreError("the running server uses these files", hint="graphwalk db down")
     for part in found:
         data(f"{part.megabytes:>9}  {part.path}")
     together = database.whole(found)
     if not yes:
         if not sys.stdin.isatty():
             raise ConfigError(
-                f"this removes {together.megabytes}, and there is no terminal to ask at",
+                f"removing {together.megabytes} needs confirmation, and there is no terminal",
                 hint="graphwalk db purge --yes",
             )
         if not typer.confirm(f"Remove {together.megabytes}?", err=True):
@@ -101,10 +105,9 @@ def purge(
 
 @app.command("status")
 def status() -> None:
-    """Show which Neo4j is used, and what is in it.
+    """Show which Neo4j is used, and list the graphs in it.
 
-    That is NEO4J_URI if set, else the server that `db up` started, else that of docker-compose.yml. Also lists the
-    graphs that GraphWalk has there.
+    The order is NEO4J_URI, the server started by `db up`, and docker-compose.yml.
     """
     import graphwalk.database as database
     from graphwalk.stores.neo4j.local_server import compose_server
@@ -135,21 +138,19 @@ def load(
         Path,
         typer.Argument(
             metavar="FILE|SPEC",
-            help='A graph file, a folder of CSV, a Cypher script, "example"; or what to generate: a preset, or '
-            "nodes=100000,mean_degree=5,seed=7 (the options of `generate graph`).",
+            help='Graph file, folder of CSV, Cypher script or "example"; or options of `generate graph`: a preset, or '
+            "nodes=100000,mean_degree=5,seed=7.",
         ),
     ],
     bulk: Annotated[
-        bool, typer.Option("--bulk", help="By Neo4j's own importer, into the empty Neo4j of `db up --with jars`.")
+        bool, typer.Option("--bulk", help="Use Neo4j's importer; needs an empty `db up --with jars`.")
     ] = False,
 ) -> None:
-    """Load a graph and leave it there.
+    """Load a graph into Neo4j, and keep it there.
 
-    Its nodes get a label of their own, and nothing else in the database is touched; `graphwalk db clean --all`
-    removes it. For millions of nodes there is --bulk, which stops the server that `db up` started for as long as it
-    takes, and refuses a database that holds anything.
+    Its nodes get an additional label; other data is not modified. Remove the graph with `graphwalk db clean --all`.
+    For millions of nodes use --bulk, which restarts the server and requires an empty database.
     """
-
     import graphwalk.database as database
 
     settings = read_settings()
@@ -166,17 +167,17 @@ def load(
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")
     data(f"label          {loaded.scope}")
-    say('ask it:  graphwalk ask "…" --model openai/gpt-4.1-mini   (without a key: --model scripted/look)')
+    say('ask about it:  graphwalk ask "…" --model openai/gpt-4.1-mini   (without a key: --model scripted/look)')
 
 
 @app.command("clean")
 def clean(
-    all_: Annotated[bool, typer.Option("--all", help="Also graphs that were left there on purpose.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also remove graphs loaded or kept on purpose.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the graphs without removing them.")] = False,
 ) -> None:
-    """Remove graphs that killed runs left. Only GraphWalk's own graphs are touched, and none that is in use.
+    """Remove graphs left by killed runs.
 
-    A run that was killed less than five minutes ago counts as running.
+    Graphs in use, and data not loaded by GraphWalk, are kept. A killed run counts as running for five minutes.
     """
     import graphwalk.database as database
 
@@ -189,7 +190,7 @@ def clean(
         data(_described(load))
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")
     if in_use := sum(load.in_use for load in loads):
-        say(f"{counted(in_use, 'graph')} in use, or left by a run that was killed less than five minutes ago")
+        say(f"{counted(in_use, 'graph')} in use, or left by a run killed less than five minutes ago")
 
 
 def _described(load: "Load") -> str:

@@ -1,4 +1,4 @@
-"""`graphwalk doctor`: what works here, and how to fix the rest."""
+"""`graphwalk doctor`: installation checks with fixes."""
 
 import sys
 from collections.abc import Callable, Coroutine, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked. "off": not available, and not needed unless you want it."""
+    """The result of a check. "off": optional and not available."""
 
     name: str
     state: Literal["ok", "off", "broken"]
@@ -27,10 +27,9 @@ class Check:
 
 
 def doctor(
-    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Also try this model; repeatable.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Also check this model; repeatable.")] = None,
 ) -> None:
-    """Check what works here, and say how to fix the rest."""
-
+    """Check the installation, and show how to fix problems."""
     settings = read_settings()
     broken = False
     for check in _checks(settings, model or []):
@@ -53,7 +52,6 @@ def _checks(settings: Settings, models: list[str]) -> Iterator[Check]:
 
 
 def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
-
     try:
         return Check(name, "ok", run_async(look()))
     except GraphwalkError as error:
@@ -69,11 +67,11 @@ async def _embedded() -> str:
     graph = generate_graph(GraphSpec(preset="paper-100"), seed=0)
     store = await EmbeddedDatabase().load(graph)
     rows = await store.run("MATCH (n) RETURN count(n) AS count")
-    return f"kglite {version('kglite')} holds a graph of {rows[0]['count']} nodes"
+    return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
 
 
 def _installed() -> Iterator[Check]:
-    """Suites and stores by name; those of other packages are imported, to see whether they work."""
+    """Yield suites and stores. Those of plugins are imported."""
     from graphwalk.stores.registry import STORES
     from graphwalk.suites.registry import SUITES
 
@@ -89,7 +87,7 @@ def _loaded(registry: "Registry", name: str) -> Check:
     try:
         registry.load(name)
     except GraphwalkError as error:
-        return Check(title, "broken", str(error), "update or uninstall the package that brings it")
+        return Check(title, "broken", str(error), "update or uninstall its package")
     return Check(title, "ok", f"from {registry.origin(name)}")
 
 
@@ -100,11 +98,11 @@ def _neo4j(settings: Settings) -> Check:
     server, composed = status(settings).server, compose_server(settings)
     place = settings.neo4j_uri or (server and server.uri) or (composed and composed[0])
     if place is None:
-        return Check("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
+        return Check("neo4j", "off", "none known (not needed by the embedded store)", "graphwalk db up")
 
     async def look() -> str:
         graphs = await list_loads(settings)
-        return f"{place} answers, {counted(len(graphs), 'graph')} in it"
+        return f"{place} is running with {counted(len(graphs), 'graph')}"
 
     return _run("neo4j", look)
 
@@ -113,8 +111,8 @@ def _docker() -> Check:
     from graphwalk.database.server import docker_answers
 
     if docker_answers():
-        return Check("docker", "ok", "an engine answers; `graphwalk db up` uses it")
-    return Check("docker", "off", "no engine answers; `graphwalk db up` starts Neo4j from its jars (JDK and Maven)")
+        return Check("docker", "ok", "running; `graphwalk db up` uses it")
+    return Check("docker", "off", "not running; `graphwalk db up` starts Neo4j from its jars (needs JDK and Maven)")
 
 
 def _keys(settings: Settings) -> Iterator[Check]:
@@ -122,7 +120,7 @@ def _keys(settings: Settings) -> Iterator[Check]:
     for name in sorted(names):
         yield Check("key", "ok", f"{name} is set")
     if not names:
-        yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or write it into .env)")
+        yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or set it in .env)")
 
 
 def _model(spec: str, settings: Settings) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""Episodes, and the break-downs of a report as bars, as text for a terminal."""
+"""Terminal output of episodes, and of report breakdowns as bars."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _WIDTHS = (6, 24)
-"""Columns of a bar, at least and at most."""
+"""Minimum and maximum width of a bar, in columns."""
 _BESIDE = 5 + 3 * 2
-"""Room for the percentage and between columns."""
+"""Width of the percentage and the spaces between columns."""
 _INDENT = (0, 0, 0, 4)
 _RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
 
 
 def shown_episode(result: Result, *, most_rows: int | None = 10, prompt: bool = False) -> "Iterator[RenderableType]":
-    """`most_rows`: of each result (None: all). `prompt`: with the instructions, not only the question."""
+    """Yield the parts of an episode. `most_rows` limits rows of a result; `prompt` includes the system prompt."""
     yield _title(result)
     for message in result.trajectory.prompt:
         text = printable(message.content or "")
@@ -45,7 +45,7 @@ def shown_episode(result: Result, *, most_rows: int | None = 10, prompt: bool = 
             yield Text(f"\n{message.role}", style="bold")
             yield _block(Text(text))
         else:
-            yield Text(f"\ninstructions: {counted(len(text), 'character')}, shown by --prompt", style="dim")
+            yield Text(f"\nsystem prompt: {counted(len(text), 'character')} (--prompt)", style="dim")
     for number, turn in enumerate(result.trajectory.turns, 1):
         yield from _turn(number, turn, most_rows)
     if result.trajectory.error:
@@ -69,11 +69,11 @@ def _verdict(result: Result) -> tuple[str, str]:
     correct = result.score.get("correct")
     if correct is None:
         return str(result.exit_status), ""
-    return ("right", "bold green") if correct else (f"not right ({result.exit_status})", "bold red")
+    return ("correct", "bold green") if correct else (f"incorrect ({result.exit_status})", "bold red")
 
 
 def _turn(number: int, turn: Turn, most: int | None) -> "Iterator[RenderableType]":
-    forced = ", without tools: the turn limit" if turn.forced else ""
+    forced = ", without tools (turn limit)" if turn.forced else ""
     yield Text(f"\n{number}{forced}", style="bold")
     if turn.message.reasoning:
         yield _block(Text(printable(turn.message.reasoning), style="dim italic"))
@@ -99,12 +99,12 @@ def _call(found: ToolResult, most: int | None) -> "Iterator[RenderableType]":
         yield _block(Text(printable(note), style="dim"))
     yield _block(_Rows(rows[:most]))
     if most is not None and len(rows) > most:
-        yield _block(Text(f"… {len(rows) - most} more of {counted(len(rows), 'row')}, shown by --all", style="dim"))
+        yield _block(Text(f"… {len(rows) - most} more of {counted(len(rows), 'row')} (--all)", style="dim"))
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows as a table, or one below the other where that would break words. `marks` stand in front, each coloured."""
+    """Rows as a table, or as lines if a table would break words. `marks` are coloured prefixes."""
 
     rows: Sequence[Mapping[str, Any]]
     marks: Sequence[tuple[str, str]] | None = None
@@ -116,8 +116,8 @@ class _Rows:
             return
         for number, row in enumerate(self.rows):
             mark, style = self.marks[number] if self.marks else ("", "")
-            told = " · ".join(f"{one_line(name)}: {one_line(_plain(value))}" for name, value in row.items())
-            yield Text(f"{mark} {told}".lstrip(), style=style)
+            text = " · ".join(f"{one_line(name)}: {one_line(_plain(value))}" for name, value in row.items())
+            yield Text(f"{mark} {text}".lstrip(), style=style)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement.get(console, options, self._table())
@@ -143,15 +143,15 @@ def _plain(value: Any) -> str:
 
 
 def _answer(result: Result) -> "Iterator[RenderableType]":
-    """Row by row where both are rows, else one below the other."""
+    """Compare row by row if both are rows, else print answer and target."""
     answer, target, task = result.answer, result.task.get("gold"), result.task
     yield Text("\nanswer", style="bold")
     if answer is not None and target is not None and _are_rows(answer) and _are_rows(target) and (answer or target):
         yield _block(_compared(answer, target, task))
         if task.get("mode") == "any-one" and len(target) > 1:
-            yield _block(Text(f"any one of {counted(len(target), 'row')} is right", style="dim"))
+            yield _block(Text(f"any one of {counted(len(target), 'row')} is correct", style="dim"))
         return
-    yield _block(Text("none was read" if answer is None else printable(_plain(answer))))
+    yield _block(Text("no answer found" if answer is None else printable(_plain(answer))))
     if target is not None:
         yield Text("target", style="bold")
         yield _block(Text(printable(_plain(target))))
@@ -162,7 +162,7 @@ def _are_rows(value: Any) -> bool:
 
 
 def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
-    """What was answered, right or wrong, and what is missing."""
+    """Return the rows of the answer, marked correct or incorrect, and the missing ones."""
     fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
     answer = typed_rows(answer, target, fields)
     wanted, given = row_set(target, fields), row_set(answer, fields)
@@ -175,7 +175,7 @@ def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> 
 
 
 def _figures(result: Result) -> "Iterator[RenderableType]":
-    """The score field by field, and what the episode took."""
+    """Yield the fields of the score, then turns, calls, time, tokens and cost."""
     if result.score is not None:
         table = Table.grid(padding=(0, 2, 0, 0))
         for name, value in result.score.items():
@@ -197,9 +197,12 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
 
 
 def elapsed_and_tools(result: Result) -> list[str]:
-    """Return the elapsed time, and the summed time of the tool calls where there are any."""
+    """Return the elapsed time, and the total time of the tool calls, if any."""
     tools = result.trajectory.tool_seconds
-    return [duration(result.seconds), *([f"tool calls {duration(tools)} in sum"] if result.trajectory.results else [])]
+    return [
+        duration(result.seconds),
+        *([f"tool calls {duration(tools)} in total"] if result.trajectory.results else []),
+    ]
 
 
 def _number(value: Any) -> str:
@@ -211,9 +214,9 @@ def _block(part: "RenderableType") -> Padding:
 
 
 def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
-    """`heads`: the first fields of their lines in the log, task by task."""
+    """Yield a line for each episode, grouped by task. `heads`: first fields of the log lines."""
     settings = len({head["setting"] for head in heads}) > 1
-    names = [_player(head, settings) for head in heads]
+    names = [_name(head, settings) for head in heads]
     width = max(map(cell_len, names), default=0)
     for task, group in groupby(zip(heads, names, strict=True), lambda one: str(one[0]["task_id"])):
         yield Text(one_line(task), style="bold")
@@ -223,8 +226,8 @@ def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
             yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<9}", style), f"  {effort}")
 
 
-def _player(head: Mapping[str, Any], settings: bool) -> str:
-    """Model, setting where there are several, and which repeat it is."""
+def _name(head: Mapping[str, Any], settings: bool) -> str:
+    """Return the model, the setting if there are several, and the number of the repeat."""
     again = f" #{head['repeat']}" if head["repeat"] else ""
     return one_line(f"{head['model']}{' ' + head['setting'] if settings else ''}{again}")
 
@@ -235,13 +238,13 @@ def _short_verdict(head: Mapping[str, Any]) -> tuple[str, str]:
         return one_line(head["exit_status"]), "yellow"
     if score.get("correct") is None:
         return one_line(head["exit_status"]), ""
-    return ("right", "green") if score["correct"] else ("not right", "red")
+    return ("correct", "green") if score["correct"] else ("incorrect", "red")
 
 
 def bars(report: "Report", columns: int) -> Iterator[Table]:
-    """A table for each break-down: group, model, accuracy as a bar and in percent; none where nothing is judged.
+    """Yield a table for each breakdown: group, model, accuracy as a bar and in percent.
 
-    `columns`: those of the terminal.
+    `columns`: width of the terminal. Without scores there is no table.
     """
     if all(row.get("accuracy") is None for row in report.rows):
         return
@@ -254,7 +257,7 @@ def bars(report: "Report", columns: int) -> Iterator[Table]:
 
 
 def _bar_table(title: str, rows: "list[tuple[str, ReportRow]]", columns: int, settings: bool) -> Table:
-    """`settings`: whether players are named with them. Bars are as long as names leave room for."""
+    """Return a table of bars as long as the names permit. `settings`: show them beside models."""
     players = [one_line(f"{row['model']} {row['setting']}" if settings else row["model"]) for _, row in rows]
     named = max((cell_len(one_line(group)) for group, _ in rows), default=0) + max(map(cell_len, players), default=0)
     least, most = _WIDTHS
@@ -276,7 +279,7 @@ def _bar_table(title: str, rows: "list[tuple[str, ReportRow]]", columns: int, se
 
 
 def _bar(share: float, width: int) -> str:
-    """So many of `width` columns, in eighths; what is more than nothing can be seen."""
+    """Return a bar of `width` columns, in eighths. A positive share shows at least one eighth."""
     eighths = max(round(share * width * 8), 1 if share > 0 else 0)
     whole, rest = divmod(eighths, 8)
     return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width, "·")

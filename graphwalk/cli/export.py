@@ -1,4 +1,4 @@
-"""`graphwalk export`: runs in the formats of other programs, and training data, from runs and from the suites."""
+"""`graphwalk export`: runs in the formats of other programs, and training data."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -9,6 +9,7 @@ import typer
 from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
+from graphwalk.cli.help import App
 from graphwalk.cli.options import run_folders, suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
@@ -19,7 +20,7 @@ _Group: Any = suite_group("EXPORT")
 
 
 class _ExportGroup(_Group):  # type: ignore[misc]
-    """The commands of the suites, and one for each format that is registered."""
+    """The commands of the suites, and one for each registered export format."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         from graphwalk.exports.registry import EXPORTS
@@ -36,14 +37,12 @@ class _ExportGroup(_Group):  # type: ignore[misc]
         except ConfigError as error:
             say(f"warning: {error}")
             return None
-        made = typer.Typer(rich_markup_mode=None, add_completion=False)
+        made = App(add_completion=False)
         made.command(cmd_name, help=exporter.__doc__)(_command(exporter))
         return get_command(made)
 
 
-app = typer.Typer(
-    cls=_ExportGroup, help="Write runs in other programs' formats, or training data.", no_args_is_help=True
-)
+app = App(cls=_ExportGroup, help="Write runs in other programs' formats, or training data.")
 
 
 class Arguments(StrEnum):
@@ -64,12 +63,12 @@ def export() -> None:
 def _command(exporter: Callable[..., None]) -> Callable[..., None]:
     def command(
         run: Annotated[Path, typer.Argument(help="A run folder or a published run.", autocompletion=run_folders)],
-        out: Annotated[Path, typer.Option(help="The file, or the new folder, to be written.")],
+        out: Annotated[Path, typer.Option(help="Output file, or new folder.")],
         model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
         setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
         per_episode: Annotated[
-            bool, typer.Option("--per-episode", help="atif, sts: One file per episode, not per model.")
+            bool, typer.Option("--per-episode", help="atif, sts: one file per episode instead of per model.")
         ] = False,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
@@ -89,24 +88,26 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
 @app.command("traces")
 def traces(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.", autocompletion=run_folders)],
-    out: Annotated[Path, typer.Option(help="FILE.jsonl; what it holds is told by FILE.manifest.json.")],
-    correct: Annotated[bool, typer.Option("--correct", help="Right answers only.")] = False,
-    grounded: Annotated[bool, typer.Option("--grounded", help="Answers that tool results prove in full.")] = False,
+    out: Annotated[Path, typer.Option(help="FILE.jsonl; its contents are described in FILE.manifest.json.")],
+    correct: Annotated[bool, typer.Option("--correct", help="Only correct answers.")] = False,
+    grounded: Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")] = False,
     over_par: Annotated[
-        float | None, typer.Option(min=1.0, max=1000.0, help="At most so many times the expert's calls: 1.5.")
+        float | None, typer.Option(min=1.0, max=1000.0, help="Maximum ratio of tool calls to the expert's.")
     ] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Episodes of this model alone; repeatable.")] = None,
-    arguments: Annotated[Arguments, typer.Option(help="Arguments of calls: for TRL, or for APIs.")] = Arguments.OBJECT,
-    protocol: Annotated[Protocol, typer.Option(help="Calls as such, or written in the text.")] = Protocol.NATIVE,
-    thoughts: Annotated[bool, typer.Option(help="Words before calls; scripted agents think in words.")] = True,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model; repeatable.")] = None,
+    arguments: Annotated[
+        Arguments, typer.Option(help="Call arguments as object (TRL) or string (APIs).")
+    ] = Arguments.OBJECT,
+    protocol: Annotated[Protocol, typer.Option(help="Tool calls native, or written as text.")] = Protocol.NATIVE,
+    thoughts: Annotated[bool, typer.Option(help="Text before calls; scripted agents explain their steps.")] = True,
     refusals: Annotated[
-        float, typer.Option(min=0.0, max=100.0, help="Percent: traces more, of questions without an answer.")
+        float, typer.Option(min=0.0, max=100.0, help="Additional traces of unanswerable questions, in percent.")
     ] = 0.0,
-    seed: Annotated[int, typer.Option(help="Draws wordings of thoughts, and refusals.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of thoughts and refusals.")] = 0,
 ) -> None:
-    """Write the episodes of runs as chats that models are fine-tuned on, one a line.
+    """Write episodes of runs as chats for fine-tuning, one per line.
 
-    `datasets`, TRL and chat templates read them: {"messages", "tools", "task_id", …}.
+    Each line is readable by `datasets`, TRL and chat templates: {"messages", "tools", "task_id", …}.
     """
     from graphwalk.evaluation.splits import manifest_path
     from graphwalk.runs.run_folder import RunFolder
@@ -125,10 +126,13 @@ def traces(
 
 @app.command("check-splits")
 def check_splits(
-    files: Annotated[list[Path], typer.Argument(help="Files of traces: training, validation, test.")],
-    wordings: Annotated[bool, typer.Option("--wordings", help="Wordings of questions must differ too.")] = False,
+    files: Annotated[list[Path], typer.Argument(help="Trace files: training, validation, test.")],
+    wordings: Annotated[bool, typer.Option("--wordings", help="Also require distinct question wordings.")] = False,
 ) -> None:
-    """Prove that files of traces share no graph, no chat and no name. Exit code 2 where they do."""
+    """Check that trace files share no graph, chat or name.
+
+    Exit with code 2 if they do.
+    """
     from itertools import combinations
 
     from graphwalk.evaluation import splits
@@ -141,4 +145,4 @@ def check_splits(
         shared = one.wordings & other.wordings
         if wordings and shared:
             raise ConfigError(f"{one.name} and {other.name} share {counted(len(shared), 'wording')}: {min(shared)}")
-    say("proven: no graph, no chat and no name is in two of them, and each is as its manifest says")
+    say("verified: no two files share a graph, a chat or a name, and each file matches its manifest")

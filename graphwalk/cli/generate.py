@@ -11,6 +11,7 @@ from graphwalk.asynchronous import run_async
 from graphwalk.bulk import Workers, write_rows
 from graphwalk.cli import options
 from graphwalk.cli.export import Arguments, Protocol
+from graphwalk.cli.help import App
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source, presets, suite_group
 from graphwalk.console import data, say
 from graphwalk.errors import ConfigError
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from graphwalk.types.graph import PropertyGraph
 
 
-_HINT = "write it as nodes=100000,mean_degree=5,seed=7 (the options of graphwalk generate graph), or name a preset"
+_HINT = "use nodes=100000,mean_degree=5,seed=7 (options of graphwalk generate graph), or a preset"
 
 
 def read_graph_or_spec(place: Path, settings: Settings) -> "PropertyGraph":
-    """The graph in a file or folder (`read_any`), or that of `paper-500` or `nodes=100000,mean_degree=5,seed=7`.
+    """Return the graph of a file or folder (`read_any`), a preset, or `nodes=100000,mean_degree=5,seed=7`.
 
-    What is there as a file is read. ConfigError that says what is wrong with it.
+    An existing file takes precedence. Raise ConfigError if it is invalid.
     """
     from graphwalk.database.scripts import read_any
     from graphwalk.graphs.generate import GRAPH_PRESETS
@@ -42,7 +43,7 @@ def read_graph_or_spec(place: Path, settings: Settings) -> "PropertyGraph":
 
 
 def generated(words: str) -> "PropertyGraph":
-    """The graph of `preset` or of `field=value,…`: fields of a GraphSpec, `seed` (0) and `index` (0)."""
+    """Return the graph of `preset` or of `field=value,…`: fields of a GraphSpec, `seed` (0) and `index` (0)."""
     from graphwalk.config.yaml_files import parse_value, validate
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
@@ -58,29 +59,34 @@ def generated(words: str) -> "PropertyGraph":
 
 def traces(
     experiment: Annotated[
-        str, typer.Argument(help="A name or a YAML file: which tasks.", autocompletion=options.experiments)
+        str, typer.Argument(help="Experiment name or YAML file.", autocompletion=options.experiments)
     ],
-    out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet; FILE.manifest.json tells what it holds.")],
+    out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet, described in FILE.manifest.json.")],
     model: Annotated[
-        list[str] | None, typer.Option("--model", "-m", help="A scripted agent; repeatable. Default: scripted/expert.")
+        list[str] | None, typer.Option("--model", "-m", help="Scripted agent; repeatable. Default: scripted/expert.")
     ] = None,
-    graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or instances of each kind.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Everything follows from it. Default: the experiment's.")] = None,
-    grounded: Annotated[bool, typer.Option("--grounded", help="Answers that tool results prove in full.")] = False,
-    arguments: Annotated[Arguments, typer.Option(help="Arguments of calls: for TRL, or for APIs.")] = Arguments.OBJECT,
-    protocol: Annotated[Protocol, typer.Option(help="Calls as such, or written in the text.")] = Protocol.NATIVE,
-    thoughts: Annotated[bool, typer.Option(help="Words before calls.")] = True,
+    graphs: Annotated[
+        int | None, typer.Option(min=1, help="Number of graphs, mazes or instances of each kind.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed. Default: the experiment's.")] = None,
+    grounded: Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")] = False,
+    arguments: Annotated[
+        Arguments, typer.Option(help="Call arguments as object (TRL) or string (APIs).")
+    ] = Arguments.OBJECT,
+    protocol: Annotated[Protocol, typer.Option(help="Tool calls native, or written as text.")] = Protocol.NATIVE,
+    thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
     refusals: Annotated[
-        float, typer.Option(min=0.0, max=100.0, help="Percent: traces more, of questions without an answer.")
+        float, typer.Option(min=0.0, max=100.0, help="Additional traces of unanswerable questions, in percent.")
     ] = 0.0,
     override: Annotated[
-        list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Any field of the experiment; repeatable.")
+        list[str] | None,
+        typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Let scripted agents do the tasks of an experiment, and write what is right as chats for fine-tuning.
+    """Write correct solutions of scripted agents for fine-tuning.
 
-    The same lines as `graphwalk export traces --correct` writes of a run, without the run.
+    The lines are those that `graphwalk export traces --correct` writes after a run.
     """
     from graphwalk.evaluation.splits import manifest_path, write_manifest
     from graphwalk.experiments.loading import load_experiment
@@ -106,11 +112,9 @@ def traces(
     say(f"{written}, written to {out}, and {manifest_path(out)}")
 
 
-app = typer.Typer(
-    cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True
-)
+app = App(cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.")
 
-Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 _ROWS = (".jsonl", ".parquet")
 
 
@@ -121,69 +125,66 @@ def generate() -> None:
 
 @app.command("twin")
 def twin(
-    out: Annotated[Path, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher: the copy.")],
-    mapping: Annotated[Path, typer.Option(help="FILE.json: what stands for what. Only its owner may read it.")],
+    out: Annotated[Path, typer.Option(help="Copy: FILE.json, FILE.graphml or FILE.cypher.")],
+    mapping: Annotated[Path, typer.Option(help="Mapping of names, as FILE.json readable by you alone.")],
     graph: GraphFile = None,
     database: DatabaseName = None,
     seed: Seed = 0,
 ) -> None:
-    """Make an anonymised copy of a graph: the same structure, and not one of its words."""
-    from graphwalk.errors import ConfigError
+    """Write an anonymised copy of a graph: same structure, new names."""
     from graphwalk.graphs.anonymise import make_anonymised_copy, save_mapping
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.stores.sources import read_source
 
     graph_format(out)
     if out.resolve() == mapping.resolve():
-        raise ConfigError("--out and --mapping are one file", hint="keep the mapping apart from the copy")
+        raise ConfigError("--out and --mapping are the same file", hint="pass two file names")
     made = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
     save_mapping(made, mapping)
     save_graph(made.graph, out)
     data(f"nodes          {made.graph.node_count}")
     data(f"relationships  {made.graph.relationship_count}")
     data(f"digest         {made.graph.digest}")
-    say(f"written to {out}; what stands for what: {mapping}, which undoes it, and only you can read")
+    say(f"written to {out}; mapping back to the original: {mapping} (readable by you alone)")
 
 
 @app.command("graph")
 def graph(
     preset: Annotated[
-        str | None, typer.Option(help="paper-100, paper-150, paper-200 or paper-500.", autocompletion=presets)
+        str | None, typer.Option(help="Preset: paper-100, paper-150, paper-200 or paper-500.", autocompletion=presets)
     ] = None,
     seed: Seed = 0,
-    index: Annotated[int, typer.Option(min=0, help="Number in a series of graphs of one seed.")] = 0,
+    index: Annotated[int, typer.Option(min=0, help="Index of the graph in the series of the seed.")] = 0,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
-    labels: Annotated[int | None, typer.Option(help="Number of node classes.")] = None,
-    relationship_types: Annotated[int | None, typer.Option(help="Number of relationship classes.")] = None,
-    properties: Annotated[float | None, typer.Option(help="Mean number of properties of a class.")] = None,
-    values: Annotated[int | None, typer.Option(help="Values that a property can take.")] = None,
+    labels: Annotated[int | None, typer.Option(help="Number of node labels.")] = None,
+    relationship_types: Annotated[int | None, typer.Option(help="Number of relationship types.")] = None,
+    properties: Annotated[float | None, typer.Option(help="Mean number of properties of a label.")] = None,
+    values: Annotated[int | None, typer.Option(help="Number of values of a property.")] = None,
     mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
-    density: Annotated[float | None, typer.Option(help="Probability of a relationship, in place of a degree.")] = None,
+    density: Annotated[float | None, typer.Option(help="Probability of a relationship, instead of a degree.")] = None,
     pair_fraction: Annotated[
-        float | None, typer.Option(help="Share of all ordered pairs of labels that a relationship type spans.")
+        float | None, typer.Option(help="Share of label pairs connected by a relationship type.")
     ] = None,
-    hops: Annotated[int | None, typer.Option(help="Longest walk that questions about it ask for: 2 or 3.")] = None,
-    missing_rate: Annotated[float | None, typer.Option(help="Share of properties left out.")] = None,
+    hops: Annotated[int | None, typer.Option(help="Maximum number of hops in questions: 2 or 3.")] = None,
+    missing_rate: Annotated[float | None, typer.Option(help="Share of missing properties.")] = None,
     self_loops: Annotated[
         bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
     ] = None,
     parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
     short_names: Annotated[
-        bool | None, typer.Option("--short-names", help="Words of three letters, and short keys: for small contexts.")
+        bool | None, typer.Option("--short-names", help="Names of three letters, and short keys.")
     ] = None,
-    names: Annotated[str | None, typer.Option(help="any; or train and held_out: two pools that share no name.")] = None,
-    count: Annotated[
-        int, typer.Option(min=1, help="How many of the series, from --index on: rows of FILE.jsonl or FILE.parquet.")
-    ] = 1,
+    names: Annotated[str | None, typer.Option(help="Pool of names: any, train or held_out (disjoint).")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="FILE.json, .graphml, .cypher, a folder for CSV; .jsonl, .parquet: rows. Default: only count."
+            help="FILE.json, .graphml, .cypher, .jsonl, .parquet, or a folder for CSV. Default: print counts only."
         ),
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Generate a property graph with meaningless names, or as many as are wanted."""
+    """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
     from graphwalk.graphs.files import save_graph, writable_format
     from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -226,11 +227,10 @@ def graph(
 
 
 def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path | None, workers: int | None) -> None:
-    from graphwalk.errors import ConfigError
     from graphwalk.graphs.rows import graph_rows
 
     if out is None or out.suffix.lower() not in _ROWS:
-        raise ConfigError("several graphs are written as rows of one file", hint="--out graphs.jsonl, or .parquet")
+        raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
     say(f"{write_rows(graph_rows(spec, seed, index, count), out, workers)}, written to {out}")
 
 
@@ -238,15 +238,15 @@ app.command("traces")(traces)
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(help='A graph file, a folder of CSV, a Cypher script, or "example".')],
+    source: Annotated[Path, typer.Argument(help='Graph file, folder of CSV, Cypher script, or "example".')],
     target: Annotated[Path, typer.Argument(help="FILE.json, .graphml, .cypher, or a folder for CSV.")],
     undirected: Annotated[
-        Literal["refuse", "both"], typer.Option(help="both: read every undirected edge both ways.")
+        Literal["refuse", "both"], typer.Option(help="Undirected edges: refuse, or read in both directions.")
     ] = "refuse",
 ) -> None:
-    """Read a graph in one format and write it in another.
+    """Convert a graph to another format.
 
-    A Cypher script of somebody's own is run by a Neo4j that is started for it alone and is empty.
+    A Cypher script not written by GraphWalk is executed by a temporary, empty Neo4j.
     """
     from graphwalk.database.scripts import read_any
     from graphwalk.graphs.files import writable_format

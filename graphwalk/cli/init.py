@@ -1,4 +1,4 @@
-"""`graphwalk init`: a small experiment of one's own, or a package with a model backend, to be changed."""
+"""`graphwalk init`: scaffolding for an experiment or a model backend."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,16 +8,16 @@ import typer
 
 def init(
     folder: Annotated[
-        Path | None, typer.Argument(help="A new or empty folder. Default for a backend: graphwalk-NAME.")
+        Path | None, typer.Argument(help="New or empty folder. Default with --backend: graphwalk-NAME.")
     ] = None,
     backend: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A package that adds models named NAME/MODEL, with its test.")
+        str | None, typer.Option(metavar="NAME", help="Create a package for models named NAME/MODEL.")
     ] = None,
 ) -> None:
-    """Write a small experiment of your own, or with --backend a model backend.
+    """Create a new experiment, or a model backend with --backend.
 
-    The experiment: itself, a question, a tool and a prompt, each with comments on every part. The backend: a package
-    with one class, its entry point and its test. Both run at once, and are yours to change.
+    An experiment comes with a question, a tool and a prompt, all commented. A backend is a package with a class, an
+    entry point and a test. Both run unchanged.
     """
     import shlex
 
@@ -25,7 +25,7 @@ def init(
     from graphwalk.errors import ConfigError
 
     if folder is None and backend is None:
-        raise ConfigError("no folder is named", hint="graphwalk init FOLDER, or graphwalk init --backend NAME")
+        raise ConfigError("no folder given", hint="graphwalk init FOLDER, or graphwalk init --backend NAME")
     folder = folder or Path(f"graphwalk-{backend}")
     files = _experiment_files() if backend is None else _backend_files(backend)
     try:
@@ -54,7 +54,7 @@ def _experiment_files() -> dict[str, str]:
 
 
 def _backend_files(name: str) -> dict[str, str]:
-    """Path in the package → text. ConfigError for a name that is no name of a provider, or is taken."""
+    """Return text by path in the package. Raise ConfigError if the name is invalid or taken."""
     import re
 
     from graphwalk.errors import ConfigError
@@ -64,9 +64,9 @@ def _backend_files(name: str) -> dict[str, str]:
     from graphwalk.settings import server_variable
 
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):
-        raise ConfigError(f"--backend {name!r}: small letters, digits and - only", hint="--backend my-models")
+        raise ConfigError(f"--backend {name!r}: expected lower-case letters, digits and -", hint="--backend my-models")
     if name in (*PROVIDERS.built_in, *EPISODE_PROVIDERS):
-        raise ConfigError(f"--backend {name}: GraphWalk has a provider of that name", hint="choose another")
+        raise ConfigError(f"--backend {name}: name of a built-in provider", hint="choose another name")
     package = f"graphwalk_{name.replace('-', '_')}"
     words = {
         "name": name,

@@ -1,4 +1,4 @@
-"""`graphwalk models`, `tools`, `questions`, `experiments` and `tasks`: lists of what there is."""
+"""`graphwalk models`, `tools`, `questions`, `experiments` and `tasks`: list what is available."""
 
 import json as json_form
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli import options
+from graphwalk.cli.help import App
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
 from graphwalk.console import data, prose, say
 from graphwalk.errors import ConfigError
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
     from graphwalk.models.conformance import Capability
 
 
-models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
+models = App(help="List model providers, and check a model's capabilities.")
 
-Name = Annotated[str | None, typer.Argument(help="Show this one in full.")]
-NameOrFile = Annotated[
-    str | None, typer.Argument(help="Show this one in full; the path of a YAML file for one of yours.")
-]
+Name = Annotated[str | None, typer.Argument(help="Name to show in full.")]
+NameOrFile = Annotated[str | None, typer.Argument(help="Name or YAML file to show in full.")]
 
 
 @models.command("list")
@@ -35,14 +34,13 @@ def list_models() -> None:
 
     _columns(list_providers())
     data("")
-    prose("A key comes from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
+    prose("Keys are read from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
 
 
 def tools(name: NameOrFile = None) -> None:
     """List the tools, or show one in full.
 
-    You see what a model is told about the tool, and the Cypher behind it. A file of your own is checked before it is
-    shown.
+    A tool is shown with its description for the model and its Cypher. Your own YAML file is checked first.
     """
     from graphwalk.tools.tool import load_tools, tool_names
 
@@ -53,8 +51,8 @@ def tools(name: NameOrFile = None) -> None:
     data(tool.file_text.rstrip())
 
 
-def questions(name: Name = None) -> None:
-    """List the kinds of questions, or show one, by its name or the path of a YAML file of your own."""
+def questions(name: NameOrFile = None) -> None:
+    """List the question kinds, or show one in full."""
     from graphwalk.suites.questions.catalogue import choose_kinds
 
     if name is None:
@@ -64,23 +62,22 @@ def questions(name: Name = None) -> None:
     (kind,) = choose_kinds([name])
     data(kind.file.text.rstrip())
     if kind.python is None:
-        say(f"{kind.name} has no Python part: its Cypher is its only oracle, and scripted/expert cannot play it")
+        say(f"{kind.name} has no Python evaluator: targets come from Cypher alone, and scripted/expert cannot run it")
 
 
 def experiments(
     name: Annotated[
         str | None,
-        typer.Argument(help="Show this one in full, a name or a file.", autocompletion=options.experiments),
+        typer.Argument(help="Name or YAML file to show in full.", autocompletion=options.experiments),
     ] = None,
     shown: Annotated[str | None, typer.Argument(hidden=True)] = None,
-    resolved: Annotated[
-        bool, typer.Option("--resolved", help="With all fields and their defaults, as it would run.")
-    ] = False,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON Schema of experiments, for editors.")
-    ] = False,
+    resolved: Annotated[bool, typer.Option("--resolved", help="Include all fields with their defaults.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of experiments.")] = False,
 ) -> None:
-    """List the ready-made experiments, or show one: `graphwalk experiments show quickstart --resolved`."""
+    """List the shipped experiments, or show one in full.
+
+    Example: graphwalk experiments show quickstart --resolved
+    """
     import json
 
     from graphwalk.experiments.config import experiment_schema
@@ -111,24 +108,24 @@ def _first_sentence(text: str) -> str:
 
 @models.command("check")
 def check(
-    model: Annotated[str, typer.Argument(help="provider/model", autocompletion=options.models)],
+    model: Annotated[str, typer.Argument(help="Model as provider/model.", autocompletion=options.models)],
     model_argument: options.ModelArguments = None,
     without: Annotated[
-        list[str] | None, typer.Option(metavar="CAPABILITY", help="May fail, as with a weak model; repeatable.")
+        list[str] | None, typer.Option(metavar="CAPABILITY", help="Capability that may fail; repeatable.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, max=3600, help="Time for each check.")] = 120,
+    seconds: Annotated[float, typer.Option(min=1, max=3600, help="Time limit of each check, in seconds.")] = 120,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Try what a model can do, capability by capability.
+    """Check a model's capabilities with about fifteen short calls.
 
-    Text, tool calls, usage, errors and more, with some fifteen short calls. Exit code 0: nothing failed but what may;
-    4: something failed, or no reply came; 2: there is no such model, or its key is missing.
+    Text, tool calls, usage, errors and more are checked. Exit code 0: no unexpected failures; 4: failures, or no
+    reply; 2: unknown model, or missing key.
     """
     from graphwalk.models.conformance import CAPABILITIES, check_model
     from graphwalk.models.registry import no_reply_hint, open_model
 
     if unknown := [name for name in without or () if name not in CAPABILITIES]:
-        raise ConfigError(f"--without {unknown[0]}: there is no such capability", hint=", ".join(CAPABILITIES))
+        raise ConfigError(f"--without {unknown[0]}: unknown capability", hint=", ".join(CAPABILITIES))
     arguments = (options.arguments_of([model], model_argument) or {}).get(model)
 
     async def tried() -> "list[Capability]":
@@ -140,7 +137,7 @@ def check(
 
     found = run_async(tried())
     failed = [one.name for one in found if one.status == "failed" and one.name not in (without or ())]
-    # Without a first reply nothing was tried, and nothing can be allowed to fail.
+    # Without a first reply no other capability was checked, so --without does not apply.
     failed = failed or [one.name for one in found[:1] if len(found) == 1 and one.status == "failed"]
     if json:
         capabilities = [asdict(capability) for capability in found]
@@ -148,7 +145,7 @@ def check(
     else:
         _print(found)
     if len(found) == 1:
-        say(f"nothing came back, so nothing else was tried: {no_reply_hint(model)}")
+        say(f"no reply, so no other check was made: {no_reply_hint(model)}")
     if failed:
         raise typer.Exit(4)
 
@@ -162,16 +159,18 @@ def _print(found: "Sequence[Capability]") -> None:
 def tasks(
     graph: GraphFile = None,
     database: DatabaseName = None,
-    seed: Annotated[int, typer.Option(help="Decides which parameters the questions get.")] = 0,
-    question: Annotated[list[str] | None, typer.Option(help="Only this one, by name or file; repeatable.")] = None,
-    per_question: Annotated[int, typer.Option(min=1, help="Tasks per question.")] = 1,
-    answers: Annotated[bool, typer.Option("--answers", help="Print the right rows too.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with Cypher and gold.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed of the questions' parameters.")] = 0,
+    question: Annotated[list[str] | None, typer.Option(help="Question kind, by name or YAML file; repeatable.")] = None,
+    per_question: Annotated[int, typer.Option(min=1, help="Number of tasks per question kind.")] = 1,
+    answers: Annotated[bool, typer.Option("--answers", help="Also print the target rows.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line, with Cypher and target.")
+    ] = False,
 ) -> None:
-    """Print the questions on a graph, and how many rows their answers have.
+    """Print questions on a graph and the size of their answers.
 
-    Each answer is proven by two oracles; to a question of your own without a Python part, by one. Questions that the
-    graph cannot host are left out, and named.
+    Each target is computed twice, by Cypher and by Python; by Cypher alone for your own kinds without Python. Kinds
+    without usable parameters on this graph are listed as skipped.
     """
     from graphwalk.suites.questions.generate import tasks_of_source
 
@@ -183,7 +182,7 @@ def tasks(
     for task in run_async(work):
         data(task.model_dump_json() if json else printable(_text(task, answers)))
     for name, reason in left_out.items():
-        say(f"without {name}: {reason}")
+        say(f"{name}: {reason}")
 
 
 def _text(task: Any, answers: bool) -> str:

@@ -1,4 +1,4 @@
-"""`graphwalk mcp`: the tools over a graph, for any client of the Model Context Protocol."""
+"""`graphwalk mcp`: the tools of a graph as a server of the Model Context Protocol."""
 
 import logging
 from typing import Annotated, Literal
@@ -17,21 +17,23 @@ def mcp(
     database: DatabaseName = None,
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
-    transport: Annotated[Literal["stdio", "http"], typer.Option(help="stdio: for a client that starts us.")] = "stdio",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0: one that is free.")] = 8420,
-    host: Annotated[str, typer.Option(help="For http: an address of this machine to listen at.")] = "127.0.0.1",
+    transport: Annotated[
+        Literal["stdio", "http"], typer.Option(help="stdio for clients that start the server, or http.")
+    ] = "stdio",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port for http; 0 for any free port.")] = 8420,
+    host: Annotated[str, typer.Option(help="Address for http to listen at.")] = "127.0.0.1",
     tool: Annotated[
-        list[str] | None, typer.Option(help="Offer this tool, by name or YAML file; repeatable. Default: the four.")
+        list[str] | None,
+        typer.Option(help="Tool to offer, by name or YAML file; repeatable. Default: the four standard tools."),
     ] = None,
     override: Annotated[
         list[str] | None,
-        typer.Option("-o", metavar="KEY=VALUE", help="Limits and form of results: agent.result_budget=20; repeatable."),
+        typer.Option("-o", metavar="KEY=VALUE", help="Override limits: agent.result_budget=20; repeatable."),
     ] = None,
 ) -> None:
-    """Serve the tools over a graph to any client of the Model Context Protocol.
+    """Serve the tools over a graph as an MCP server (read-only).
 
-    Nothing can be changed through it. Over http clients need a token: that in GRAPHWALK_MCP_TOKEN, else one that is
-    made and shown once.
+    Clients over http need a token: GRAPHWALK_MCP_TOKEN, or one that is generated and printed once.
     """
     source = part_of(chosen_source(graph, database), labels, relationship_types)
     try:
@@ -57,7 +59,7 @@ def mcp(
 
 
 class _Lines(logging.Handler):
-    """What libraries log is for people: one line on stderr each, without secrets and control characters."""
+    """A handler that writes each log record as one redacted line on stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()

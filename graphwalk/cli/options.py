@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
+from graphwalk.cli.help import App, Group
 from graphwalk.console import say
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.settings import Settings, read_settings
@@ -26,13 +26,13 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class Sets:
-    """The field of an experiment that an option sets; it stands beside the option in `Annotated`."""
+    """The field of an experiment that an option sets, as metadata of `Annotated`."""
 
     field: str
 
 
 def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Make a command of a function that takes an object: each field of its dataclass becomes an option."""
+    """Return a decorator for a command that takes a dataclass, each field of which becomes an option."""
 
     def command(function: Callable[[Options], None]) -> Callable[..., None]:
         def run(**given: Any) -> None:
@@ -53,7 +53,7 @@ def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
 
 
 def fields_set(options: Any) -> dict[str, Any]:
-    """Return field of the experiment → value, for the options that set one; False sets nothing."""
+    """Return the values of experiment fields that the options set. False sets nothing."""
     hints = get_type_hints(type(options), include_extras=True)
     named = {name: found for name, hint in hints.items() for found in get_args(hint)[1:] if isinstance(found, Sets)}
     given = {sets.field: getattr(options, name) for name, sets in named.items()}
@@ -62,39 +62,37 @@ def fields_set(options: Any) -> dict[str, Any]:
 
 ModelArguments = Annotated[
     list[str] | None,
-    typer.Option("-M", metavar="KEY=VALUE", help="What the class of the model is opened with besides; repeatable."),
+    typer.Option("-M", metavar="KEY=VALUE", help="Extra keyword argument for the model's constructor; repeatable."),
 ]
 SERVER = "local"
-"""What the server of a model without a provider is called."""
+"""Name of the server of models without a provider."""
 
 
 def models_and_servers(
     named: Sequence[str] | None, base_url: str | None, settings: Settings
 ) -> tuple[list[str] | None, dict[str, str] | None]:
-    """The models to play (None: those of the experiment), and the base URLs of their servers.
+    """Return the models to run (None: those of the experiment), and the base URLs of their servers.
 
-    With `base_url` a model that names no provider is one of that server; GRAPHWALK_MODEL may name it.
+    With `base_url`, a model without a provider is served there. GRAPHWALK_MODEL is the default model.
     """
     if base_url is None:
         return list(named) if named else None, None
     models = list(named) if named else [settings.model] if settings.model else []
     if not models:
-        raise ConfigError("--base-url is the server of a model, and none is named", hint="-m NAME --base-url URL")
+        raise ConfigError("--base-url requires a model", hint="-m NAME --base-url URL")
     models = [name if _has_provider(name) else f"openai-api/{SERVER}/{name}" for name in models]
     servers = {_server(name) for name in models if not name.startswith(("scripted/", "replay/"))}
     return models, dict.fromkeys(sorted(servers), base_url)
 
 
 def arguments_of(models: Sequence[str] | None, given: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
-    """What `-M key=value` opens the models with, by model; None where nothing is given."""
+    """Return the constructor arguments (`-M key=value`) by model, or None if there are none."""
     from graphwalk.experiments.loading import parse_override
 
     if not given:
         return None
     if not models:
-        raise ConfigError(
-            "-M is for a model that is named with it", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value"
-        )
+        raise ConfigError("-M requires --model", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value")
     arguments = dict(parse_override(one, "-M") for one in given)
     return dict.fromkeys(models, arguments)
 
@@ -115,7 +113,7 @@ def _server(name: str) -> str:
 
     if provider in SERVERS:
         return provider
-    raise ConfigError(f"--base-url is for servers that speak as OpenAI's does, and not for {name}")
+    raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {name}")
 
 
 def experiments(incomplete: str) -> list[str]:
@@ -143,20 +141,20 @@ def presets(incomplete: str) -> list[str]:
 
 
 def models(incomplete: str) -> list[str]:
-    """Providers, with the slash that follows."""
+    """Return provider names followed by a slash."""
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
 
     return _beginning([f"{name}/" for name in (*PROVIDERS.names(), *EPISODE_PROVIDERS)], incomplete)
 
 
 def run_folders(incomplete: str) -> list[str]:
-    """Folders of runs in runs/, the newest first; others as the shell completes them."""
+    """Return the run folders in runs/, newest first."""
     found = sorted(Path("runs").glob("*/run.json"), reverse=True)
     return _beginning([str(path.parent) for path in found], incomplete)
 
 
 def tasks_of_run(ctx: Any, incomplete: str) -> list[str]:
-    """Tasks of the run that the same command line names."""
+    """Return the tasks of the run named on the same command line."""
     from graphwalk.runs.listing import heads
     from graphwalk.runs.run_folder import RunFolder
 
@@ -178,29 +176,30 @@ def _files(incomplete: str, *suffixes: str) -> list[str]:
 
 
 GraphFile = Annotated[
-    Path | None, typer.Option("--graph", metavar="FILE", help="A graph in a file: JSON, GraphML, Cypher or CSV.")
+    Path | None,
+    typer.Option("--graph", metavar="FILE", help="Graph file: JSON, GraphML or Cypher, or a folder of CSV."),
 ]
 DatabaseName = Annotated[
     str | None,
     typer.Option(
         "--database",
         metavar="NAME",
-        help="A database as it stands, of the Neo4j at NEO4J_URI or of the one that `graphwalk db up` started.",
+        help="Existing Neo4j database, at NEO4J_URI or started by `graphwalk db up`.",
     ),
 ]
 
 Labels = Annotated[
     list[str] | None,
-    typer.Option("--labels", metavar="A,B", help="Show only nodes with one of these labels; repeatable."),
+    typer.Option("--labels", metavar="A,B", help="Include only nodes with one of these labels; repeatable."),
 ]
 RelationshipTypes = Annotated[
     list[str] | None,
-    typer.Option("--relationship-types", metavar="A,B", help="Show only relationships of these types; repeatable."),
+    typer.Option("--relationship-types", metavar="A,B", help="Include only relationships of these types; repeatable."),
 ]
 
 
 def part_of(source: "GraphSource", labels: list[str] | None, relationship_types: list[str] | None) -> "GraphSource":
-    """The part of a graph that the options keep. A name with a comma in it is written in double quotes."""
+    """Return the source restricted to labels and types. A name that contains a comma needs double quotes."""
     chosen = {"labels": labels, "relationship_types": relationship_types}
     return source.model_copy(update={field: _names(given) for field, given in chosen.items() if given})
 
@@ -210,24 +209,24 @@ def _names(given: list[str]) -> tuple[str, ...]:
 
 
 def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
-    """The graph that the options name; neither: the one that `db load` loaded last, else the database as it stands.
+    """Return the graph that the options name, else the last one loaded by `db load`, else the whole database.
 
-    ConfigError where both are given, the file is not there, or nothing is named and no Neo4j is known; StoreError
-    where that Neo4j does not answer.
+    Raise ConfigError if both are given, the file does not exist, or no Neo4j is known. Raise StoreError if Neo4j
+    cannot be reached.
     """
     from graphwalk.config.graph_source import EXAMPLE, GraphSource
 
     if graph is not None and database is not None:
-        raise ConfigError("--graph and --database name two graphs", hint="give one of them")
+        raise ConfigError("--graph and --database cannot be combined", hint="pass one of them")
     if graph is not None:
         if str(graph) == EXAMPLE and not graph.exists():
             return GraphSource(file=graph)
         if not graph.exists():
-            raise ConfigError(f"there is no file {graph}", hint="graphwalk generate graph --out FILE makes one")
+            raise ConfigError(f"no file {graph}", hint="create one with  graphwalk generate graph --out FILE")
         return GraphSource(file=graph.resolve())
     if database is not None:
         if not database.strip():
-            raise ConfigError("--database is empty", hint="give the name of a database, such as neo4j")
+            raise ConfigError("--database is empty", hint="pass the name of a database: --database neo4j")
         return GraphSource(neo4j=database)
     return _known_neo4j()
 
@@ -240,7 +239,7 @@ def _known_neo4j() -> "GraphSource":
     settings = read_settings()
     if not (settings.neo4j_uri or read_state(settings) or compose_server(settings)):
         raise ConfigError(
-            "no graph is named, and no Neo4j is known",
+            "no graph given, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
         )
     loaded = run_async(database.loaded_last(settings))
@@ -249,10 +248,10 @@ def _known_neo4j() -> "GraphSource":
     return GraphSource(neo4j=settings.neo4j_database or "neo4j")
 
 
-def suite_group(kind: str) -> type[TyperGroup]:
-    """The class of a group that holds, beside its own commands, those in `kind` of every suite's commands module."""
+def suite_group(kind: str) -> type[Group]:
+    """Return a class of groups that also contain the commands in `kind` of every suite's commands module."""
 
-    class SuiteGroup(TyperGroup):
+    class SuiteGroup(Group):
         def list_commands(self, ctx: Any) -> list[str]:
             return [*super().list_commands(ctx), *_commands(kind)]
 
@@ -264,10 +263,10 @@ def suite_group(kind: str) -> type[TyperGroup]:
 
 @cache
 def _commands(kind: str) -> dict[str, Any]:
-    """Command by name. A suite of another package that cannot be imported is left out, and named."""
+    """Return the commands by name. A plugin suite that cannot be imported is skipped with a warning."""
     from graphwalk.suites.registry import SUITES, suite_class
 
-    app = typer.Typer(rich_markup_mode=None)
+    app = App()
     app.callback()(lambda: None)
     for name in SUITES.names():
         try:

@@ -1,6 +1,6 @@
-"""`graphwalk play`: a person takes the place of the model, with the same loop, prompt, tools and score.
+"""`graphwalk play`: a human player in place of the model, with the same loop, prompt, tools and score.
 
-With --name the episodes are logged: task after task, in a run of their own or beside the models of another.
+With --name the episodes are logged, in a new run or in an existing one.
 """
 
 import re
@@ -33,23 +33,22 @@ _NAME = re.compile(r"[\w.-]{1,40}")
 
 def play(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(help="A suite, one of its tasks (graph, maze, trace), or an experiment.")],
-    setting: Annotated[str | None, typer.Option(help="Default: the first one of the suite or experiment.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Same seed, same task.")] = None,
-    store: Annotated[str | None, typer.Option(help="Where the graph is kept.")] = None,
-    turn_limit: Annotated[int, typer.Option(min=1, help="Calls before the answer is asked for.")] = 60,
+    what: Annotated[str, typer.Argument(help="Suite, task type (graph, maze, trace), experiment or run folder.")],
+    setting: Annotated[str | None, typer.Option(help="Setting. Default: the first of the suite or experiment.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed of the task.")] = None,
+    store: Annotated[str | None, typer.Option(help="Graph store.")] = None,
+    turn_limit: Annotated[int, typer.Option(min=1, help="Maximum number of turns.")] = 60,
     out: Annotated[
-        Path | None, typer.Option(help="FILE.html: the episode as a page; other forms if the suite draws any.")
+        Path | None, typer.Option(help="Write the episode as FILE.html, or another format of the suite.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Play task after task, logged and scored as human/NAME; for a run: needed.")
+        str | None, typer.Option(help="Play all tasks, logged as human/NAME; required for a run folder.")
     ] = None,
 ) -> None:
-    """Take the place of the model.
+    """Play a task yourself, in place of the model.
 
-    You see what a model reads, and what you type becomes its tool calls and its answer. Every field of the suite is an
-    option too: graphwalk play maze --size 8 --walls 0.4. With --name you stand in the report, beside the models where
-    WHAT is a run folder.
+    You read the model's prompt, and type tool calls and the answer. Fields of the suite are options:
+    graphwalk play maze --size 8 --walls 0.4. With --name, your results are part of the report.
     """
     from graphwalk.runs.episode import play_first
     from graphwalk.runs.experiment import resolve
@@ -78,14 +77,14 @@ def play(
 
 
 def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":
-    """What is played: one graph of a suite, or of an experiment, and one person."""
+    """Return an experiment with one human player, and one graph unless `what` is an experiment."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
     from graphwalk.suites.registry import suite_class
 
     suite = _suite(what)
     if suite is not None and not suite.judged:
-        raise ConfigError(f"nobody knows the right answers of the suite {suite.name}", hint="graphwalk ask")
+        raise ConfigError(f"the suite {suite.name} has no targets to score against", hint="graphwalk ask")
     if suite is None:
         data = _shipped_or_own(what).model_dump(mode="json")
         suite = suite_class(data["suite"]["name"])
@@ -111,7 +110,7 @@ def _shipped_or_own(what: str) -> "AnyExperiment":
 
 
 def _suite(what: str) -> "type[Suite[Any, Any]] | None":
-    """The suite of this name, or with things of this kind; None: `what` must be an experiment."""
+    """Return the suite with this name or task type, else None."""
     from graphwalk.suites.registry import SUITES, suite_class
 
     if what in SUITES.names():
@@ -126,7 +125,7 @@ def _suite(what: str) -> "type[Suite[Any, Any]] | None":
 
 
 def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tuple[str, Any]]:
-    """`--some-field value` as dotted keys; a flag alone means true. ConfigError for an unknown field."""
+    """Yield `--some-field value` as dotted key and value; a flag alone means true."""
     from graphwalk.config.yaml_files import parse_value
 
     suite_fields = set(suite.config_type.model_fields) - {"name", suite.graphs_field}
@@ -144,26 +143,25 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
 
 
 def _typed_lines() -> "ReadLine":
-    """What is typed: with completion, history and pages at a terminal, else as it comes."""
+    """Return a reader with completion, history and paging at a terminal, else a plain one."""
     from graphwalk.models.human import LineReader, PromptReader
 
     return PromptReader() if sys.stdin.isatty() and sys.stdout.isatty() else LineReader()
 
 
 def _tell(result: "Result") -> None:
-    """Right or not."""
     if result.score is None:
         say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
         return
     if result.score["correct"]:
-        prose(f"right: {result.answer}")
+        prose(f"correct: {result.answer}")
         return
-    given = "no answer was read" if result.answer is None else f"not right: {result.answer}"
-    prose(f"{given}; the target: {result.task['gold']}")
+    given = "no answer found" if result.answer is None else f"incorrect: {result.answer}"
+    prose(f"{given}; target: {result.task['gold']}")
 
 
 def _play_new_run(experiment: "Experiment", name: str) -> None:
-    """The tasks of an experiment, in a new run folder."""
+    """Play the tasks of an experiment, in a new run folder."""
     from graphwalk.runs.execute import start_run
     from graphwalk.runs.run_folder import NewRun
 
@@ -177,14 +175,14 @@ def _play_new_run(experiment: "Experiment", name: str) -> None:
 
 
 def _play_in_run(path: Path, name: str | None, setting: str | None) -> None:
-    """The tasks of a run that others have played."""
+    """Play the tasks of an existing run."""
     from graphwalk.runs.execute import resume_run
     from graphwalk.runs.run_folder import RunFolder
 
     folder = RunFolder.open(path)
     settings = folder.read_manifest()["config"]["settings"]
     if name is None:
-        raise ConfigError("who plays in this run?", hint=f"graphwalk play {folder.quoted} --name NAME")
+        raise ConfigError("a run folder requires --name", hint=f"graphwalk play {folder.quoted} --name NAME")
     if setting is not None and setting not in settings:
         raise ConfigError(f"{path} has no setting {setting!r}", hint=f"settings: {', '.join(settings)}")
     session = _session(name, setting or settings[0])
@@ -196,20 +194,20 @@ def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
     try:
         run_async(work)
     except Interrupted as interrupted:
-        say(f"{interrupted}: stopped; what was answered is kept. To go on:  {goes_on}")
+        say(f"{interrupted}: stopped; answers are saved. Continue with:  {goes_on}")
         raise
-    say(f"run folder: {folder.path}   (graphwalk report {folder.quoted}; to go on: {goes_on})")
+    say(f"run folder: {folder.path}   (graphwalk report {folder.quoted}; continue: {goes_on})")
 
 
 def _session(name: str, setting: str) -> "HumanSession":
     from graphwalk.runs.worker_pool import HumanSession
 
     if not _NAME.fullmatch(name):
-        raise ConfigError(f"{name!r} cannot be a player's name", hint="letters, digits, dots and dashes: --name ida")
+        raise ConfigError(f"--name {name!r}: expected letters, digits, dots and dashes", hint="--name ida")
     read = _typed_lines()
 
     async def goes_on() -> bool:
-        data("\nEnter for the next task, quit to end.")
+        data("\nPress Enter for the next task, or type quit.")
         line = await read()
         return line is not None and line.strip().lower() not in ("quit", "q", "exit")
 

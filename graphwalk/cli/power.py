@@ -1,4 +1,4 @@
-"""`graphwalk power`: how many graphs a difference needs to be seen."""
+"""`graphwalk power`: the number of graphs needed to detect a difference."""
 
 import json as json_form
 from collections.abc import Iterator
@@ -14,36 +14,46 @@ if TYPE_CHECKING:
     from graphwalk.evaluation.power import Design, Spread
 
 _TASKS = 12
-"""Questions on a graph of the paper's experiments."""
+"""Tasks per graph in the paper's experiments."""
 
 
 def power(
-    difference: Annotated[float, typer.Option("--difference", "-d", min=0.1, max=100, help="In points.")] = 10,
-    power: Annotated[float, typer.Option(min=1, max=99, help="How often it shall be found, in percent.")] = 80,
-    alpha: Annotated[float, typer.Option(min=0.01, max=50, help="How often nothing may pass for it, in %.")] = 5,
-    run: Annotated[Path | None, typer.Option(help="Measure the spread in this run. Default: assume it.")] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Of the run, only this one.")] = None,
-    setting: Annotated[list[str] | None, typer.Option(help="Of the run, only this one.")] = None,
-    first: Annotated[float | None, typer.Option(min=0, max=100, help="Assumed accuracy in %. Default: 50.")] = None,
-    second: Annotated[
-        float | None, typer.Option(min=0, max=100, help="Assumed too. Default: that of --first less the difference.")
+    difference: Annotated[
+        float, typer.Option("--difference", "-d", min=0.1, max=100, help="Difference to detect, in percentage points.")
+    ] = 10,
+    power: Annotated[float, typer.Option(min=1, max=99, help="Statistical power, in percent.")] = 80,
+    alpha: Annotated[float, typer.Option(min=0.01, max=50, help="Significance level α, in percent.")] = 5,
+    run: Annotated[Path | None, typer.Option(help="Run to estimate the variance from.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model of the run.")] = None,
+    setting: Annotated[list[str] | None, typer.Option(help="Only this setting of the run.")] = None,
+    first: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Assumed first accuracy in percent. Default: 50.")
     ] = None,
-    tasks_per_graph: Annotated[int | None, typer.Option(min=1, help="Default: as in the run; 12 without one.")] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Of each task. Default: as in the run, or 1.")] = None,
-    graphs: Annotated[int | None, typer.Option(min=2, help="Show what so many graphs can see, too.")] = None,
+    second: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Assumed second accuracy. Default: --first less --difference.")
+    ] = None,
+    tasks_per_graph: Annotated[
+        int | None, typer.Option(min=1, help="Tasks per graph. Default: as in the run, else 12.")
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Repeats of each task. Default: as in the run, else 1.")
+    ] = None,
+    graphs: Annotated[
+        int | None, typer.Option(min=2, help="Also print the minimum detectable effect with N graphs.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say how many graphs a comparison needs.
+    """Compute the number of graphs that a comparison needs.
 
-    Tasks on one graph are alike, so that more of them help little: graphs count. docs/statistics.md has the formula.
+    Results on one graph are correlated, so the graph is the unit of sampling. Formula: docs/statistics.md.
     """
     from graphwalk.evaluation.power import Design, graphs_needed, minimum_detectable_effect
 
     if run is not None and (first is not None or second is not None):
-        raise ConfigError("--run measures what --first and --second assume", hint="give one or the other")
+        raise ConfigError("--run cannot be combined with --first or --second", hint="pass one or the other")
     if run is None and (model or setting):
         flag = "--model" if model else "--setting"
-        raise ConfigError(f"{flag} chooses among the players of a run, and none is named", hint="--run FOLDER")
+        raise ConfigError(f"{flag} requires --run", hint="--run FOLDER")
     chances = {"alpha": alpha / 100, "power": power / 100}
     found: list[dict[str, Any]] = []
     for names, spread, seen in _cases(run, model or [], setting or [], first, second, difference):
@@ -72,7 +82,7 @@ def _cases(
     second: float | None,
     difference: float,
 ) -> "Iterator[tuple[dict[str, Any], Spread, Design]]":
-    """What is compared, its spread, and the design to take where none is asked for."""
+    """Yield names of the compared models, the spread of their results, and the default design."""
     from graphwalk.evaluation.power import Design, assumed_spread
     from graphwalk.runs.reporting import measured_pairs
 

@@ -10,27 +10,23 @@ from graphwalk.console import counted, data, say, stdout
 from graphwalk.progress import progress_bar
 
 OVERVIEW = 2
-"""Tables that a run shows at its end: overall, and the first break-down."""
+"""Tables printed at the end of a run: overall, and the first breakdown."""
 
 Format = Literal["terminal", "json", "csv", "markdown", "html"]
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(help="A run folder, finished or not, or a published run.", autocompletion=run_folders)
-    ],
+    folder: Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)],
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    format: Annotated[
-        Format, typer.Option(help="How to write the tables; html: with plots and episodes.")
-    ] = "terminal",
+    format: Annotated[Format, typer.Option(help="Output format; html includes plots and episodes.")] = "terminal",
     plots: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Draw the plots as SVG and PNG with their data, and print no table."),
+        typer.Option(metavar="DIR", help="Write plots as SVG and PNG with their data, instead of tables."),
     ] = None,
 ) -> None:
     """Print the tables of a run.
 
-    Scores with intervals, by category and by graph size, and the paper's figures beside them.
+    They show scores with confidence intervals, by category and graph size, and the published results.
     """
     if plots is None:
         print_report(folder, "json" if json else format)
@@ -52,20 +48,18 @@ def report(
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RUN...", help="Run folders or published runs, one or more.", autocompletion=run_folders
-        ),
+        typer.Argument(metavar="RUN", help="Run folders or published runs.", autocompletion=run_folders),
     ],
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
     setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
-    all: Annotated[bool, typer.Option("--all", help="List all tasks that changed sides.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="List all tasks whose result changed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = "terminal",
+    format: Annotated[Format, typer.Option(help="Output format.")] = "terminal",
 ) -> None:
     """Compare models and settings on identical tasks.
 
-    Differences with intervals and tests, overall and by group, and the tasks that changed sides. Runs that do not
-    hold the same tasks, or were scored by different code, are refused.
+    Differences are shown with intervals and tests, overall and by group, then tasks whose result changed. Runs with
+    different tasks or scorers are refused.
     """
     from graphwalk.reports.formats import (
         MOST_TASKS,
@@ -82,17 +76,15 @@ def compare(
         shown = TerminalComparison(made, most_tasks=None if all else MOST_TASKS)
         stdout().print(shown)
         if shown.commands:
-            data(
-                "\n".join(["", "To see the episodes of these tasks:", *(f"  {command}" for command in shown.commands)])
-            )
+            data("\n".join(["", "Show the episodes of these tasks:", *(f"  {command}" for command in shown.commands)]))
     else:
         data({"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](made).rstrip("\n"))
 
 
-def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=run_folders)]) -> None:
-    """Score a run again from its log, without calling a model.
+def rescore(folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=run_folders)]) -> None:
+    """Score a run again from its log, without model calls.
 
-    The scorer is the one of this version; the old log is kept beside the new one.
+    The current scorer is used. The old log is kept.
     """
     from graphwalk.runs.reporting import planned_episodes
     from graphwalk.runs.rescore import rescore_run
@@ -101,14 +93,14 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocom
     run_folder = RunFolder.open(folder)
     with progress_bar("scoring", planned_episodes(run_folder)) as done:
         changed, total = rescore_run(run_folder, done)
-    say(f"{counted(total, 'result')} scored again, {counted(changed, 'score')} changed")
+    say(f"{counted(total, 'result')} rescored, {counted(changed, 'score')} changed")
     print_report(folder, "terminal", tables=OVERVIEW)
 
 
 def print_report(folder: Path, format: Format, *, tables: int | None = None) -> float | None:
-    """Write a report to stdout, on a terminal only its first `tables`; returns the lowest accuracy in percent.
+    """Print a report, and return the lowest accuracy in percent, or None if nothing is scored.
 
-    None where nothing is scored.
+    `tables` limits the number of tables on a terminal.
     """
     from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
     from graphwalk.runs.reporting import report_of

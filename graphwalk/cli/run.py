@@ -37,11 +37,13 @@ _HEAD = (
     f"{'':<14}{'':>8}{'':>8}{'tool':>9}{'input tokens':>18}{'output':>10}",
     f"{'':<14}{'episodes':>8}{'calls':>8}{'calls':>9}{'new':>9}{'repeated':>9}{'tokens':>10}{'cost':>12}",
 )
-"""The table of a dry run."""
+"""Heads of the table that a dry run prints."""
 
 
 Concurrency = Annotated[
-    int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight."), Sets("limits.max_concurrency")
+    int | None,
+    typer.Option("--max-concurrency", min=1, help="Number of concurrent episodes."),
+    Sets("limits.max_concurrency"),
 ]
 
 
@@ -53,12 +55,12 @@ def _positive(number: float | None) -> float | None:
 
 Rpm = Annotated[
     float | None,
-    typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Per model."),
+    typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
     Sets("limits.requests_per_minute"),
 ]
 Tpm = Annotated[
     float | None,
-    typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Per model."),
+    typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
     Sets("limits.tokens_per_minute"),
 ]
 BudgetUsd = Annotated[
@@ -73,11 +75,11 @@ BudgetTokens = Annotated[
 ]
 FailUnder = Annotated[
     float | None,
-    typer.Option("--fail-under", min=0, max=100, help="Exit with 5 if the accuracy of any row is below, in percent."),
+    typer.Option("--fail-under", min=0, max=100, help="Exit with code 5 if an accuracy is below X percent."),
 ]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
-    typer.Option("--log-level", help="What run.log in the run folder is told; debug: what libraries log, too."),
+    typer.Option("--log-level", help="Level of run.log in the run folder. debug includes libraries."),
 ]
 Otel = Annotated[
     bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
@@ -87,39 +89,41 @@ Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON ins
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The arguments of `graphwalk run`. `Sets` names the field of the experiment that an option sets."""
+    """Arguments of `graphwalk run`. `Sets` names the field of the experiment that an option sets."""
 
     experiment: Annotated[
         str,
-        typer.Argument(help="A name (see `graphwalk experiments`) or a YAML file.", autocompletion=options.experiments),
+        typer.Argument(
+            help="Experiment name (see `graphwalk experiments`) or YAML file.", autocompletion=options.experiments
+        ),
     ]
     model: Annotated[
         list[str] | None,
         typer.Option(
             "--model",
             "-m",
-            help="provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
+            help="Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
             autocompletion=options.models,
         ),
     ] = None
     base_url: Annotated[
         str | None,
-        typer.Option("--base-url", metavar="URL", help="The server of the models, if it speaks as OpenAI's does."),
+        typer.Option("--base-url", metavar="URL", help="Base URL of an OpenAI-compatible server."),
     ] = None
     model_argument: options.ModelArguments = None
     setting: Annotated[
         list[str] | None,
         typer.Option(
             "--setting",
-            help="tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, is (intermediate steps),"
-            " ish (these with hints), tools.",
+            help="Setting; repeatable: tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, "
+            "is (intermediate steps), ish (is with hints), tools.",
         ),
         Sets("settings"),
     ] = None
     question: Annotated[
         list[str] | None,
         typer.Option(
-            "--question", help="Only this question, by name or file; repeatable.", autocompletion=options.questions
+            "--question", help="Question kind, by name or YAML file; repeatable.", autocompletion=options.questions
         ),
         Sets("suite.questions"),
     ] = None
@@ -127,30 +131,30 @@ class RunOptions:
     database: DatabaseName = None
     store: Annotated[
         str | None,
-        typer.Option(help="embedded, neo4j, or a store of another package (see `graphwalk doctor`)."),
+        typer.Option(help="Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`)."),
         Sets("store"),
     ] = None
-    seed: Annotated[int | None, typer.Option(help="Everything generated follows from it."), Sets("seed")] = None
-    graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or traces of each kind.")] = None
-    limit: Annotated[int | None, typer.Option(min=1, help="Only this many tasks."), Sets("limit")] = None
+    seed: Annotated[int | None, typer.Option(help="Random seed."), Sets("seed")] = None
+    graphs: Annotated[int | None, typer.Option(min=1, help="Number of graphs, mazes or traces of each kind.")] = None
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks."), Sets("limit")] = None
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Episodes per task, model and setting."), Sets("repeats")
+        int | None, typer.Option(min=1, help="Number of episodes per task, model and setting."), Sets("repeats")
     ] = None
     tool_protocol: Annotated[
         Literal["native", "text", "auto"] | None,
-        typer.Option(help="How tools are called. auto: natively, or in the text of the reply."),
+        typer.Option(help="Tool calls: native, written as text, or auto (native where supported)."),
         Sets("agent.tool_protocol"),
     ] = None
     reasoning_effort: Annotated[
         str | None,
-        typer.Option(help="For reasoning models, as their provider names it."),
+        typer.Option(help="Reasoning effort, as the provider names it."),
         Sets("options.reasoning_effort"),
     ] = None
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sampling temperature."), Sets("options.temperature")
     ] = None
     extractor: Annotated[
-        str | None, typer.Option(help="provider/model that reads answers we cannot read."), Sets("extractor")
+        str | None, typer.Option(help="Model that extracts answers that the parser cannot read."), Sets("extractor")
     ] = None
     max_concurrency: Concurrency = None
     requests_per_minute: Rpm = None
@@ -158,22 +162,26 @@ class RunOptions:
     budget_usd: BudgetUsd = None
     budget_tokens: BudgetTokens = None
     override: Annotated[
-        list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Any field of the experiment; repeatable.")
+        list[str] | None,
+        typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
     ] = None
-    tag: Annotated[list[str] | None, typer.Option(help="A word to find the run by; repeatable."), Sets("tags")] = None
-    shard: Annotated[
-        str | None, typer.Option(metavar="I/N", help="Only part I of N; `graphwalk merge` puts them together.")
-    ] = None
-    on: Annotated[
-        Literal["ray"] | None, typer.Option(help="Divide the run over a Ray cluster: this machine, or --ray-address.")
-    ] = None
-    ray_address: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Of the cluster's head, or auto.")] = None
-    shards: Annotated[int | None, typer.Option(min=1, help="With --on. Default: one for each core there.")] = None
-    out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/<time>-<name>-<id>.")] = None
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the graphs in Neo4j."), Sets("keep")] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show tasks, calls and estimated cost; run nothing.")] = (
-        False
+    tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable."), Sets("tags")] = None
+    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")] = (
+        None
     )
+    on: Annotated[
+        Literal["ray"] | None,
+        typer.Option(metavar="ray", help="Distribute the run over a Ray cluster (default: local)."),
+    ] = None
+    ray_address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Address of the cluster's head node, or auto.")
+    ] = None
+    shards: Annotated[int | None, typer.Option(min=1, help="Number of shards with --on. Default: one per core.")] = None
+    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-NAME-ID.")] = None
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the graphs in Neo4j after the run."), Sets("keep")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print tasks, calls and estimated cost without running.")
+    ] = False
     fail_under: FailUnder = None
     log_level: LogLevel = "info"
     otel: Otel = False
@@ -184,7 +192,7 @@ class RunOptions:
 def run(given: RunOptions) -> None:
     """Run an experiment: all models on identical tasks.
 
-    Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
+    Episodes are models × settings × graphs × questions × repeats. Without a model, scripted agents run.
     """
     from graphwalk.experiments.loading import load_experiment, own_graphs
     from graphwalk.runs.experiment import resolve
@@ -206,10 +214,10 @@ def run(given: RunOptions) -> None:
     experiment = resolve(config, settings, keys=not given.dry_run)
     if given.on is None and (given.ray_address is not None or given.shards is not None):
         flag = "--shards" if given.ray_address is None else "--ray-address"
-        raise ConfigError(f"{flag} is for a run on many machines", hint=f"--on ray {flag} …")
+        raise ConfigError(f"{flag} requires --on", hint=f"--on ray {flag} …")
     if given.on is not None and (given.shard is not None or given.otel):
         flag = "--otel" if given.shard is None else "--shard"
-        raise ConfigError(f"{flag} is for a run of one process, and --on ray makes several of it")
+        raise ConfigError(f"{flag} and --on ray cannot be combined")
     if given.dry_run:
         from graphwalk.runs.estimate import estimate_run
 
@@ -226,18 +234,16 @@ def run(given: RunOptions) -> None:
     exporter, shard = _exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(config.name, given.out)
     if not config.models and not settings.model:
-        say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
+        say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
     _finish(new.folder, work, exporter, given, new=True)
 
 
 @dataclass(frozen=True)
 class ResumeOptions:
-    """The arguments of `graphwalk resume`."""
+    """Arguments of `graphwalk resume`."""
 
-    folder: Annotated[
-        Path, typer.Argument(help="The folder of a run that was interrupted.", autocompletion=options.run_folders)
-    ]
+    folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=options.run_folders)]
     max_concurrency: Concurrency = None
     requests_per_minute: Rpm = None
     tokens_per_minute: Tpm = None
@@ -251,9 +257,9 @@ class ResumeOptions:
 
 @takes(ResumeOptions)
 def resume(given: ResumeOptions) -> None:
-    """Continue a run that was interrupted.
+    """Continue an interrupted run.
 
-    Finished episodes stay, failed ones are tried again, and no reply is paid for twice.
+    Finished episodes are kept and failed ones repeated. Replies that were already paid for are reused.
     """
     from graphwalk.runs.execute import resume_run
     from graphwalk.runs.run_folder import RunFolder
@@ -272,12 +278,12 @@ def _finish(
     *,
     new: bool = False,
 ) -> None:
-    """Do the work with its progress shown, print the report, and exit with the code of the run.
+    """Execute the work with progress, print the report, and exit with the code of the run.
 
-    A `new` run that does not get as far as a plan leaves nothing.
+    The folder of a `new` run that fails before its plan is removed.
     """
     resume = folder.resume_command
-    stopping = f"stopping; a second signal exits at once. Finished episodes are on disk; resume:  {resume}"
+    stopping = f"stopping; a second signal exits at once. Finished episodes are saved. Resume with:  {resume}"
     try:
         try:
             with _progress(exporter) as progress:
@@ -297,7 +303,7 @@ def _finish(
 
 
 def _exporter_if(wanted: bool) -> "SpanExporter | None":
-    """Return the exporter of spans. Raise ConfigError where the extra is missing, before anything is begun."""
+    """Return the exporter of spans. Raise ConfigError if the extra is not installed."""
     if not wanted:
         return None
     from graphwalk.runs.spans import otlp_exporter
@@ -307,7 +313,7 @@ def _exporter_if(wanted: bool) -> "SpanExporter | None":
 
 @contextmanager
 def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
-    """Show progress, and send spans to a collector if there is one."""
+    """Show progress, and send spans to the exporter, if any."""
     from graphwalk.runs.progress import run_progress
 
     with run_progress() as progress:
@@ -321,28 +327,28 @@ def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
 
 
 def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
-    """Print the report of a run, and exit with the code for how it went."""
+    """Print the report of a run, and exit with its code."""
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
     say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:
-        say(f"the budget is spent; with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
+        say(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:
         missing = summary.episodes - summary.finished
-        say(f"{counted(missing, 'episode')} without a score; try again:  {folder.resume_command}")
+        say(f"{counted(missing, 'episode')} without a score. Retry with:  {folder.resume_command}")
         raise typer.Exit(4)
     if fail_under is not None and lowest is not None and lowest < fail_under:
-        say(f"the lowest accuracy is {lowest:.2f} %, below {fail_under} %")
+        say(f"Lowest accuracy: {lowest:.2f} %, below {fail_under} %")
         raise typer.Exit(5)
 
 
 def _run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
-    """Play a run in shards on a Ray cluster, then report it as one; exit with the code for how it went."""
+    """Execute a run in shards on a Ray cluster, then report it as one, and exit with its code."""
     from graphwalk.runs.cluster import ShardedRun, ray_cluster
     from graphwalk.runs.run_folder import NewRun
 
     new = NewRun.make(experiment.config.name, given.out)
     sharded = ShardedRun(experiment, new)
-    how_to_continue = f"the same command goes on with what is finished, with  --out {new.folder.quoted}"
+    how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"
     try:
         with ray_cluster(given.ray_address) as cluster:
             number = sharded.number(given.shards, cluster.cores)
@@ -363,7 +369,7 @@ def _run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
 
 
 def dry_run_text(estimate: "Estimate") -> str:
-    """Return what a dry run prints: tasks, a block for each model, assumptions; at most 80 columns."""
+    """Return the text of a dry run: tasks, a block for each model, assumptions; at most 80 columns."""
     names = defaultdict(list)
     for template, number in estimate.tasks.items():
         names[number].append(template)
@@ -413,7 +419,7 @@ def _cost(rows: "list[ModelEstimate]") -> str:
 
 
 def _short(number: int) -> str:
-    """1234567 as 1.23M."""
+    """Return `1.23M` for 1234567."""
     if number < 100_000:
         return f"{number:,}"
     if number < 1_000_000:

@@ -24,19 +24,18 @@ if TYPE_CHECKING:
 
 
 def runs(
-    folder: Annotated[Path, typer.Argument(help="A folder of run folders.")] = Path("runs"),
+    folder: Annotated[Path, typer.Argument(help="Folder that contains run folders.")] = Path("runs"),
     tag: Annotated[list[str] | None, typer.Option(help="Only runs with this tag; repeatable.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
     """List the runs in a folder, oldest first.
 
-    With models, state, episodes, accuracy and cost. A run that is not finished goes on with `graphwalk resume`.
+    Columns: models, state, episodes, accuracy and cost. Continue an unfinished run with `graphwalk resume`.
     """
-    from graphwalk.errors import ConfigError
     from graphwalk.runs.listing import list_runs
 
     if not folder.is_dir():
-        raise ConfigError(f"there is no folder {folder}", hint="graphwalk run quickstart   makes runs/ and a run in it")
+        raise ConfigError(f"no folder {folder}", hint="create a run with  graphwalk run quickstart")
     listed = [run for run in list_runs(folder) if set(tag or ()) <= set(run.tags)]
     if json:
         for run in listed:
@@ -44,11 +43,11 @@ def runs(
     elif listed:
         _print(listed)
     else:
-        say(f"no run in {folder}" + (f" has the tag {', '.join(tag)}" if tag else ""))
+        say(f"no run in {folder}" + (f" with the tag {', '.join(tag)}" if tag else ""))
 
 
 def _print(listed: "list[ListedRun]") -> None:
-    """A table where it has room; else the name of a run, which people copy, has a line of its own."""
+    """Print a table if it fits the terminal, else a paragraph for each run."""
     from rich.measure import Measurement
 
     for between in (", ", "\n"):
@@ -59,7 +58,7 @@ def _print(listed: "list[ListedRun]") -> None:
     for run in listed:
         episodes, accuracy, cost = _figures(run)
         data(printable(str(run.path)))
-        prose(f"    {_state(run)}, {episodes} episodes, {accuracy} % right, cost {cost}")
+        prose(f"    {_state(run)}, {episodes} episodes, accuracy {accuracy} %, cost {cost}")
         prose(f"    {', '.join(run.models)}")
 
 
@@ -69,9 +68,9 @@ def _table(listed: "list[ListedRun]", between: str) -> "Table":
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for title in ("run", "models", "state"):
+    for title in ("Run", "Models", "State"):
         table.add_column(title)
-    for title in ("episodes", "Accuracy %", "cost"):
+    for title in ("Episodes", "Accuracy %", "Cost"):
         table.add_column(title, justify="right")
     for run in listed:
         names = Text(printable(str(run.path))), Text(printable(between.join(run.models)))
@@ -84,7 +83,6 @@ def _state(run: "ListedRun") -> str:
 
 
 def _figures(run: "ListedRun") -> tuple[str, str, str]:
-    """Episodes, accuracy, cost."""
     total = "?" if run.episodes is None else run.episodes
     return (
         f"{run.done}/{total}",
@@ -96,14 +94,14 @@ def _figures(run: "ListedRun") -> tuple[str, str, str]:
 def merge(
     shards: Annotated[
         list[Path],
-        typer.Argument(help="The run folders of all shards.", autocompletion=options.run_folders),
+        typer.Argument(help="Run folders of all shards.", autocompletion=options.run_folders),
     ],
-    out: Annotated[Path, typer.Option(help="The folder of the whole run.")],
+    out: Annotated[Path, typer.Option(help="Run folder of the merged run.")],
 ) -> None:
-    """Put the shards of a run together (`graphwalk run … --shard 1/8`).
+    """Merge the shards of a run into one run folder.
 
-    Refused where an episode is missing or there twice, or a shard is of another plan. The whole run is like one that a
-    single process made: report, compare, rescore and resume it.
+    The shards come from `graphwalk run … --shard 1/8`. Missing or repeated episodes, and shards with different plans,
+    are refused. The merged run is an ordinary run: report, compare, rescore or resume it.
     """
     from graphwalk.runs.run_folder import NewRun, RunFolder
     from graphwalk.runs.shards import merge_runs
@@ -116,20 +114,20 @@ def merge(
         if not new.folder.manifest_path.exists():
             new.folder.remove()
     print_report(new.folder.path, "terminal", tables=OVERVIEW)
-    say(f"{counted(episodes, 'episode')} of {counted(len(folders), 'shard')} are in {new.folder.path}")
+    say(f"merged {counted(episodes, 'episode')} of {counted(len(folders), 'shard')} into {new.folder.path}")
 
 
 def publish(
-    folder: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=run_folders)],
-    out: Annotated[Path, typer.Argument(help="The file to be written, NAME.zip.")],
+    folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=run_folders)],
+    out: Annotated[Path, typer.Argument(help="Output file, NAME.zip.")],
     redact: Annotated[
-        bool, typer.Option("--redact", help="Put *** in place of secrets and of all that looks like a key.")
+        bool, typer.Option("--redact", help="Replace secrets and anything that looks like a key by ***.")
     ] = False,
 ) -> None:
-    """Write a run into one file for others.
+    """Write a run as one file to share.
 
-    With configuration, versions, texts, results, replies and their digests; without secrets, home folders, paths and
-    addresses of servers. report, show, view, verify, compare and export read it as they read a folder.
+    It contains configuration, versions, texts, results, replies and digests, but no secrets, local paths or server
+    addresses. report, show, view, verify, compare and export read it like a run folder.
     """
     from graphwalk.runs.publishing import publish as write
     from graphwalk.runs.reporting import planned_episodes
@@ -137,27 +135,29 @@ def publish(
     from graphwalk.sanitise import Cleaner
 
     if out.suffix != ".zip":
-        raise ConfigError(f"{out}: a published run is a ZIP", hint=f"graphwalk publish {folder} {out.stem}.zip")
+        raise ConfigError(
+            f"{out}: expected a file name ending in .zip", hint=f"graphwalk publish {folder} {out.stem}.zip"
+        )
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", planned_episodes(run)) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
-    say(f"written to {out}" + (f"; taken out: {taken}" if taken else ""))
-    say(f"it is read as a folder is:  graphwalk report {out}")
+    say(f"written to {out}" + (f"; removed: {taken}" if taken else ""))
+    say(f"read it with:  graphwalk report {out}")
 
 
 def verify(
-    folder: Annotated[
-        Path, typer.Argument(help="A run folder, finished or not, or a published run.", autocompletion=run_folders)
-    ],
-    store: Annotated[str | None, typer.Option(help="Where graphs are made again. Default: as in the run.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Every difference, as JSON.")] = False,
+    folder: Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)],
+    store: Annotated[
+        str | None, typer.Option(help="Store that graphs are rebuilt in. Default: that of the run.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print every difference as JSON.")] = False,
 ) -> None:
-    """Work a run out again, and compare everything that was logged.
+    """Recompute a run, and compare it with its log.
 
-    Graphs, tasks and targets come from the seed, tool results from a fresh store, prompts and scores from those. No
-    model is called, and the folder is only read. Exit code 3 where the log differs, 1 where a target is wrong.
+    Graphs, tasks and targets are recomputed from the seed, tool results from a fresh store, then prompts and scores.
+    No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
     """
     from graphwalk.runs.reporting import planned_episodes
     from graphwalk.runs.run_folder import RunFolder
@@ -172,14 +172,14 @@ def verify(
         _print_table(found)
     if found.error is not None:
         raise found.error
-    say("all that can be verified holds")
+    say("verified: no difference")
 
 
 def _print_table(found: "Verification") -> None:
     from graphwalk.runs.verify import CHECKS
 
     width = max(map(len, CHECKS))
-    data(f"{'check':<{width}}  verified  differing  could not be verified")
+    data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
     for name, check in found.checks.items():
         unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
         data(printable(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}"))

@@ -1,4 +1,4 @@
-"""`graphwalk show`: a run at a glance, and one episode word for word."""
+"""`graphwalk show`: the episodes of a run, or one episode in full."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,21 +19,20 @@ _MOST_NAMED = 8
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="A run folder or a published run.", autocompletion=run_folders)],
+    run: Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)],
     task: Annotated[
         str | None,
-        typer.Argument(
-            help="A task, or a part of its id; several that have it are listed. None: all.", autocompletion=tasks_of_run
-        ),
+        typer.Argument(help="Task id, or part of it. Default: all tasks.", autocompletion=tasks_of_run),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
-    all_rows: Annotated[bool, typer.Option("--all", help="All rows of each result, and all episodes.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="With the instructions that the model was given.")] = False,
+    all_rows: Annotated[bool, typer.Option("--all", help="Show all rows and all episodes.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Show the system prompt.")] = False,
 ) -> None:
-    """Show one episode: question, calls with their rows, answer against target, score, tokens and time.
+    """Show an episode step by step, or list the episodes of a run.
 
-    Without a task: accuracy as bars, and the list of episodes. FORCE_COLOR=1 graphwalk show … | less -R   pages it.
+    An episode has a question, calls with rows, answer and target, score, tokens and time. To page the output:
+    FORCE_COLOR=1 graphwalk show … | less -R
     """
     from graphwalk.cli.episode_text import bars, episode_list
     from graphwalk.runs.listing import heads
@@ -57,16 +56,19 @@ def show(
             stdout().print(table)
             stdout().print()
     else:
-        say(f"{task} is a part of {len(names)} tasks")
+        say(f"'{task}' matches {len(names)} tasks")
     most = len(listed) if all_rows else _MOST_LISTED
     for line in episode_list(listed[:most]):
         stdout().print(line)
     if len(listed) > most:
-        say(f"{len(listed) - most} more, shown by --all; one of them: graphwalk show {folder.quoted} TASK")
+        say(f"{len(listed) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
 
 
 def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
-    """Return the task with this name, else those that begin so, else those that contain it. ConfigError if none."""
+    """Return the task with this id, else those that begin with it, else those that contain it.
+
+    Raise ConfigError if there is none.
+    """
     for found in (
         [name for name in tasks if name == asked],
         [name for name in tasks if name.startswith(asked)],
@@ -74,7 +76,7 @@ def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
     ):
         if found:
             return found
-    raise ConfigError(f"there is no task {asked}", hint=f"{', '.join(tasks[:_MOST_NAMED])}, …")
+    raise ConfigError(f"no task {asked}", hint=f"{', '.join(tasks[:_MOST_NAMED])}, …")
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:

@@ -1,4 +1,4 @@
-"""`graphwalk view`: runs as a page, in a file or served to a browser on this machine; episodes as drawings."""
+"""`graphwalk view`: runs as a web page, in a file or served locally; episodes as drawings."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from graphwalk.suites.suite import Suite
 
 _MOST = 500
-"""Largest number of episodes in one drawing."""
+"""Maximum number of episodes in one drawing."""
 _PAGE = (".html", ".htm")
 
 
@@ -32,14 +32,16 @@ def view(
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="FILE.html (the page); FILE.svg, FILE.txt, where the suite draws such. Default: serve it."),
+        typer.Option(
+            help="Output FILE.html; FILE.svg or FILE.txt where the suite supports it. Default: serve the page."
+        ),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="To serve at; 0: any that is free.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the local server; 0 for any free port.")] = 0,
 ) -> None:
-    """Look at runs: tables, plots and every episode, step by step.
+    """View tables, plots and episodes of runs in a browser.
 
-    With --out one file that needs no network. Else a page for a browser on this machine, which lists the runs, follows
-    those that go on, and compares them; Ctrl-C ends it.
+    The page lists runs, follows those in progress and compares them, until Ctrl-C. With --out it is written to one
+    file that needs no network.
     """
     asked = {"task_id": task, "model": model, "setting": setting}
     wanted = {name: value for name, value in asked.items() if value is not None}
@@ -53,7 +55,7 @@ def view(
 
 
 def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path, title: str) -> None:
-    """Into a file of one of the suite's forms, or as a page."""
+    """Write episodes as a page, or as a drawing in one of the suite's formats."""
     if out.suffix.lower() in _PAGE:
         from graphwalk.serve.page import write_page
         from graphwalk.serve.page_content import RunContent, episodes_of
@@ -62,19 +64,21 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
         return
     form, pictures = drawn_format(suite, out), suite.presentation.pictures
-    assert pictures is not None, "drawn_format refuses the forms of suites without pictures"
+    assert pictures is not None, "drawn_format refuses other formats"
     page = pictures.page(records, form, title)
-    # Models may write halves of characters, which no file can hold.
+    # Replies may contain lone surrogates, which UTF-8 cannot encode.
     write_whole(out, [page.encode("utf-8", "replace").decode()])
     say(f"written to {out}")
 
 
 def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
-    """The form that a file name asks for. ConfigError for one that there is not."""
+    """Return the format of a file name. Raise ConfigError if the suite does not support it."""
     form, pictures = out.suffix.lower(), suite.presentation.pictures
     known = (_PAGE[0], *(pictures.formats if pictures else ()))
     if form not in (*known, *_PAGE):
-        raise ConfigError(f"{out.name}: episodes are written as {', '.join(known)}", hint=f"--out {out.stem}{known[0]}")
+        raise ConfigError(
+            f"{out.name}: unsupported format; expected {', '.join(known)}", hint=f"--out {out.stem}{known[0]}"
+        )
     return form
 
 
@@ -86,7 +90,7 @@ def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path) -> None:
     chosen = _chosen(run, wanted)
     write_pictures(suite, chosen, out, f"{suite.name}: {run.path.name}")
     if out.suffix.lower() == ".svg" and len(chosen) > 1:
-        say(f"a picture holds one episode, this is the first of {len(chosen)}: choose with --task, --model, --setting")
+        say(f"drew the first of {len(chosen)} episodes. Choose with --task, --model, --setting")
 
 
 def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) -> None:
@@ -102,7 +106,7 @@ def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) ->
 
 
 def _runs_at(place: Path) -> "list[RunFolder]":
-    """The run, the published run, or the runs in a folder of them. Opening names what is wrong with any other place."""
+    """Return the run at a path, or the runs in a folder. Raise RunLogError if there is none."""
     from graphwalk.runs.listing import list_runs
     from graphwalk.runs.run_folder import RunFolder
 
@@ -111,45 +115,41 @@ def _runs_at(place: Path) -> "list[RunFolder]":
 
 
 def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None:
-    """Serves until Ctrl-C. Runs in several places are served from the folder above them."""
+    """Serve runs until Ctrl-C. Several folders are served from their common parent."""
     from graphwalk.serve.page_server import PageServer
 
     for place in places:
         if place.is_file():
-            raise ConfigError(f"{place} is a file, and folders are served", hint="--out FILE.html takes published runs")
-        if not place.is_dir():
             raise ConfigError(
-                f"there is no folder {place}", hint="graphwalk run quickstart   makes runs/ and a run in it"
+                f"Cannot serve {place}: expected a run folder", hint=f"graphwalk view {place} --out FILE.html"
             )
+        if not place.is_dir():
+            raise ConfigError(f"no folder {place}", hint="create a run with  graphwalk run quickstart")
     alone = len(places) == 1
     root = places[0] if alone else Path(os.path.commonpath([place.resolve().parent for place in places]))
     first = [place.resolve().name for place in places if (place / "run.json").exists()]
     if not alone and any(place.resolve().parent != root for place in places):
-        raise ConfigError(
-            "runs that are served together are in one folder", hint="--out FILE.html takes them from anywhere"
-        )
+        raise ConfigError("Cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
     if wanted:
         _chosen(_one_run(places), wanted)
     try:
         server = PageServer(root, port, first, lambda record: _fits(record, wanted))
     except OSError as error:
-        raise ConfigError(
-            f"port {port} cannot be opened: {error.strerror}", hint="--port 0 takes any that is free"
-        ) from error
+        raise ConfigError(f"cannot open port {port}: {error.strerror}", hint="--port 0 chooses a free port") from error
     with server:
         try:
-            say("open this address in a browser on this machine; Ctrl-C ends")
+            say("Open this address in a browser on this machine. Stop with Ctrl-C.")
             data(server.address)
             server.serve_forever(poll_interval=0.2)
         except (KeyboardInterrupt, Interrupted):
-            say("ended")
+            say("stopped")
 
 
 def _one_run(places: Sequence[Path]) -> "RunFolder":
     from graphwalk.runs.run_folder import RunFolder
 
     if len(places) > 1:
-        raise ConfigError("drawings are of one run", hint="--out FILE.html takes several")
+        raise ConfigError("a drawing needs exactly one run", hint="--out FILE.html accepts several")
     return RunFolder.open(places[0])
 
 

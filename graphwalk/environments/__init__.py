@@ -1,1 +1,1 @@
-"""GraphWalk as environments of other projects, each a thin adapter over the same tasks, tools, loop and rewards."""
+"""GraphWalk as reinforcement-learning environments: adapters over the same tasks, tools and rewards."""

@@ -1,10 +1,10 @@
-"""Mazes and questions as Gymnasium environments: text in, text out.
+"""Mazes and questions as Gymnasium environments with text observations and actions.
 
     import graphwalk.environments.gymnasium  # registers them
     env = gymnasium.make("graphwalk/Mazes-v0", experiment={…})
 
-An observation is what a model reads: the prompt first, then the result of each call. An action is what it writes: a
-call as `{"name": …, "arguments": {…}}`, or anything else as the answer, which ends the episode and brings the reward.
+An observation is the prompt, then the result of each call. An action is a call as `{"name": …, "arguments": {…}}`, or
+any other text as the answer. The answer ends the episode and returns the reward.
 """
 
 import json
@@ -47,7 +47,7 @@ class GraphwalkEnv(gymnasium.Env[str, str]):
     def __init__(
         self, experiment: Any = None, *, stage: Stage | None = None, render_mode: str | None = None, **flags: Any
     ) -> None:
-        """`experiment` and `flags` as for `Stage.open`; or a `stage` that is open, and stays so."""
+        """Open a stage from `experiment` and `flags` (see `Stage.open`), or use an open `stage`."""
         self._owned = stage is None
         self.stage = stage or run_in_background(Stage.open(experiment, **flags))
         self.render_mode = render_mode
@@ -57,7 +57,7 @@ class GraphwalkEnv(gymnasium.Env[str, str]):
         self._last = ""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """The prompt of a task: the one with the number `options["task"]`, else one that the seed draws."""
+        """Return the prompt of the task `options["task"]`, or of one drawn by the seed."""
         super().reset(seed=seed)
         chosen = (options or {}).get("task")
         number = int(self.np_random.integers(len(self.stage))) if chosen is None else int(chosen)
@@ -67,7 +67,7 @@ class GraphwalkEnv(gymnasium.Env[str, str]):
         return self._last, {"task_id": self._episode.task.task_id, "tools": tools}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """What the action brings; the reward comes with the answer, or 0 where no turn is left for one more call."""
+        """Execute an action. The reward comes with the answer, or is 0 when the turn limit is reached."""
         assert self._episode is not None, "reset comes first"
         call = _call_in(action)
         if call is not None and self._episode.tools and self._episode.turns_left != 0:
@@ -89,7 +89,7 @@ class GraphwalkEnv(gymnasium.Env[str, str]):
 
 
 def _call_in(action: str) -> tuple[str, Any] | None:
-    """Name and arguments of a call; None for an answer."""
+    """Return name and arguments of a call, or None for an answer."""
     try:
         read = json.loads(action)
     except (ValueError, RecursionError):

@@ -35,9 +35,10 @@ class Stage:
 
     @classmethod
     async def open(cls, experiment: Any, *, weights: Mapping[str, float] | None = None, **flags: Any) -> "Stage":
-        """`experiment`: the name or path of one, or its fields; `flags` are set over them. `weights` of rewards.
+        """Open the tasks of an experiment (a name, path or fields). `flags` override fields; `weights` are those of
+        rewards.
 
-        ConfigError for mistakes in it, StoreError where the store cannot be reached.
+        Raise ConfigError for an invalid experiment, StoreError if the store cannot be reached.
         """
         resolved, sources = _resolved(experiment, flags)
         plan = await make_plan(resolved, sources, lambda number: None)
@@ -47,9 +48,9 @@ class Stage:
     async def of_task(
         cls, experiment: Any, task: Mapping[str, Any], setting: str, *, weights: Mapping[str, float] | None = None
     ) -> "Stage":
-        """One episode of one task, by its record, with nothing made but the graph that it is about.
+        """Open one episode of the task in a record, loading only its graph.
 
-        ConfigError where the experiment has no such graph.
+        Raise ConfigError if the experiment has no such graph.
         """
         resolved, sources = _resolved(experiment, {})
         suite, config = resolved.suite, resolved.config
@@ -59,10 +60,10 @@ class Stage:
                 found = suite.task_type.model_validate(task)
                 planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
                 return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), sources)
-        raise ConfigError(f"the experiment {config.name} has no graph {task['graph_digest'][:12]}")
+        raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
 
     async def close(self) -> None:
-        """Remove what was loaded."""
+        """Remove the loaded graphs."""
         await self._plan.drop_graphs()
         await self._sources.close()
 
@@ -70,18 +71,18 @@ class Stage:
         return len(self.planned)
 
     async def begin(self, number: int) -> "OpenEpisode":
-        """A fresh episode of the task with this number."""
+        """Start an episode of the task with this number."""
         planned = self.planned[number]
         return OpenEpisode(self, planned, await planned.setup(self.experiment))
 
     async def expert(self, number: int) -> Reward:
-        """The reward of the scripted expert, through the loop of a run; below 1 the task is not what it should be."""
+        """Return the reward of the scripted expert, which is 1 for a valid task."""
         planned, experiment = self.planned[number], self.experiment
         async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
             walk = Episode(await planned.setup(experiment), model, experiment.agent, experiment.options)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
-            raise ConfigError(f"the expert cannot play {planned.task.task_id}")
+            raise ConfigError(f"the expert cannot solve {planned.task.task_id}")
         return earned
 
 
@@ -123,9 +124,9 @@ class OpenEpisode:
         return None if limit is None else max(0, limit - len(self.turns))
 
     async def call(self, *calls: tuple[str, Mapping[str, Any] | str], said: str | None = None) -> list[ToolResult]:
-        """One turn with tool calls, each a name and its arguments; the results in order. Mistakes are results too.
+        """Execute one turn with tool calls (name, arguments), and return their results in order.
 
-        At the turn limit nothing is called any more: the results say so.
+        Errors are results too. At the turn limit no tool is called.
         """
         if self.setup.toolbox is None:
             raise ConfigError("this episode has no tools", hint="settings: [tools]")
@@ -145,7 +146,7 @@ class OpenEpisode:
         return list(results)
 
     def reply(self, text: str) -> str | None:
-        """A reply without calls: the next user message of a longer dialogue, or None where the episode has ended."""
+        """Process a reply without calls. Return the next user message, or None at the end of the episode."""
         turn = Turn(Message("assistant", text))
         next_user = self.setup.next_user([*self.turns, turn])
         self.turns.append(replace(turn, next_user=next_user))
@@ -168,7 +169,7 @@ _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "b
 
 
 def tool_function(spec: ToolSpec, call: Call, *, method: bool = False) -> Callable[..., Any]:
-    """A function that calls the tool. `method`: it takes `self`, and gives it to `call` first."""
+    """Return a function that calls the tool. `method`: it takes `self` and passes it to `call`."""
     names = list(spec.parameters["properties"])
 
     def function(*given: Any, **named: Any) -> Any:
@@ -202,7 +203,7 @@ def _schemas(spec: ToolSpec) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _type(schema: Mapping[str, Any]) -> Any:
-    """The Python type; a union where a value may be of several."""
+    """Return the Python type, or a union of several."""
     names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     found: Any = _TYPES[names[0]]
     for name in names[1:]:

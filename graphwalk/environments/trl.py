@@ -4,7 +4,7 @@
     rows = Dataset.from_list(graphwalk.environments.trl.rows_of(environment))
     trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=environment)
 
-TRL itself is not imported here. All environments of a class share its graphs.
+TRL is not imported here. All environments of a class share its graphs.
 """
 
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ class _Environment:
         self._episode: OpenEpisode | None = None
 
     def reset(self, task: int = 0, **row: Any) -> None:
-        """Begin the episode of a row of the data set; what it says stands in the row's prompt already."""
+        """Start the episode of a row of the data set, which already contains the prompt."""
         self._episode = run_in_background(self._stage.begin(task))
 
     def get_reward(self) -> float:
-        """What the answer earned; an episode without one is one without words."""
+        """Return the reward of the answer; an episode without an answer has an empty one."""
         return self._reward_of("")
 
     def _call(self, name: str, arguments: dict[str, Any]) -> str:
@@ -57,17 +57,18 @@ class _Environment:
 
 
 def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> type[Any]:
-    """The class, with the tasks of an experiment (`Stage.open`).
+    """Return an environment class with the tasks of an experiment (`Stage.open`).
 
-    TRL shows an environment the calls of a model, and not its last words: with `answer_tool` the answer is a call too,
-    and the class has `get_reward`; without it there is no such method, and the trainer is given `answer_reward`.
-    ConfigError where its tasks differ in their tools.
+    TRL passes the calls of a model to an environment, but not its final text. With `answer_tool` the answer is a call,
+    and the class has `get_reward`. Without it, pass `answer_reward` to the trainer.
+
+    Raise ConfigError if the tasks have different tools.
     """
     stage = run_in_background(Stage.open(experiment, **flags))
     setups = [run_in_background(stage.begin(number)) for number in range(len(stage))]
     tools = setups[0].tools
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
-        raise ConfigError("the tasks of one TRL environment have the same tools", hint="one class for each setting")
+        raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
     offered = (*tools, _ANSWER) if answer_tool else tools
     members: dict[str, Any] = {spec.name: tool_function(spec, _Environment._call, method=True) for spec in offered}
     members["_rows"] = [
@@ -81,13 +82,13 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
 
 
 def rows_of(environment: type[Any]) -> Sequence[dict[str, Any]]:
-    """The data set that goes with a class: `prompt`, and the number of its `task`."""
+    """Return the data set of a class: `prompt`, and the number of its `task`."""
     rows: Sequence[dict[str, Any]] = environment._rows
     return rows
 
 
 def answer_reward(completions: Sequence[Any], environments: Sequence[Any], **others: Any) -> list[float]:
-    """A reward function for the trainer: the answer is the last message of a completion."""
+    """Return a reward function for the trainer. The answer is the last message of a completion."""
     pairs = zip(completions, environments, strict=True)
     return [environment._reward_of(_last_text(completion)) for completion, environment in pairs]
 

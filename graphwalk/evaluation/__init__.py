@@ -1,1 +1,1 @@
-"""How replies are read and scored, and the statistics of the scores."""
+"""Reading and scoring of replies, and statistics of scores."""

@@ -1,6 +1,6 @@
-"""Values that an episode observed in its tool results, and calls that gained nothing (docs/method.md, Scores).
+"""Values observed in tool results, and wasted calls (docs/method.md, Scores).
 
-Whole values are found, in every encoding of results: `abc` is not in `abcd`, and 3 is in `[3.0]`.
+Values match as a whole, in every result encoding: `abc` is not in `abcd`, and 3 is in `[3.0]`.
 """
 
 import json
@@ -44,7 +44,7 @@ class Evidence:
         return not self.words.isdisjoint(forms) or any(map(self._holds_phrase, filter(None, forms)))
 
     def _holds_phrase(self, phrase: str) -> bool:
-        """For values with delimiters in them: found where no word goes on at either end."""
+        """Find a value with delimiters in it, not adjacent to word characters."""
         words = _TOKEN.findall(phrase)
         if words == [phrase] or not self.words.issuperset(words):
             return False
@@ -63,7 +63,7 @@ class Evidence:
 
 @lru_cache(maxsize=1 << 16)
 def _token(word: str) -> Hashable:
-    """Remembered: episodes about one graph share most of their words, and a schema is read with every prompt."""
+    """Return the words of a text. Cached, since episodes on a graph share most results."""
     *_, value = value_forms(word)
     return normalise(value)
 
@@ -74,7 +74,7 @@ def tool_evidence(trajectory: Trajectory) -> Evidence:
 
 
 def data_of(result: ToolResult) -> str:
-    """The content without the notes above its rows: they repeat arguments, and count rows and pages."""
+    """Return the content without the notes above its rows, which repeat arguments and count rows and pages."""
     text = result.content
     while text.startswith(_NOTE):
         text = text.partition("\n")[2]
@@ -82,12 +82,12 @@ def data_of(result: ToolResult) -> str:
 
 
 def shows_data(result: ToolResult) -> bool:
-    """False for mistakes, empty results and notes: their texts repeat the words of the model."""
+    """Return False for errors, empty results and notes, which repeat words of the model."""
     return result.error is None and bool(result.rows)
 
 
 def holds_row(row: Mapping[str, Any], fields: Collection[str], evidence: Evidence) -> bool:
-    """True if the row has a value in one of the fields, and all of its values there stand in the text."""
+    """Return True if the row has a value in a field, and the text contains all of its values."""
     values = [row[field] for field in fields if row.get(field) is not None]
     return bool(values) and all(map(evidence.holds, values))
 
@@ -128,7 +128,7 @@ def waste_of(trajectory: Trajectory) -> Waste:
 
 
 def count_cycles(calls: Sequence[Hashable]) -> int:
-    """Blocks that repeat the block before them: A B A B A B has two. Linear in the number of calls."""
+    """Count blocks that repeat the previous block: A B A B A B has two. Linear in the number of calls."""
     cycles, position = 0, 0
     while position < len(calls):
         length = _cycle_at(calls, position)
@@ -138,7 +138,7 @@ def count_cycles(calls: Sequence[Hashable]) -> int:
 
 
 def _cycle_at(calls: Sequence[Hashable], position: int) -> int:
-    """Length of the shortest block beginning here that repeats the one before it, 0 if there is none."""
+    """Return the length of the shortest block that starts here and repeats the previous one, or 0."""
     for length in range(2, min(_LONGEST_CYCLE, position, len(calls) - position) + 1):
         block = calls[position : position + length]
         if block == calls[position - length : position] and any(call != block[0] for call in block):
@@ -147,13 +147,13 @@ def _cycle_at(calls: Sequence[Hashable], position: int) -> int:
 
 
 def _signature(call: ToolCall) -> tuple[str, str]:
-    """Name and arguments; spaces and the order of arguments make no difference."""
+    """Return name and arguments; whitespace and the order of arguments are ignored."""
     arguments = parse_json(call.arguments)
     return call.name, call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
 
 
 def _unused_results(trajectory: Trajectory) -> int:
-    """Read forwards for what is new in each result, and backwards for what is said later."""
+    """Count results with new words that no later call or answer uses."""
     later: set[Hashable] = set()
     unused = 0
     for turn, news in zip(reversed(trajectory.turns), reversed(_new_values(trajectory)), strict=True):
@@ -163,7 +163,7 @@ def _unused_results(trajectory: Trajectory) -> int:
 
 
 def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
-    """Per turn and result, the words that neither prompt, model nor earlier results had."""
+    """Return, per turn and result, the words that are not in the prompt, the replies or earlier results."""
     known = set[Hashable]().union(*(_told(message.content or "") for message in trajectory.prompt))
     news: list[list[frozenset[Hashable]]] = []
     for turn in trajectory.turns:
@@ -178,11 +178,11 @@ def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
 
 @lru_cache(maxsize=16)
 def _told(text: str) -> frozenset[Hashable]:
-    """Remembered: all episodes about a graph are told the same of it."""
+    """Return the words of a prompt. Cached, since episodes on a graph share it."""
     return Evidence([text]).tokens
 
 
 def _said(turn: Turn) -> frozenset[Hashable]:
-    """What the model wrote in a turn: text, reasoning, arguments."""
+    """Return the model's output in a turn: text, reasoning, arguments."""
     texts = [turn.message.content or "", turn.message.reasoning or ""]
     return Evidence([*texts, *(call.arguments for call in turn.message.tool_calls)]).tokens

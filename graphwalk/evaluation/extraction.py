@@ -99,10 +99,10 @@ class Fit(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """One form an answer may have.
+    """A form of answers.
 
-    `read` returns the answer, or None for a value of another form. `stage`, if given, is reported in place of where
-    the value was found: for forms that are understood though nobody asked for them.
+    `read` returns the answer, or None for a value of another form. `stage`, if given, is reported instead of the
+    location of the value: for accepted forms other than the requested one.
     """
 
     read: Callable[[Any], Fit | None]
@@ -159,9 +159,9 @@ def visible_text(reply: str) -> str:
 
 
 def strip_thinking(reply: str) -> str:
-    """Return the reply without `<think>…</think>` and what other models write for it.
+    """Return the reply without `<think>…</think>` and equivalents of other models.
 
-    A closing tag alone ends a block that the prompt opened; a block that never ends hides the rest of the reply.
+    A closing tag alone ends a block opened by the prompt. A block without an end extends to the end of the reply.
     """
     kept: list[str] = []
     position, inside = 0, False
@@ -268,10 +268,10 @@ def _is_tool_call(value: Any) -> bool:
 
 
 def choose(readings: Sequence[Reading], *, asked: bool) -> Reading:
-    """Return the reading that counts, of at least one. `asked`: all have the form that was asked for.
+    """Return the reading that counts. `asked`: all readings have the requested form.
 
-    It is lossy if another reading holds something else: a draft cannot be told from a part of the answer, or from
-    what the answer leaves out. Of the form asked for, a reading within a sentence after the answer is an explanation.
+    It is lossy if another reading differs: a draft cannot be distinguished from a part of the answer. In the requested
+    form, a reading within a sentence after the answer is an explanation.
     """
     contents = {id(reading): items_of(reading.answer) for reading in readings}
     eligible = [reading for reading in readings if reading.stated] or list(readings)
@@ -295,7 +295,7 @@ def items_of(answer: Any) -> frozenset[str]:
 
 
 def _are_pieces(parts: Sequence[Reading], contents: dict[int, frozenset[str]]) -> bool:
-    """True for several that have nothing in common."""
+    """Return True for several readings that have nothing in common."""
     seen: set[str] = set()
     for part in parts:
         if seen & contents[id(part)]:

@@ -13,7 +13,7 @@ _MOST_GRAPHS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Where the variance of the paired difference comes from.
+    """Components of the variance of the paired difference.
 
     `graphs`: between the mean differences of graphs. `tasks`: between the tasks of a graph. `first`, `second`: between
     repeats of one task, for each player. In squared units of the measure; a share's unit is 1.
@@ -34,7 +34,7 @@ class Design:
     second_repeats: int = 1
 
     def variance_of_a_graph(self, spread: Spread) -> float:
-        """τ² + (ω² + σ₁²/K₁ + σ₂²/K₂) / m."""
+        """Return τ² + (ω² + σ₁²/K₁ + σ₂²/K₂) / m."""
         noise = spread.first / self.first_repeats + spread.second / self.second_repeats
         return spread.graphs + (spread.tasks + noise) / self.tasks_per_graph
 
@@ -75,10 +75,10 @@ def minimum_detectable_effect(
 def assumed_spread(
     first: float, second: float, *, graph_correlation: float = 0.1, task_correlation: float = 0.5, shared: float = 0.5
 ) -> Spread:
-    """Assume a spread from two expected accuracies and correlations, all between 0 and 1.
+    """Return the variances for two expected accuracies and correlations, all between 0 and 1.
 
     `graph_correlation`: of two tasks of a graph. `task_correlation`: of two repeats of a task, beyond its graph.
-    `shared`: of what makes graphs and tasks hard for one player and for the other; 0 as if on different tasks.
+    `shared`: share of the difficulty of graphs and tasks that both players have in common.
     """
     one, two = first * (1 - first), second * (1 - second)
     apart = one + two - 2 * shared * math.sqrt(one * two)
@@ -88,7 +88,7 @@ def assumed_spread(
 
 
 def measured_spread(first: Outcomes, second: Outcomes, measure: int = 0) -> Spread | None:
-    """Estimate the spread of one measure by analysis of variance; None without two graphs and a spare task.
+    """Estimate the variances of one measure by analysis of variance; None without two graphs and a spare task.
 
     The noise of a player without repeats is a part of `tasks`.
     """

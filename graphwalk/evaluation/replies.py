@@ -1,7 +1,7 @@
-"""Find the values in the text of a reply: JSON, Python literals, and what is nearly one of them.
+"""Find values in the text of a reply: JSON, Python literals, and near misses of them.
 
-The reply as a whole is tried first, then its code fences, then every outermost pair of brackets that can be parsed.
-A value inside a parsed value is a part of it. The time is linear in the length of the text.
+The whole reply is tried first, then its code fences, then every outermost pair of brackets that can be parsed. A value
+inside a parsed value is not returned separately. The time is linear in the length of the text.
 """
 
 import json
@@ -21,12 +21,12 @@ _MOST_VALUES = 20_000
 _MOST_READ = 5 * _MOST_VALUES
 """Footnotes are parsed too, and dropped."""
 _ATTEMPT = 100
-"""Cost of one attempt to parse besides the length of its text, in characters."""
+"""Fixed cost of one attempt to parse, in characters."""
 _FAILED_LENGTHS = 8
 """Failed attempts may cost this many times the length of the reply, all together."""
 _LITERAL_BUDGET = 2_000_000
 _LITERAL_ATTEMPT = 500
-"""The same for failed attempts to parse something other than JSON."""
+"""Fixed cost of failed attempts to parse something other than JSON."""
 _LITERAL = re.compile(r"[\[({'\"]|-?\d[\d.eE+-]*\Z")
 """A whole reply that may be a Python literal: `- 5` is a bullet, and `1,234` no pair."""
 _CONTEXT = 40
@@ -106,7 +106,7 @@ def _fences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _parse_spans(text: str, readable: str, spans: list[tuple[int, int, int]]) -> Iterator[Candidate]:
-    """Yield what can be parsed of spans (start, -end, kind) in ascending order: a whole comes before its parts."""
+    """Yield the parsed values of spans (start, -end, kind) in ascending order; a whole precedes its parts."""
     parser, torn, read_until = ValueParser(text, readable), list[tuple[int, int]](), 0
     for start, minus_end, kind in spans:
         end = -minus_end

@@ -86,13 +86,13 @@ def _plain_value_shapes(fields: Sequence[str]) -> list[Shape]:
 
 
 def _fit(rows: list[Row], fields: Collection[str], lossy: bool = False) -> Fit:
-    """Rows as an answer; lossy where a text is not surely the value as the graph has it."""
+    """Return rows as an answer; lossy if the value of a text is ambiguous."""
     texts = (row[name] for row in rows for name in fields if isinstance(row.get(name), str))
     return Fit(rows, lossy or any(map(_UNSURE.fullmatch, texts)))
 
 
 def _echo(row: Mapping[str, Any], known: frozenset[str]) -> bool:
-    """True for a row of the asked format itself, without values."""
+    """Return True for a row of placeholders of the requested format."""
     values = [row[name] for name in known & row.keys()]
     return bool(values) and all(map(_is_placeholder, values))
 
@@ -119,7 +119,7 @@ NOTHING_RIGHT = RowScore(False, 0.0, 0.0, 0.0, 0)
 
 
 def row_set(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> frozenset[tuple[Hashable, ...]]:
-    """The rows as a set of normalised tuples; a missing field counts as null."""
+    """Return the rows as a set of normalised tuples; a missing field counts as null."""
     return frozenset(tuple(normalise(row.get(field)) for field in fields) for row in rows)
 
 
@@ -150,11 +150,10 @@ def compare_rows(
     *,
     any_one: bool = False,
 ) -> RowScore:
-    """How well an answer (None: there is none) matches the target on some fields, by the types of the target.
+    """Compare an answer (None: no answer) with the target on some fields, by the types of the target.
 
-    Correct means equal sets. With `any_one` every target row is a right answer by itself: correct means that all
-    rows given are among them, and one of them makes the recall 1. An empty answer scores 0, unless the target is
-    empty too.
+    Correct means equal sets. With `any_one`, each target row is a correct answer: correct means that all given rows are
+    target rows, and recall is 1 if there is one. An empty answer scores 0, unless the target is empty.
     """
     if answer is None:
         return NOTHING_RIGHT
@@ -176,12 +175,12 @@ def compare_rows(
 
 
 def unknown_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> tuple[str, ...]:
-    """Fields of an answer that nobody asked for, the first 20 by name; they are ignored in scores."""
+    """Return the first 20 unrequested fields of an answer by name; they are ignored in scores."""
     return tuple(sorted({name for row in rows for name in row} - set(fields))[:_MOST_NAMES])
 
 
 def missing_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> tuple[str, ...]:
-    """Fields that at least one row of an answer lacks, in the order in which they were asked for."""
+    """Return the requested fields that at least one row of an answer lacks."""
     lacking: set[str] = set()
     for row in rows:
         lacking |= set(fields) - row.keys()
@@ -200,7 +199,7 @@ _ELLIPSES = frozenset({"", "...", "…", "⋮"})
 
 
 def table_rows(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    """The rows of the last Markdown table whose header names all fields."""
+    """Return the rows of the last Markdown table whose header names all fields."""
     lines = text.splitlines()
     tables, read_until = list[MarkedRows](), 0
     for number in range(1, len(lines)):
@@ -217,12 +216,12 @@ def table_rows(text: str, fields: Sequence[str]) -> MarkedRows | None:
 
 
 def _is_rule(line: str) -> bool:
-    """True for what stands below the header of a table."""
+    """Return True for the separator below the header of a table."""
     return "|" in line and "-" in line and _RULE.fullmatch(line) is not None
 
 
 def _below(header: list[str], lines: list[str], number: int, fields: Sequence[str]) -> tuple[MarkedRows | None, int]:
-    """The rows of a table from a line on, and the line after the last."""
+    """Return the rows of a table from a line on, and the next line after it."""
     rows, lossy = list[Row](), False
     while number < len(lines) and "|" in lines[number]:
         line = lines[number].strip()
@@ -239,7 +238,7 @@ def _cells(line: str) -> list[str]:
 
 
 def labelled_rows(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    """Lines `field: value`; in the last block of such lines a field that comes again begins a new row."""
+    """Return rows of lines `field: value`; in the last block of such lines a repeated field begins a new row."""
     blocks = list(_blocks(text, fields))
     if not blocks:
         return None
@@ -249,7 +248,7 @@ def labelled_rows(text: str, fields: Sequence[str]) -> MarkedRows | None:
 
 
 def _blocks(text: str, fields: Sequence[str]) -> Iterator[list[Row]]:
-    """The rows of each run of lines that are all labelled."""
+    """Yield the rows of each run of labelled lines."""
     names = "|".join(re.escape(field) for field in fields)
     label = re.compile(rf"[\s>*`\"•+–-]*+(?:\d{{1,6}}[.)][\s*`\"]++)?({names})[*`\"]*\s*[:=](.*)")
     block: list[Row] = []
@@ -268,7 +267,7 @@ def _blocks(text: str, fields: Sequence[str]) -> Iterator[list[Row]]:
 
 
 def boxed_row(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    r"""The value of the last `\boxed{…}`, for a single field."""
+    r"""Return the value of the last `\boxed{…}`, for a single field."""
     values = [value for match in _BOXED.finditer(text) if (value := _value(match[1])) is not None]
     if len(fields) != 1 or not values:
         return None
@@ -276,7 +275,7 @@ def boxed_row(text: str, fields: Sequence[str]) -> MarkedRows | None:
 
 
 def whole_value(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    """A number, or a word or text marked as code or quoted, that is the whole reply; or nothing but bullets of them."""
+    """Return a number, word, code or quoted text that is the whole reply, or a list of bullets of them."""
     if len(fields) != 1:
         return None
     value = _alone(text)
@@ -298,7 +297,7 @@ def _bullets(text: str) -> Iterator[str | float | None]:
 
 
 def _value(text: str) -> str | float | None:
-    """The one number, word or quoted text of a text; None where it holds more, or nothing."""
+    """Return the one number, word or quoted text of a text, or None if it contains more, or nothing."""
     match = _VALUE.fullmatch(text)
     return None if match is None or (match["word"] or "").lower() in _NOTHING else _matched(match)
 

@@ -1,7 +1,7 @@
-"""Files of training chats, and the proof that splits share no graph, no chat and no name.
+"""Training files, and the check that splits share no graph, no chat and no name.
 
-The proof trusts nothing in a manifest but the digest of a file. Names are read from the chats themselves: every word
-that is not English, Cypher or a word of GraphWalk's own texts counts as a name, so that none is overlooked.
+Of a manifest only the digest of the file is trusted. Names are read from the chats: every word that is not English,
+Cypher or part of GraphWalk's texts counts as a name.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ def read_chats(path: Path, digest: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise ConfigError(f"{path}: its digest is not that of its manifest")
+                raise ConfigError(f"{path}: digest differs from its manifest")
             file.seek(0)
             for number, line in enumerate(file, 1):
                 place = f"{path}:{number}"
@@ -101,14 +101,14 @@ def _shares(one: ChatSplit, other: ChatSplit, what: str) -> ConfigError:
 
 
 def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
-    """Read files of trajectories and prove that they are disjoint, and that each is as its manifest says."""
+    """Read trace files, and check that they are disjoint and match their manifests."""
     splits = []
     for path in paths:
         beside = manifest_path(path)
         try:
             digest = json.loads(beside.read_text(encoding="utf-8"))["sha256"]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{beside}: no manifest of {path.name}: {error}") from error
+            raise ConfigError(f"{beside}: no valid manifest of {path.name}: {error}") from error
         split = ChatSplit(str(path))
         for place, chat in read_chats(path, digest):
             try:
@@ -117,7 +117,7 @@ def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
                 split.names |= _names(messages)
                 split.wordings.add(_wording(messages))
             except (KeyError, TypeError, AttributeError) as error:
-                raise ConfigError(f"{place}: no trace: {error}", hint="graphwalk export traces") from error
+                raise ConfigError(f"{place}: not a trace: {error}", hint="graphwalk export traces") from error
         splits.append(split)
     check_disjoint(splits)
     return splits

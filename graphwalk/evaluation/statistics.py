@@ -48,9 +48,8 @@ class Outcomes:
 class Estimate:
     """A mean over tasks with its interval.
 
-    `value` is None where nothing is known. `low`, `high`, `error` (the cluster-robust standard error) and `df` (the
-    degrees of freedom of t) are None where there is no interval; `reason` then says why. `n` counts tasks, `clusters`
-    their graphs.
+    `value` is None if unknown. `low`, `high`, `error` (the cluster-robust standard error) and `df` (the degrees of
+    freedom of t) are None if there is no interval, for the `reason` given. `n` counts tasks, `clusters` their graphs.
     """
 
     value: float | None
@@ -164,9 +163,9 @@ class _Clustered:
 
 
 def _clustered(outcomes: Outcomes) -> _Clustered:
-    """Mean s̄ with SE² = C/(C-1) · Σ_graphs (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640).
+    """Return the mean s̄ with SE² = C/(C-1) · Σ_graphs (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640).
 
-    Degrees of freedom are C - 1 where graphs have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
+    Degrees of freedom are C - 1 if graphs have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
     """
     known = ~np.isnan(outcomes.values)
     groups = int(outcomes.graphs.max(initial=-1)) + 1
@@ -259,7 +258,7 @@ def _estimates(found: _Clustered, low: Table, high: Table, flat: NDArray[np.bool
 
 
 def paired(first: Outcomes, second: Outcomes) -> Outcomes:
-    """Subtract second from first on the tasks that both have; unknown where one of the two is.
+    """Subtract second from first on the tasks that both have; NaN if either is unknown.
 
     `noise` is that of the difference of single episodes, `episodes` those of the player that has fewer.
     """

@@ -1,4 +1,4 @@
-"""Values written by a model: parsed without ever raising, and brought to one form for comparison."""
+"""Values written by a model: parse them without raising, and normalise them for comparison."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ _MOST_DIGITS = 300
 """Longer integers stay text: Python refuses to convert very long ones, and no answer has any."""
 _MOST_BITS = 1000
 _MOST_DEPTH = 40
-"""Deeper values are refused, so that whoever logs or compares an answer can use recursion."""
+"""Maximum nesting depth, so that logs and comparisons can use recursion."""
 LONGEST_LITERAL = 200_000
 """Longer texts are not tried as Python literals, whose parser needs about a hundred bytes a character."""
 _LITERAL_DEPTH = 100
@@ -27,7 +27,7 @@ _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
 def parse_json(text: str, decoder: json.JSONDecoder | None = None) -> Any:
-    """The JSON value of a text, None where it is none (or null). NaN, infinities and huge numbers become text."""
+    """Return the JSON value of a text, or None. NaN, infinities and huge numbers become text."""
     try:
         value = (decoder or _DECODER).decode(text)
     except (ValueError, RecursionError, MemoryError):
@@ -36,12 +36,12 @@ def parse_json(text: str, decoder: json.JSONDecoder | None = None) -> Any:
 
 
 def parse_answer(text: str) -> Any:
-    """As `parse_json`; a number that Python would write otherwise stays text: `1.10`, `1e3` and `-0` may be keys."""
+    """Return the value as `parse_json`, with numbers like `1.10`, `1e3` and `-0`, which may be keys, as text."""
     return parse_json(text, _ANSWER_DECODER)
 
 
 def parse_literal(text: str) -> Any:
-    """The value of a Python literal as JSON would have it (tuples and sets become lists), None where it is none.
+    """Return the value of a Python literal as JSON (tuples and sets become lists), or None.
 
     Numbers are read as by `parse_answer`.
     """
@@ -59,9 +59,9 @@ def parse_literal(text: str) -> Any:
 
 
 def normalise(value: Any) -> Hashable:
-    """A form in which equal values of one type are equal: 3 and 3.0 are one, floats agree in 12 digits.
+    """Return a normal form: 3 and 3.0 are equal, floats agree in 12 digits.
 
-    Text equals no number and no boolean; upper and lower case differ.
+    Text equals no number and no boolean; case matters.
     """
     if isinstance(value, bool):
         return ("boolean", value)
@@ -73,7 +73,7 @@ def normalise(value: Any) -> Hashable:
 
 
 def value_forms(value: Any) -> Iterator[Any]:
-    """A value as it is; then as text, or, for text, as the number or boolean that it names ("007" names none)."""
+    """Yield a value unchanged, then as text, or, for text, as the number or boolean it names ("007" names none)."""
     yield value
     if not isinstance(value, str):
         if isinstance(value, int | float):
@@ -111,7 +111,7 @@ def _float_as_written(digits: str) -> float | str:
 
 
 def _number_as_written(token: re.Match[str]) -> str:
-    """The source of a number within a Python literal; parentheses keep it apart from strings beside it."""
+    """Return the source of a number in a Python literal, in parentheses to separate it from adjacent strings."""
     digits = token["number"]
     return token[0] if digits is None or isinstance(parse_answer(digits), int | float) else f'("{digits}")'
 
@@ -135,7 +135,7 @@ def _depth_within(value: Any, most: int) -> bool:
 
 
 def _nesting(text: str) -> int:
-    """An upper bound of how deep a literal nests: deep ones crash some versions of Python's parser."""
+    """Return an upper bound of the nesting depth of a literal: deep ones crash some versions of Python's parser."""
     depth = deepest = 0
     for bracket in re.findall(r"[(\[{)\]}]|[-+~]{2,}", text):
         depth += len(bracket) if bracket in "([{" or len(bracket) > 1 else -1
@@ -144,7 +144,7 @@ def _nesting(text: str) -> int:
 
 
 def _lacks_comma(text: str) -> bool:
-    """True where two quoted texts adjoin, of which Python would make one."""
+    """Return True if two quoted texts are adjacent, which Python would concatenate."""
     end = None
     for string in _STRING.finditer(text):
         if end is not None and not text[end : string.start()].strip():
@@ -154,7 +154,7 @@ def _lacks_comma(text: str) -> bool:
 
 
 def _as_json(value: Any, depth: int) -> Any:
-    """ValueError for what JSON has no form for."""
+    """Raise ValueError for a value without a JSON form."""
     if depth == 0:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):

@@ -1,1 +1,1 @@
-"""Runs in the formats of other programs: one file for each format, found by `registry.py`."""
+"""Export of runs to formats of other programs; one module per format, listed in `registry.py`."""

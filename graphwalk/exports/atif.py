@@ -15,9 +15,10 @@ _SOURCES = {"system": "system", "user": "user", "assistant": "agent", "tool": "s
 
 
 def export_atif(episodes: Episodes, out: Path) -> None:
-    """Trajectories in the Agent Trajectory Interchange Format 1.8, one JSON line each, in one file per model.
+    """Write ATIF 1.8 trajectories, one JSON line each.
 
-    --out is a new folder, or a file NAME.jsonl for one model. With --per-episode: a JSON file per episode.
+    There is one file per model: --out is a new folder, or NAME.jsonl for one model. With --per-episode: one JSON file
+    each.
     """
     suffix, indent = (".json", 1) if episodes.per_episode else (".jsonl", None)
 
@@ -28,7 +29,7 @@ def export_atif(episodes: Episodes, out: Path) -> None:
 
 
 def trajectory(result: Result, manifest: dict[str, Any]) -> dict[str, Any]:
-    """An episode as an ATIF object. Keys that the format does not have are in its `extra` fields."""
+    """Return an episode as an ATIF object. Keys unknown to the format are in `extra`."""
     key, usage = result.key, result.usage
     # An episode that failed before its prompt was written has no step, and the format asks for one.
     steps = list(_steps(result)) or [{"source": "user", "message": result.task.get("question", "")}]
@@ -67,7 +68,7 @@ def _prompt_step(message: Message) -> dict[str, Any]:
 
 
 def _agent_step(turn: Turn, asked: bool) -> dict[str, Any]:
-    """A reply. One of a script is a dispatch without a language model, which has neither metrics nor reasoning."""
+    """Return a reply. One of a scripted agent has neither metrics nor reasoning."""
     spent = {"reasoning_content": turn.message.reasoning, "metrics": _metrics(turn.usage) or None} if asked else {}
     results = [_observed(found) for found in turn.results]
     return without_none(

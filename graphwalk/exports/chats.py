@@ -1,4 +1,4 @@
-"""Chats as OpenAI's API has them, one episode a line."""
+"""Chats in OpenAI's format, one episode per line."""
 
 import json
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from graphwalk.runs.result import Result
 
 
 def export_chats(episodes: Episodes, out: Path) -> None:
-    """Chats in OpenAI's form, as JSON lines: messages, with what the episode was and how it went.
+    """Write chats in OpenAI's format, one JSON line each.
 
-    Arguments of calls are the text that the model wrote.
+    Each has `messages`, and `metadata` of the episode. Arguments of calls are the model's text.
     """
     write_whole(out, _lines(episodes))
 

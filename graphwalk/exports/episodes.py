@@ -1,4 +1,4 @@
-"""The episodes of a run as exports read them, and the files that exports write."""
+"""Reading of episodes and writing of files, for all exports."""
 
 import hashlib
 import json
@@ -88,7 +88,7 @@ class Episodes:
 
 
 class EpisodeMessage(NamedTuple):
-    """One message; `turn` and `result` are what it comes from, where it comes from one."""
+    """A message, with the `turn` and `result` that it comes from, if any."""
 
     message: Message
     turn: Turn | None = None
@@ -113,7 +113,7 @@ def calls_of(turn: Turn) -> list[ToolCall]:
 
 
 def read_arguments(call: ToolCall) -> tuple[dict[str, Any], str | None]:
-    """Return (arguments, None), or ({}, what is wrong with them)."""
+    """Return (arguments, None), or ({}, problem)."""
     try:
         arguments = json.loads(call.arguments or "{}", parse_constant=str)
     except (ValueError, RecursionError) as error:

@@ -37,7 +37,7 @@ _LONGEST = 500
 
 
 def sample_of(result: Result) -> dict[str, Any]:
-    """All of an episode, in the fields of inspect_ai's `EvalSample`."""
+    """Return an episode in the fields of inspect_ai's `EvalSample`."""
     messages = [_message(one, result, number) for number, one in enumerate(messages_of(result))]
     usage = _usage(result.usage)
     end = result.trajectory.turns[-1] if result.trajectory.turns else None
@@ -62,7 +62,7 @@ def sample_of(result: Result) -> dict[str, Any]:
 
 
 def summary_of(sample: dict[str, Any]) -> dict[str, Any]:
-    """What the list of samples says of it: short texts, and no conversation."""
+    """Return a sample's entry in the list of samples: short texts, and no conversation."""
     short = {name: sample[name] for name in _SUMMARY if name in sample}
     question = sample["metadata"]["question"]
     failed = {"error": sample["error"]["message"]} if "error" in sample else {}
@@ -113,7 +113,7 @@ def _choices(messages: list[dict[str, Any]], end: Turn | None) -> list[dict[str,
 
 
 def _scores(result: Result) -> dict[str, Any] | None:
-    """Right or wrong as inspect's C and I, and the other measures as numbers."""
+    """Return the scores: correct or incorrect as C and I, and the other measures as numbers."""
     score = result.score
     if score is None or score.get("correct") is None:
         return None
@@ -169,16 +169,16 @@ _MEASURES = ("correct", "f1", "precision", "recall")
 
 
 def export_inspect(episodes: Episodes, out: Path) -> None:
-    """Logs of inspect_ai: a file for each model and setting.
+    """Write inspect_ai logs, one per model and setting.
 
-    --out is a new folder, or a file NAME.eval where one model in one setting is exported.
+    --out is a new folder, or a file NAME.eval for one model in one setting.
     """
     players = list(dict.fromkeys((key.model, key.setting) for key in episodes.keys))
     single = out.suffix == ".eval"
     if single and len(players) > 1:
         raise ConfigError(
-            f"a log holds one model in one setting, and there are {len(players)}",
-            hint=f"--out {out.with_suffix('')}   for a folder with a file for each, or choose with --model, --setting",
+            f"{out}: an inspect log contains one model and setting, the run has {len(players)}",
+            hint=f"--out {out.with_suffix('')}   for one file each in a folder; or choose with --model and --setting",
         )
     folder = out.parent if single else new_folder(out)
     with ExitStack() as stack:
@@ -213,7 +213,7 @@ class _Log:
             self._usage[name] = self._usage.get(name, 0) + value
 
     def finish(self) -> None:
-        """What stands at the end of the file: the list of samples, and what is true of all."""
+        """Write the list of samples and the header."""
         self._write("summaries.json", self._summaries)
         number, manifest = len(self._summaries), self._episodes.manifest
         header = {

@@ -1,4 +1,4 @@
-"""The formats that a run can be written in, by name."""
+"""Registry of export formats."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Session traces in the simple format of the Hugging Face Hub: a line for each session, and one for each message."""
+"""Session traces in the simple format of the Hugging Face Hub: a line per session, and one per message."""
 
 import json
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ _HARNESS = "graphwalk"
 
 
 def export_sts(episodes: Episodes, out: Path) -> None:
-    """Session traces of the Hugging Face Hub, one after the other, in one JSONL file per model.
+    """Write session traces of the Hugging Face Hub as JSONL.
 
-    --out is a new folder, or a file NAME.jsonl for one model. With --per-episode: a JSONL file per episode.
+    There is one file per model: --out is a new folder, or NAME.jsonl for one model. With --per-episode: one file each.
     """
     write_files(episodes, out, ".jsonl", lambda result: _lines(result, episodes.manifest))
 

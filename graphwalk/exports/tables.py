@@ -1,4 +1,4 @@
-"""Tables of episodes, turns and calls, as CSV and Parquet."""
+"""Tables of episodes and calls, as CSV and Parquet."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ _LARGEST = 2**63
 
 
 def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRow]]:
-    """The rows of an episode in each table; `turn` and `call` count from 1, `arguments` is what the model wrote."""
+    """Return the rows of an episode in each table. `turn` and `call` count from 1; `arguments` is the model's text."""
     calls = [
         dict(zip(_OF_CALL, (*result.key, turn, place, *_call(found)), strict=True))
         for turn, replied in enumerate(result.trajectory.turns, 1)
@@ -40,9 +40,9 @@ def _call(found: Any) -> tuple[Any, ...]:
 
 
 def columns_of(episodes: Episodes) -> dict[str, dict[str, type]]:
-    """Name and type of each column of each table: bool, int, float, or str for other values and for several types.
+    """Return name and type of each column of each table: bool, int, float, or str for others and mixed types.
 
-    Reads all episodes, since a column may begin anywhere.
+    All episodes are read, since a column may appear in any of them.
     """
     found: dict[str, dict[str, type | None]] = {"episodes": {}, "calls": dict.fromkeys(_OF_CALL)}
     for result in episodes.quiet:
@@ -65,14 +65,14 @@ def _joined(kind: type | None, value: Any) -> type | None:
 
 
 def cell(value: Any) -> Any:
-    """A value of one cell: lists and maps as JSON."""
+    """Return the value of a cell, with lists and maps as JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def export_csv(episodes: Episodes, out: Path) -> None:
-    """CSV: episodes.csv with a row for each episode, calls.csv with a row for each call, in a new folder.
+    """Write episodes.csv and calls.csv into a new folder.
 
-    A text that a spreadsheet would run as a formula has an apostrophe in front.
+    They have a row per episode, and one per call. An apostrophe precedes texts that a spreadsheet would execute.
     """
     folder, tables = new_folder(out), columns_of(episodes)
     with ExitStack() as stack:
@@ -102,9 +102,10 @@ _ROWS = 1000
 
 
 def export_parquet(episodes: Episodes, out: Path) -> None:
-    """Parquet: episodes.parquet with a row for each episode, calls.parquet with a row for each call, in a new folder.
+    """Write episodes.parquet and calls.parquet into a folder.
 
-    Lists and maps, such as answers, are JSON text. Needs pyarrow: pip install 'graphwalk-agents[parquet]'
+    They have a row per episode, and one per call. Lists and maps are JSON text. Needs pyarrow: pip install
+    'graphwalk-agents[parquet]'
     """
     check_pyarrow()
     folder, tables = new_folder(out), columns_of(episodes)

@@ -1,4 +1,4 @@
-"""The figures that any suite can have, made from the rows of its report and from what was observed of each episode."""
+"""Plots for any suite, from the rows of its report and its observed episodes."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128)
 
 
 def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
-    """Accuracy by every break-down that is shown, and the figures about effort."""
+    """Yield accuracy by every shown breakdown, and the plots about effort."""
     for grouping in report.suite.groupings:
         if grouping.shown:
             yield by_group(report, grouping.name, f"Accuracy by {grouping.title}")
@@ -29,14 +29,14 @@ def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
 
 
 def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
-    """What was reached within how many calls, and at what cost."""
+    """Yield plots of accuracy by number of calls, calls against the reference, and cost."""
     yield within_calls(observed)
     yield over_reference(report)
     yield cost_against_accuracy(report)
 
 
 def player_name(row: Mapping[str, Any], settings: int = 2) -> str:
-    """Model and setting; the model alone where all have one setting."""
+    """Return model and setting, or the model alone if all have one setting."""
     return one_line(row["model"]) + (f" · {one_line(row['setting'])}" if settings > 1 else "")
 
 
@@ -45,7 +45,7 @@ def _settings(report: Report) -> int:
 
 
 def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy", y: str = "accuracy in %") -> Plot:
-    """One line per group, a dot with its interval per player, the paper's players hollow."""
+    """Plot a line per group with a dot and interval per player; published players are hollow."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
     order = [str(row[grouping]) for row in report.groups.get(grouping, ())]
     groups = set(order)
@@ -59,7 +59,7 @@ def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy
         "dots",
         (Panel(tuple(series)),),
         y=y,
-        about="Lines are 95 % intervals over graphs." + (" Hollow: the paper's." if published else ""),
+        about="Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else ""),
         percent=True,
     )
 
@@ -75,7 +75,7 @@ def against_size(
     percent: bool = True,
     baselines: Sequence[str] = (),
 ) -> Plot:
-    """A line per player against a number that tasks are grouped by; `baselines` are drawn like the paper's."""
+    """Plot a line per player against a numeric grouping. `baselines` are drawn like published players."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
     settings = _settings(report)
     computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
@@ -84,7 +84,7 @@ def against_size(
         *_series(published, grouping, measure, settings, True, number=True),
         *_series(computed, grouping, measure, 1, True, number=True, mark=""),
     )
-    about = "Bars are 95 % intervals over graphs." + (" Dashed: the paper's." if published else "")
+    about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
     about += " Dashed grey: the scripted expert." if computed else ""
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     wide = is_wide(float(point.x) for one in series for point in one.points)
@@ -92,7 +92,7 @@ def against_size(
 
 
 def is_wide(numbers: Iterable[float]) -> bool:
-    """True for numbers that span orders of magnitude, so that the smaller ones would lie on each other."""
+    """Return True for numbers over several orders of magnitude, which need a logarithmic axis."""
     known = list(numbers)
     return bool(known) and min(known) > 0 and max(known) > _WIDE * min(known)
 
@@ -107,7 +107,7 @@ def _series(
     number: bool = False,
     mark: str = PAPER,
 ) -> Iterator[Series]:
-    """The rows of each player as points; rows without the figure are left out."""
+    """Return the rows of each player as points, except rows without a value."""
     found: dict[str, list[Point]] = {}
     for row in rows:
         if row.get(measure) is not None:
@@ -124,7 +124,7 @@ def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
 
 
 def by_answer_size(observed: Observations) -> Plot:
-    """Accuracy by the number of rows of the target, in ranges that double."""
+    """Plot accuracy by the number of target rows, in ranges that double."""
 
     sizes, right = observed.column("answer_rows"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
@@ -143,7 +143,7 @@ def by_answer_size(observed: Observations) -> Plot:
         "dots",
         (Panel(tuple(series)),),
         y="accuracy in %",
-        about="Rows of the right answer. Lines are 95 % intervals over graphs.",
+        about="Number of rows of the target. Lines: 95 % intervals, clustered by graph.",
         percent=True,
     )
 
@@ -154,8 +154,8 @@ def _range(low: int, high: float) -> str:
     return counted(low, "row") if high - low <= 1 else f"{low}–{int(high) - 1} rows"
 
 
-def within_calls(observed: Observations, title: str = "Right answers by number of calls") -> Plot:
-    """The share of tasks that were answered right with so many tool calls or fewer."""
+def within_calls(observed: Observations, title: str = "Correct answers by number of calls") -> Plot:
+    """Plot the share of tasks solved with at most a number of tool calls."""
     calls, right = observed.column("calls_per_question"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
     series = [
@@ -169,8 +169,8 @@ def within_calls(observed: Observations, title: str = "Right answers by number o
         "steps",
         (Panel(called),),
         "tool calls",
-        "right with so many calls or fewer, in %",
-        "What a budget of calls would have been enough for.",
+        "correct with at most x calls, in %",
+        "Accuracy that a limit on calls would have allowed.",
         percent=True,
     )
 
@@ -188,7 +188,7 @@ def _survival(observed: Observations, player: Player, calls: Any, right: Any) ->
 
 
 def over_reference(report: Report) -> Plot:
-    """Calls and tokens as multiples of what the scripted expert needs."""
+    """Plot calls and tokens as multiples of the scripted expert's."""
     expert = next((row for row in report.baselines if row["model"] == REFERENCE), {})
     series = []
     for row in report.rows:
@@ -198,15 +198,13 @@ def over_reference(report: Report) -> Plot:
             points.append(Point("tokens", ours / needed))
         if points:
             series.append(Series(player_name(row, _settings(report)), tuple(points)))
-    about = (
-        "1 is what the scripted expert needs on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
-    )
+    about = "1: expert baseline on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
     return Plot(
         "over-reference",
-        "Effort over the reference",
+        "Effort relative to the reference",
         "dots",
         (Panel(tuple(series)),),
-        y="times the reference",
+        y="multiple of the reference",
         about=about,
     )
 
@@ -219,12 +217,12 @@ _PRICES = (
 
 
 def cost_against_accuracy(report: Report) -> Plot:
-    """What a right answer takes; where no provider tells its price, tokens stand for it, else calls."""
+    """Plot accuracy against cost; without prices against tokens, else calls."""
     rows = [dict(row) for row in report.rows if row.get("accuracy") is not None]
     for row in rows:
         whole = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
         row["cost_per_question"] = row["cost"] / row["tasks"] if whole else None
-    field, said = next((p for p in _PRICES if any(row.get(p[0]) for row in rows)), _PRICES[-1])
+    field, unit = next((p for p in _PRICES if any(row.get(p[0]) for row in rows)), _PRICES[-1])
     known = [row for row in rows if row.get(field)]
     series = tuple(
         Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in known
@@ -235,26 +233,29 @@ def cost_against_accuracy(report: Report) -> Plot:
         "Accuracy against cost",
         "points",
         (Panel(series),),
-        said,
+        unit,
         "accuracy in %",
-        "Up and to the left is better. Bars are 95 % intervals over graphs.",
+        "Upper left is better. Bars: 95 % intervals, clustered by graph.",
         percent=True,
         logarithmic=wide,
     )
 
 
 def failure_classes(
-    report: Report, classes: Mapping[str, str], title: str = "How answers end", rows: Sequence[ReportRow] | None = None
+    report: Report,
+    classes: Mapping[str, str],
+    title: str = "Answers by outcome",
+    rows: Sequence[ReportRow] | None = None,
 ) -> Plot:
     """Plot shares of the episodes by outcome; `classes`: measures that count them, and their titles."""
     settings = _settings(report)
-    named = {"correct": "right", **classes, "infrastructure_failures": "failed"}
+    named = {"correct": "correct", **classes, "infrastructure_failures": "failed"}
     totals = [(row, sum(row.get(field) or 0 for field in named)) for row in (report.rows if rows is None else rows)]
     known = [(row, total) for row, total in totals if total]
     series = tuple(
-        Series(said, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in known))
-        for field, said in named.items()
+        Series(outcome, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in known))
+        for field, outcome in named.items()
         if any(row.get(field) for row, _ in known)
     )
-    about = "Failed: broken off for reasons that are not the model's."
+    about = "Failed: infrastructure errors."
     return Plot("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

@@ -18,19 +18,19 @@ from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping
 from graphwalk.reports.text_table import without_range
 
 PAIRS_NOTE = (
-    "Pairs: first − second on identical tasks, repeats averaged; a percentage differs in points. p: sign flips over"
-    " graphs (mid-p). Holm p: adjusted over all pairs of its table. McNemar p ignores that tasks share graphs."
+    "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points. p: sign-flip"
+    " test over graphs (mid-p). Holm p: adjusted over all pairs of its table. McNemar p: ignores shared graphs."
 )
 _DIGITS = 6
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
-"""By kind of measure: its unit in a table, and the largest possible difference."""
+"""Unit in a table, and largest possible difference, by kind of measure."""
 
 ShowCommands = Callable[[str, Sequence[Player]], Sequence[str]]
-"""Task and players → the commands that show these episodes."""
+"""Returns the commands that show the episodes of a task and players."""
 
 
 def player_outcomes(observed: Observations, numbers: NDArray[np.int64]) -> Outcomes:
-    """Return the outcomes by task of some episodes of a player, in the measures that are compared."""
+    """Return the outcomes by task of some episodes of a player, in the compared measures."""
     names = [measure.name for measure in observed.suite.measures]
     values, graphs, tasks = observed.part(numbers)
     return outcomes_of(values[:, [names.index(name) for name in observed.suite.compared]], graphs, tasks)
@@ -77,7 +77,7 @@ def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], 
 
 
 def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
-    """No test with a single graph: its sign has no meaning. Where no task differs, p is 1."""
+    """Return the fields of a measure. With a single graph there is no test; if no task differs, p is 1."""
     flips, same = one.sign_flips, one.first_better == one.second_better == 0
     several = flips.clusters > 1
     return {
@@ -143,7 +143,7 @@ def compare_players(
         overall,
         {name: pairs for name, pairs in groups.items() if pairs},
         list(_changed(observed, overall, show)),
-        (*notes, "Ranges are 95 % intervals over graphs.", PAIRS_NOTE, *without_range(reasons)),
+        (*notes, "Intervals: 95 %, cluster-robust; the graph is the cluster.", PAIRS_NOTE, *without_range(reasons)),
     )
 
 

@@ -15,23 +15,23 @@ from graphwalk.console import counted
 from graphwalk.reports.compare import PAIRS_NOTE, RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables
-from graphwalk.reports.text_table import csv_cell, markdown_table, rendered
+from graphwalk.reports.text_table import csv_cell, fitting_columns, legend, markdown_table, rendered
 from graphwalk.sanitise import escape_markdown, one_line
 from graphwalk.types.episode import SCHEMA_VERSION
 
 MOST_TASKS = 20
-"""Tasks with different outcomes that a terminal lists."""
+"""Maximum number of tasks with different outcomes on a terminal."""
 
 
 def to_json(report: Report) -> str:
-    """One JSON object, ASCII only; `rows` has one object per model and setting."""
+    """Return one JSON object, ASCII only. `rows` has one object per model and setting."""
     return json.dumps(report.as_dict(), indent=2, allow_nan=False)
 
 
 def to_csv(report: Report) -> str:
-    """All rows of all tables; `table` and `group` say which. `NAME_low` and `NAME_high` are intervals.
+    """Return all rows of all tables as CSV. `NAME_low` and `NAME_high` are the ends of intervals.
 
-    `note`: why intervals are missing; of published rows what to know about them; of rows `note` a note on the report.
+    `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals, or a note.
     """
     names, intervals = _columns(report)
     ends = [f"{name}_{end}" for name in intervals for end in ("low", "high")]
@@ -54,7 +54,7 @@ def _csv(fields: list[str], lines: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _columns(report: Report) -> tuple[list[str], list[str]]:
-    """Names of all columns, and of those with an interval: the measures, and what derived and published rows add."""
+    """Return the names of all columns, and of those with an interval."""
     measures = report.suite.measures
     names = dict.fromkeys(["model", "setting", "tasks", "graphs", *(measure.name for measure in measures)])
     intervals = dict.fromkeys(m.name for m in measures if m.kind in ESTIMATED)
@@ -81,42 +81,48 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
 
 
 def to_markdown(report: Report) -> str:
-    """GitHub tables, with intervals in parentheses."""
-    parts = [markdown_table(table) for table in text_tables(report)]
+    """Return GitHub tables, with intervals in parentheses."""
+    tables = list(text_tables(report))
+    parts = [markdown_table(table) for table in tables]
+    notes = [*legend(header for table in tables for header in table.headers), *report.notes]
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
-    return "\n".join([*first, *parts, *(f"* {escape_markdown(note)}" for note in report.notes), ""])
+    return "\n".join([*first, *parts, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
 class TerminalReport:
-    """A report that fits itself into the width it is given: optional columns go first, then names are folded."""
+    """A report that fits the terminal: optional columns are dropped first, then names are folded."""
 
     def __init__(self, report: Report, *, tables: int | None = None) -> None:
-        """`tables`: only the first ones, which are not those of pairs; None: all."""
+        """`tables`: maximum number of tables; None: all."""
         self.report = report
         self.tables = tables
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.report.incomplete:
             yield Text(self.report.incomplete + "\n", style="bold yellow")
+        heads = []
         for table in islice(text_tables(self.report), self.tables):
             yield from rendered(table, options.max_width)
+            heads += [table.headers[number] for number in fitting_columns(table, options.max_width)]
+        for note in legend(heads):
+            yield Text(note, style="dim")
         for note in self.report.notes:
             if self.tables is None or note != PAIRS_NOTE:
                 yield Text(one_line(note, len(note)), style="dim")
 
 
 def as_text(report: Report, *, width: int = 120) -> str:
-    """The report as plain text of so many columns."""
+    """Return the report as plain text, `width` columns wide."""
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None, highlight=False).print(TerminalReport(report))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"
 
 
 class TerminalComparison:
-    """Tables that fit into the width. The `commands` are not among them, since they must not be wrapped."""
+    """A comparison that fits the terminal. `commands` are separate, because they must not be wrapped."""
 
     def __init__(self, made: RunComparison, *, most_tasks: int | None = MOST_TASKS) -> None:
-        """`most_tasks`: tasks with different outcomes that are listed; None: all."""
+        """`most_tasks`: maximum number of listed tasks with different outcomes; None: all."""
         self.made = replace(made, changed=made.changed[:most_tasks])
         self.left_out = len(made.changed) - len(self.made.changed)
 
@@ -130,7 +136,7 @@ class TerminalComparison:
 
     @property
     def commands(self) -> list[str]:
-        """The commands that show the tasks listed."""
+        """Commands that show the listed tasks."""
         return list(dict.fromkeys(command for one in self.made.changed for command in one["commands"]))
 
 
@@ -141,7 +147,7 @@ def comparison_json(made: RunComparison) -> str:
 
 
 def comparison_csv(made: RunComparison) -> str:
-    """Write a line per pair and measure of every table, per task in `changed`, and per note; `table` says which."""
+    """Return a row per pair and measure of each table, per task in `changed`, and per note, as CSV."""
     lines: list[dict[str, Any]] = []
     for table, pairs in (("overall", made.overall), *made.groups.items()):
         for pair in pairs:

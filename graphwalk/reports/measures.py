@@ -1,4 +1,4 @@
-"""Measures that every suite has, where they are read from in a result, and the report of a suite that has no more."""
+"""Measures and columns shared by suites, and the report of a suite without its own."""
 
 from collections.abc import Callable
 from types import NoneType
@@ -10,7 +10,7 @@ from graphwalk.types.episode import ExitStatus, Score
 
 
 def scored(name: str) -> Callable[[ResultRecord], float | None]:
-    """A field of the score, None if there is no score."""
+    """Return a reader of a field of the score; None if there is no score."""
 
     def value(result: ResultRecord) -> float | None:
         score = result["score"]
@@ -20,12 +20,12 @@ def scored(name: str) -> Callable[[ResultRecord], float | None]:
 
 
 def if_scored(read: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
-    """Infrastructure failures are left out, so that they do not count as mistakes of the model."""
+    """Return a reader that ignores infrastructure failures, which are not errors of the model."""
     return lambda result: None if result["score"] is None else read(result)
 
 
 def usage(name: str) -> Callable[[ResultRecord], float | None]:
-    """A field of the usage; of failed episodes too, since they were paid for."""
+    """Return a reader of a field of the usage. Failed episodes count, since they cost money."""
     return lambda result: number(result["usage"].get(name))
 
 
@@ -43,7 +43,7 @@ def _tokens(result: ResultRecord) -> float | None:
 
 
 def tool_seconds(result: ResultRecord) -> float | None:
-    """Return the time of each tool call, summed; a record that is no single episode has it as a field."""
+    """Return the total time of tool calls; a record of several episodes has it as a field."""
     if "tool_seconds" in result:
         return number(result["tool_seconds"])
     turns = result.get("trajectory", {}).get("turns", ())
@@ -66,8 +66,8 @@ OUTCOME = (
         count_if(lambda result: ExitStatus(result["exit_status"]).infrastructure),
     ),
 )
-"""`questions` have a score, `correct` are right, `accuracy` is their share in percent.
-`lossy_readings`: the reply holds something like an answer that was not read."""
+"""`questions`: episodes with a score; `correct` of them; `accuracy`: their share in percent.
+`lossy_readings`: part of the reply looks like an answer and was not read."""
 
 EFFORT = (
     Measure("turns_per_question", "amount", if_scored(lambda result: result["turns"])),
@@ -87,9 +87,9 @@ EFFORT = (
     Measure("cost", "total", usage("cost")),
     Measure("cost_unknown", "count", count_if(lambda result: result["usage"].get("cost") is None)),
 )
-"""Calls and seconds of scored episodes; tokens and cost (US dollars) of all. `seconds` is elapsed time of model and
-tools, `tool_seconds` the time of each call, summed. `calls_over_reference`: calls over those of the scripted expert.
-`cost_unknown`: episodes whose provider reported no cost."""
+"""Calls and seconds of scored episodes; tokens and cost (US dollars) of all. `seconds`: elapsed time of model and
+tools; `tool_seconds`: total time of tool calls. `calls_over_reference`: calls divided by those of the scripted expert.
+`cost_unknown`: episodes without a reported cost."""
 
 QUALITY = (
     Measure("precision", "share", scored("precision")),
@@ -98,72 +98,106 @@ QUALITY = (
     Measure("false_positives", "count", scored("false_positives")),
     Measure("grounded", "share", scored("grounded")),
 )
-"""The other fields that every score has."""
+"""Other fields of every score."""
 
 ROWS = Measure("answer_rows", "median", lambda result: number(result["task"].get("gold_size")))
-"""The size of the right answer."""
+"""The number of rows of the target."""
 
-TASKS = Column("tasks", "tasks", integer, optional=2)
-GRAPHS = Column("graphs", "graphs", integer, optional=6)
+LEGENDS = {
+    "correct": "number of correct answers",
+    "questions": "episodes with a score",
+    "accuracy": "share of correct answers",
+    "strict_accuracy": "accuracy if the answer must be in the requested format",
+    "precision": "mean share of answered rows that are correct",
+    "recall": "mean share of target rows that are answered",
+    "f1": "mean harmonic mean of precision and recall",
+    "false_positives": "answered rows that are incorrect",
+    "false_positives_per_answered": "mean per episode with an answer",
+    "answer_rows": "median number of rows of the target",
+    "tasks": "tasks with a score",
+    "graphs": "graphs of these tasks",
+    "tool_calls": "number of tool calls",
+    "calls_per_question": "mean number of tool calls",
+    "tool_calls_without_think": "tool calls except think",
+    "calls_over_reference": "mean ratio of tool calls to the expert's",
+    "tokens_per_question": "mean number of input and output tokens",
+    "seconds": "elapsed time of model and tools",
+    "seconds_per_question": "mean elapsed time of model and tools",
+    "tool_seconds": "total time of tool calls",
+    "tool_seconds_per_question": "mean total time of tool calls",
+    "tokens": "input and output tokens of all episodes",
+    "reasoning_tokens": "reasoning tokens reported by the provider",
+    "cost": "cost of all episodes in US dollars",
+    "infrastructure_failures": "infrastructure errors, without a score",
+    "grounded": "mean share of answered rows supported by tool results",
+    "last_mile": "correct in substance, incorrect in form",
+    "repeated_calls": "calls identical to an earlier one",
+    "cycles": "repeated blocks of 2 to 16 calls",
+    "unused_results": "results not used by a later call or the answer",
+    "tool_errors": "calls that returned an error",
+    "parallel_calls": "calls that share a turn",
+    "pass_at_k": "share of tasks with at least one correct try in k",
+    "pass_hat_k": "share of tasks with k correct tries in k",
+}
+"""Explanations of columns, by field."""
+
+TASKS = Column("Tasks", "tasks", integer, optional=2)
+GRAPHS = Column("Graphs", "graphs", integer, optional=6)
 
 WASTE = (
-    Column("repeated", "repeated_calls", integer, optional=4),
-    Column("loops", "cycles", integer, optional=4),
-    Column("unused", "unused_results", integer, optional=5),
-    Column("tool errors", "tool_errors", integer, optional=5),
-    Column("parallel", "parallel_calls", integer, optional=6),
+    Column("Repeated", "repeated_calls", integer, optional=4),
+    Column("Loops", "cycles", integer, optional=4),
+    Column("Unused", "unused_results", integer, optional=5),
+    Column("Tool errors", "tool_errors", integer, optional=5),
+    Column("Parallel", "parallel_calls", integer, optional=6),
 )
-"""Calls that led nowhere; of all calls of a player."""
+"""Numbers of wasted calls."""
 
 _PLAIN_COLUMNS = (
     Column("Correct", "correct", integer),
     Column("N", "questions", integer),
     Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
-    Column("P", "precision", two_decimals, optional=3, interval=two_decimals),
-    Column("R", "recall", two_decimals, optional=3, interval=two_decimals),
+    Column("Precision", "precision", two_decimals, optional=3, interval=two_decimals),
+    Column("Recall", "recall", two_decimals, optional=3, interval=two_decimals),
     Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
-    Column("FP", "false_positives", integer, optional=2),
-    Column("rows", "answer_rows", short, optional=5),
+    Column("False\npositives", "false_positives", integer, optional=2),
+    Column("Target\nrows", "answer_rows", short, optional=5),
     TASKS,
     GRAPHS,
-    Column("calls/q", "calls_per_question", one_decimal, optional=4, interval=one_decimal),
-    Column("time/q", "seconds_per_question", duration, optional=5),
-    Column("tool time/q", "tool_seconds_per_question", duration, optional=6),
-    Column("tokens", "tokens", short, optional=4),
-    Column("cost", "cost", dollars, optional=4),
-    Column("failed", "infrastructure_failures", integer, optional=3),
+    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=4, interval=one_decimal),
+    Column("Time per\nquestion", "seconds_per_question", duration, optional=5),
+    Column("Tool time per\nquestion", "tool_seconds_per_question", duration, optional=6),
+    Column("Tokens", "tokens", short, optional=4),
+    Column("Cost", "cost", dollars, optional=4),
+    Column("Failed", "infrastructure_failures", integer, optional=3),
 )
 
 
 def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
-    """What can be told about any suite: outcome, quality and effort, in all and by `template`.
+    """Return a report for any suite: outcome, quality and effort, overall and by `template`.
 
-    Of the fields that a suite adds to its score, numbers are told as means, truth values in percent, and no others.
+    Of the fields that a suite adds to its score, numbers are reported as means and booleans in percent.
     """
     common = (*OUTCOME, ROWS, *QUALITY, *EFFORT)
     kinds = {name: _kind(field.annotation) for name, field in score_type.model_fields.items()}
     own = {name: kind for name, kind in kinds.items() if name not in Score.model_fields}
     taken = {measure.name for measure in common}
-    told = [
+    own_measures = [
         Measure(f"score_{name}" if name in taken else name, kind, scored(name)) for name, kind in own.items() if kind
     ]
     return SuiteReport(
         suite=suite,
-        measures=(*common, *told),
+        measures=(*common, *own_measures),
         groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
-        columns=(*_PLAIN_COLUMNS, *(Column(m.name, m.name, two_decimals, optional=6) for m in told)),
+        columns=(*_PLAIN_COLUMNS, *(Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)),
         group_columns=_PLAIN_COLUMNS[:8],
         compared=("accuracy", "f1"),
-        notes=(
-            "N: tasks with a score; Correct: right answers. P, R, F1: means over tasks. FP: what was given and is not"
-            " right, in all.",
-        ),
         unreported=tuple(name for name, kind in own.items() if not kind),
     )
 
 
 def _kind(annotation: Any) -> Kind | None:
-    """How a field of this type is summed up; None: not at all."""
+    """Return the aggregation of a field of this type, or None."""
     types = {*get_args(annotation)} - {NoneType} or {annotation}
     if types <= {bool}:
         return "percent"

@@ -1,4 +1,4 @@
-"""All results of a run as columns of numbers: one pass over the log, nothing of a trajectory stays in memory."""
+"""Results of a run as columns of numbers, read in one pass without keeping trajectories."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -16,24 +16,24 @@ _Value = TypeVar("_Value")
 
 
 class Player(NamedTuple):
-    """A model in a setting: one row of a table."""
+    """A model in a setting: a row of a table."""
 
     model: str
     setting: str
 
 
 def chosen(players: Sequence[Player], models: Sequence[str], settings: Sequence[str]) -> list[Player]:
-    """Those of these models and settings; none named: all. ConfigError for a name that nobody has."""
+    """Return the players with these models and settings (default: all). Raise ConfigError for an unknown name."""
     known = {"model": {player.model for player in players}, "setting": {player.setting for player in players}}
     for what, names in (("model", models), ("setting", settings)):
         if strangers := [name for name in names if name not in known[what]]:
-            played = ", ".join(sorted(f"{player.model} {player.setting}" for player in players)) or "nothing yet"
-            raise ConfigError(f"no {what} {strangers[0]!r} played here", hint=f"played: {played}")
+            known_players = ", ".join(sorted(f"{player.model} {player.setting}" for player in players)) or "none yet"
+            raise ConfigError(f"no {what} {strangers[0]!r} in this run", hint=f"one of: {known_players}")
     return [p for p in players if (not models or p.model in models) and (not settings or p.setting in settings)]
 
 
 class Case(NamedTuple):
-    """One episode as statistics sees it: who played which task, and the groups it is in."""
+    """An episode in statistics: its player, task, graph (cluster) and groups."""
 
     player: Player
     task_id: str
@@ -41,9 +41,9 @@ class Case(NamedTuple):
     cluster: str
     groups: tuple[Any, ...]
     failure: str | None = None
-    """Why the episode broke off, for example an error of the provider; None if it did not."""
+    """The infrastructure error that ended the episode, or None."""
     twin_of: str | None = None
-    """The task that asks the same about the graph of which this one's is the anonymised copy."""
+    """The same task on the original graph, if this one is on its anonymised copy."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Observations:
     values: NDArray[np.float64]
     baselines: "Observations | None" = None
     remarks: Sequence[str] = ()
-    """What the results themselves give to note, sorted."""
+    """Notes required by results, sorted."""
 
     @property
     def players(self) -> list[Player]:
@@ -63,16 +63,16 @@ class Observations:
 
     @property
     def tries(self) -> int:
-        """Episodes of each task that were planned: the repeats."""
+        """The number of repeats."""
         return 1 + max((case.repeat for case in self.cases), default=0)
 
     def part(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str], list[str]]:
-        """Values, graphs and tasks of some episodes, as `outcomes_of` takes them."""
+        """Return values, graphs and tasks of some episodes, as arguments of `outcomes_of`."""
         cases = [self.cases[i] for i in numbers]
         return self.values[numbers], [case.cluster for case in cases], [case.task_id for case in cases]
 
     def members(self, grouping: int) -> dict[tuple[Any, Player], NDArray[np.int64]]:
-        """Episodes by group and player; those of no group are left out."""
+        """Return the indexes of episodes by group and player, except episodes without a group."""
         found: dict[tuple[Any, Player], list[int]] = {}
         for i, case in enumerate(self.cases):
             if case.groups[grouping] is not None:
@@ -88,11 +88,11 @@ class Observations:
         return column
 
 
-_ESTIMATED = "Tokens, and cost by them, are partly estimates: a provider does not report what its calls take."
+_ESTIMATED = "Tokens and cost are partly estimated, since a provider does not report usage."
 
 
 def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
-    """Read all measures of every result, in any order; of an episode that was run again the last one counts."""
+    """Return all measures of every result, in any order. Of a repeated episode, the last result counts."""
     collected, baselines = _Collector(suite), _Collector(suite)
     remarks: set[str | None] = set()
     for result in suite.records(results):
@@ -111,9 +111,8 @@ class _Collector:
         self._tasks: set[str] = set()
 
     def add(self, result: ResultRecord) -> bool:
-        """Add a result; return True if it is the first one of its task."""
+        """Add a result. Return True if it is the first of its task."""
         error = result.get("trajectory", {}).get("error")
-        # A server's words are logged as they came.
         failure = f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
         player = self._once(Player(result["model"], result["setting"]))
         cluster = self._once(result["task"]["graph_digest"])
@@ -127,7 +126,7 @@ class _Collector:
         return is_new
 
     def _once(self, value: _Value) -> _Value:
-        """Keep equal values once, since there may be a million results."""
+        """Return an equal value seen before, to save memory."""
         kept: _Value = self._shared.setdefault((type(value), value), value)
         return kept
 

@@ -1,4 +1,4 @@
-"""Figures drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
+"""Plots drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
 
 import io
 import warnings
@@ -56,12 +56,12 @@ _LONGEST = 44
 
 
 def can_draw() -> bool:
-    """False where the extra `plots` is not installed."""
+    """Return False if the extra `plots` is not installed."""
     return find_spec("matplotlib") is not None
 
 
 def page_svg(plot: Plot) -> str:
-    """An SVG document that follows the colour scheme of the reader, with its text as text."""
+    """Return an SVG document that follows the reader's colour scheme, with text as text."""
     with _drawn(plot, "none") as canvas:
         text = _saved(canvas, "svg").decode()
     for colour, name in _SCHEME.items():
@@ -74,9 +74,12 @@ def page_svg(plot: Plot) -> str:
 
 
 def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
-    """NAME.svg, NAME.png and NAME.csv of every figure. ConfigError without matplotlib, or for a place of no use."""
+    """Write NAME.svg, NAME.png and NAME.csv of every plot.
+
+    Raise ConfigError without matplotlib, or if the folder cannot be written.
+    """
     if not can_draw():
-        raise ConfigError("drawing needs matplotlib, which is not installed", hint=INSTALL)
+        raise ConfigError("plots require matplotlib, which is not installed", hint=INSTALL)
     make_folder(folder, parents=False)
     written = []
     for plot in plots:
@@ -97,7 +100,7 @@ def _saved(canvas: "Canvas", form: str) -> bytes:
 
 @contextmanager
 def _drawn(plot: Plot, fonts: str) -> "Iterator[Canvas]":
-    """`fonts`: "path" draws letters, so that they look the same everywhere; "none" leaves them to the reader."""
+    """Return settings of matplotlib. `fonts`: "path" draws letters as outlines, "none" keeps them as text."""
     import matplotlib
     from matplotlib.figure import Figure as NewCanvas
 
@@ -198,7 +201,7 @@ def _limits(plot: Plot, axes: "Axes") -> None:
 
 
 def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
-    """A logarithmic axis with its numbers written out: formulas are not read here."""
+    """Set a logarithmic axis with plain numbers instead of formulas."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axes.set(**{f"{which}scale": "log"})
@@ -208,7 +211,7 @@ def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
 
 
 def _stacked(plot: Plot, canvas: "Canvas") -> None:
-    """One bar per player, from left to right."""
+    """Draw one bar per player, from left to right."""
     (panel,) = plot.panels
     players = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
     canvas.set_size_inches(_WIDTH, 0.9 + 0.36 * len(players) + 0.2 * ((len(panel.series) + 3) // 4))
@@ -232,7 +235,7 @@ def _stacked(plot: Plot, canvas: "Canvas") -> None:
 
 
 def _points(plot: Plot, canvas: "Canvas") -> None:
-    """Draw a dot per player; the legend names them, so that no name lies on another."""
+    """Draw a dot per player, named in the legend, so that labels do not overlap."""
     (panel,) = plot.panels
     canvas.set_size_inches(_WIDTH, 3.3 + 0.2 * ((len(panel.series) + 2) // 3))
     axes = canvas.add_subplot()
@@ -253,7 +256,7 @@ def _points(plot: Plot, canvas: "Canvas") -> None:
 
 
 def _heat(plot: Plot, canvas: "Canvas") -> None:
-    """A matrix per panel: a row per series, a column per x; the darker, the more."""
+    """Draw a matrix per panel: a row per series, a column per x; darker is larger."""
     columns = min(2, len(plot.panels))
     lines = -(-len(plot.panels) // columns)
     most = max((p.y for panel in plot.panels for one in panel.series for p in one.points), default=1.0) or 1.0
@@ -281,7 +284,7 @@ def _heat(plot: Plot, canvas: "Canvas") -> None:
 
 
 def _colours(series: Sequence[Series]) -> list[str]:
-    """Choose a colour per series; those of papers are paler."""
+    """Return a colour per series, paler for published ones."""
     seen = {True: 0, False: 0}
     chosen = []
     for one in series:
@@ -303,7 +306,7 @@ def _columns(labels: Sequence[str] | Mapping[str, Any]) -> int:
 
 
 def _label(name: str) -> str:
-    """Cut where it would leave no room to draw; matplotlib leaves out what begins with an underscore."""
+    """Return a shortened label without a leading underscore, which matplotlib would hide."""
     shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
     return f" {shown}" if shown.startswith("_") else shown
 

@@ -1,7 +1,7 @@
-"""Plots as plain data: figures, which `plot_files` draws with matplotlib, and scenes, which the page of a run draws.
+"""Plots as plain data for `plot_files`, and scenes for the page of a run.
 
-A scene is an episode that is played step by step: a graph or a grid (or neither), the steps of a slider, and the answer
-beside the target.
+A scene is an episode shown step by step: a graph or a grid (or neither), the steps of a slider, and the answer with the
+target.
 """
 
 import csv
@@ -16,8 +16,9 @@ Kind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
 """dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;
 points: two amounts against each other; heat: a matrix."""
 Fate = Literal["", "asked", "way", "right", "wrong", "missed", "given"]
-"""What became of a thing: "" nothing was made of it; "asked" the question is about it; "way" it joins these to the
-answer; "right" answered and in the target; "wrong" answered only; "missed" in the target only; "given" told before."""
+"""State of an element: "" none; "asked" part of the question; "way" on the path to the answer; "right" answered and
+in the target; "wrong" answered only; "missed" in the target only; "given" known before.
+"""
 COLUMNS = ("panel", "series", "x", "y", "low", "high")
 
 
@@ -33,7 +34,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The points of a player. `published`: they are a paper's."""
+    """The points of a player. `published`: from a paper."""
 
     name: str
     points: tuple[Point, ...]
@@ -48,10 +49,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """`name` is the stem of its files, `about` what a reader has to know; `x` and `y` are the titles of the axes.
+    """A plot. `name`: stem of its files. `about`: caption. `x` and `y`: titles of the axes.
 
-    `percent`: y goes from 0 to 100. `logarithmic`: x does not start at 0 and spans orders of magnitude; so does
-    the y of lines that are no shares.
+    `percent`: y is from 0 to 100. `logarithmic`: x spans orders of magnitude and does not start at 0; so does the y of
+    lines that are not shares.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class SceneNode:
-    """`since`: the step (from 1) that shows it first, 0 for what is there from the start. `about`: its properties."""
+    """A node. `since`: the step (from 1) that shows it first, 0 from the start. `about`: its properties."""
 
     name: str
     kind: str = ""
@@ -107,11 +108,11 @@ class StateTable:
 
 @dataclass(frozen=True)
 class SceneStep:
-    """One place of the slider.
+    """One position of the slider.
 
-    `turn` counts the turns of the model from 1, `call` its tool calls; 0: none. `focus`: nodes that the step looks at,
-    `shown`: nodes that it brought. `nodes`, `links`: what becomes of them here; `labels`: what is written at nodes.
-    `cell`, `sort`: what a step in a grid does.
+    `turn` counts the turns of the model from 1, `call` its tool calls; 0: none. `focus`: nodes of the call. `shown`:
+    new nodes. `nodes`, `links`: states that change. `labels`: captions of nodes. `cell`, `sort`: cell and kind of a
+    step in a grid.
     """
 
     caption: str
@@ -129,7 +130,7 @@ class SceneStep:
 
 @dataclass(frozen=True)
 class SceneGrid:
-    """A square of `size` × `size` cells, numbered row by row; `path` is the answer, -1 for what is no cell."""
+    """A square of `size` × `size` cells, numbered row by row. `path` is the answer; -1 is no cell."""
 
     size: int
     walls: tuple[int, ...]
@@ -149,11 +150,11 @@ class Scene:
     grid: SceneGrid | None = None
     comparison: StateTable | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
-    """Fate or sort → what it means here."""
+    """Explanation of each state or kind."""
 
 
 def plot_csv(figure: Plot) -> str:
-    """The data of a figure; cells that a spreadsheet would run are inert."""
+    """Return the data of a plot as CSV, escaped for spreadsheets."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)

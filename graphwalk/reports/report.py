@@ -1,4 +1,4 @@
-"""The tables of a run, as plain data."""
+"""Compute the tables of a run as plain data."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,15 +38,15 @@ _DIGITS = 6
 def build_report(
     results: Iterable[ResultRecord], declared: SuiteReport, *, reference: Reference | None = None, seed: int = 0
 ) -> Report:
-    """The report of a run from the objects of its log, in any order; `declared` is what its suite measures.
+    """Return the report of a run from the objects of its log, in any order.
 
-    `seed` is for the signs that tests draw where graphs are many.
+    `seed` is used by randomisation tests with many graphs.
     """
     return report_on(observe(results, declared), reference=reference, seed=seed)
 
 
 def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:
-    """The same from what was observed of the results."""
+    """Return the report of observed results."""
     declared = observed.suite
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     groups = dict(_grouped(observed, row_of))
@@ -67,17 +67,17 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
 
 
 def _on_numbers(rows: Sequence[ReportRow], comparisons: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """What ranges and tests are, in a line each."""
+    """Yield explanations of intervals and tests."""
     if rows:
-        yield "Ranges are 95 % intervals over graphs: tasks on one graph, and repeats of a task, count as dependent."
+        yield "Intervals: 95 %, cluster-robust; the graph is the cluster, since tasks on one graph are dependent."
     if any("k" in row for row in rows):
-        yield "pass@k: at least one of k tries is right; pass^k: all of them; in percent of the tasks with k tries."
+        yield "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
     if comparisons:
         yield PAIRS_NOTE
 
 
 def _failures(observed: Observations) -> Iterator[str]:
-    """How many episodes failed, and the most frequent reasons."""
+    """Yield the number of failed episodes, and the most frequent causes."""
     failed = [
         case
         for case, is_failed in zip(observed.cases, observed.column("infrastructure_failures"), strict=True)
@@ -85,7 +85,7 @@ def _failures(observed: Observations) -> Iterator[str]:
     ]
     if not failed:
         return
-    yield f"{len(failed)} of {len(observed.cases)} episodes failed and have no score; resume the run to try again."
+    yield f"{len(failed)} of {len(observed.cases)} episodes failed without a score. Resume the run to retry them."
     causes = Counter(case.failure for case in failed if case.failure)
     for cause, count in causes.most_common(_MOST_CAUSES):
         yield f"{count} × {cause}"
@@ -94,7 +94,7 @@ def _failures(observed: Observations) -> Iterator[str]:
 def _grouped(
     observed: Observations, row: Callable[..., ReportRow], known: Sequence[str] | None = None
 ) -> Iterator[tuple[str, list[ReportRow]]]:
-    """Rows by grouping; `known`: only these groupings."""
+    """Yield each grouping with its rows. `known`: only these groupings."""
     for number, grouping in enumerate(observed.suite.groupings):
         members = observed.members(number) if known is None or grouping.name in known else {}
         ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), key[1]))
@@ -106,14 +106,14 @@ def _grouped(
 
 
 def _without_interval(rows: Iterable[ReportRow], comparisons: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """A note on why ranges are missing."""
+    """Yield a note on missing intervals."""
     reasons = {reason for row in rows for reason in row.get("no_interval", {}).values()}
     reasons |= {measure["no_interval"] for pair in comparisons for measure in pair["measures"].values()} - {None}
     return without_range(reasons)
 
 
 def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:
-    """The published rows for settings that were run here too."""
+    """Return the published rows of settings that were run."""
     if reference is None:
         return None
     settings = {player.setting for player in players}
@@ -124,7 +124,7 @@ def _matching(reference: Reference | None, players: list[Player]) -> Reference |
 
 
 def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
-    """The row of the episodes `numbers`, all of one player; `group` is put beside its name."""
+    """Return the row of the episodes `numbers`, all of one player. `group` is added to the row."""
     measures = observed.suite.measures
     values, graphs, tasks = observed.part(numbers)
     outcomes = outcomes_of(values, graphs, tasks)
@@ -143,12 +143,12 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
 
 
 def exact_row(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
-    """The row of a player whose results are computed from the tasks, and so have no interval."""
+    """Return the row of a baseline, which has no intervals."""
     return row_of(observed, player, numbers, **group) | {"intervals": {}, "no_interval": {}}
 
 
 def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tuple[str, Estimate]]:
-    """By name, in the unit of the table; amounts get t intervals, shares those of the beta-binomial model."""
+    """Yield each measure with its estimate: t intervals for amounts, beta-binomial intervals for shares."""
     for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
         chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
         some = replace(
@@ -167,7 +167,7 @@ def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tupl
 def _figure(
     measure: Measure, episodes: NDArray[np.float64], tasks: NDArray[np.float64], estimates: dict[str, Estimate]
 ) -> float | int | None:
-    """None where nothing is known, so that "none" and "unknown" stay apart."""
+    """Return the value of a measure, or None if it is unknown."""
     if measure.kind in ESTIMATED:
         return _rounded(estimates[measure.name].value)
     known = (tasks if measure.kind == "median" else episodes)[

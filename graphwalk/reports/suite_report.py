@@ -1,4 +1,4 @@
-"""What a report consists of: each suite declares one `SuiteReport`; a `Report` holds the rows of a run."""
+"""Data classes of reports: a `SuiteReport` is declared by each suite, a `Report` contains the rows of a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,14 +11,14 @@ ResultRecord = Mapping[str, Any]
 """One object of `results.jsonl`."""
 
 BASELINE = "baseline"
-"""The setting of players that were not run."""
+"""The setting of baselines."""
 SIDES = ("first", "second")
 REFERENCE = "expert (reference)"
-"""The model in a row of baselines: the reference walk that was recorded with each task."""
+"""The model of the baseline row for the reference solution recorded with each task."""
 
 Kind = Literal["count", "total", "mean", "amount", "share", "percent", "median"]
-"""Over episodes: sum as an integer; sum. Over tasks, repeats averaged: mean; mean of an amount, which is never below 0;
-mean of what is between 0 and 1; the same in percent; median. docs/statistics.md has the intervals of the means."""
+"""Aggregation. Over episodes: count (integer sum), total (sum). Over tasks, repeats averaged: mean, amount (mean of a
+non-negative value), share (mean of a value in [0, 1]), percent (share × 100), median. Intervals: docs/statistics.md."""
 
 ESTIMATED = ("mean", "amount", "share", "percent")
 """Kinds of measures that have intervals."""
@@ -27,7 +27,7 @@ PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number of a report row. `value` reads it from one result; None means unknown, and is left out."""
+    """One number of a report row. `value` reads it from a result; None means unknown."""
 
     name: str
     kind: Kind
@@ -36,7 +36,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A break-down: one row per model, setting and group. `value` is a result's group, or None.
+    """A breakdown: one row per model, setting and group. `value` returns the group of a result, or None.
 
     `order` lists known groups in display order; others follow, sorted.
     """
@@ -46,7 +46,7 @@ class Grouping:
     value: Callable[[ResultRecord], str | int | None]
     order: Sequence[str] = ()
     shown: bool = True
-    """False: in the JSON and CSV forms only."""
+    """False: only in JSON and CSV."""
 
     def sort_key(self, group: Any) -> tuple[int, bool, Any]:
         position = self.order.index(group) if group in self.order else len(self.order)
@@ -55,9 +55,9 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the written tables; `optional` ones are dropped first where space is short, highest number first.
+    """A column of a table. `optional` columns are dropped first in a narrow table, highest number first.
 
-    `interval` writes an end of the interval; None: the interval is not shown.
+    `interval` formats the ends of the interval; None: the interval is not shown.
     """
 
     title: str
@@ -69,7 +69,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Reference:
-    """Published figures to compare ours with: rows with the field names of the report, overall and by grouping."""
+    """Published results: rows with the field names of the report, overall and by grouping."""
 
     source: str
     notes: tuple[str, ...] = ()
@@ -81,12 +81,12 @@ class Reference:
 class SuiteReport:
     """The report of one suite.
 
-    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, the one
-    that pass@k is about. `baselines` makes, from any result of a task, the results of players that need not be run.
-    `reference` gives the figures of a published table by name. `unreported` names fields of the score that no table
-    tells of. `records` turns the log into the records to measure, where these are not single episodes; `tables` adds
-    tables with their own layout. `remark` is what a reader has to know because of a result; it is noted once.
-    `derived` makes further groups out of the rows of all groups.
+    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
+    pass@k. `legends` explains columns by field, in addition to measures.LEGENDS. `baselines` computes the results of
+    baselines from any result of a task. `reference` returns a published table by name. `unreported` names fields of
+    the score that are in no table. `records` converts the log to the records to measure, if these are not episodes.
+    `tables` adds tables with their own layout. `remark` returns a note required by a result; equal notes are shown
+    once. `derived` computes further groups from the rows of all groups.
     """
 
     suite: str
@@ -95,6 +95,7 @@ class SuiteReport:
     columns: tuple[Column, ...]
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
+    legends: Mapping[str, str] = field(default_factory=dict)
     reference: Callable[[str], Reference | None] = lambda name: None
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
@@ -106,20 +107,20 @@ class SuiteReport:
 
 
 ReportRow = dict[str, Any]
-"""`model`, `setting`, the group if there is one; `tasks` with a score, and the `graphs` they are about; every measure
-by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name → why there is none; `known`: name
-→ tasks, where a measure is not known for all `tasks`; with repeats `pass_at_k`, `pass_hat_k`, and their number `k`."""
+"""`model`, `setting`, the group if any; the numbers of scored `tasks` and of their `graphs`; every measure by name
+(None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name → reason; `known`: name → number of tasks,
+if a measure is not known for all `tasks`; with repeats `pass_at_k`, `pass_hat_k`, and their number `k`."""
 
 Groups = Mapping[str, list[ReportRow]]
-"""Rows by the name of their grouping."""
+"""Rows by grouping."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The tables of one run. `rows` has one row per model and setting, in this order; `groups` the same per group.
+    """The tables of one run. `rows` has one row per model and setting, `groups` one per group, model and setting.
 
-    `baselines` and `baseline_groups` are those of players that were not run. `comparisons` are differences first −
-    second on identical tasks (reports/compare.py).
+    `baselines` and `baseline_groups` are the rows of baselines. `comparisons` are differences first − second on
+    identical tasks (reports/compare.py).
     """
 
     suite: SuiteReport
@@ -129,11 +130,11 @@ class Report:
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
     memorisation_test: list[dict[str, Any]]
-    """Of graphs that were played with their anonymised copies (reports/report.py)."""
+    """Rows of `reports.report.memorisation_test`."""
     reference: Reference | None
     notes: tuple[str, ...]
     incomplete: str | None = None
-    """What to say first where the run is not finished."""
+    """Note on an unfinished run."""
 
     def as_dict(self) -> dict[str, Any]:
         names = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "memorisation_test")

@@ -1,10 +1,10 @@
-"""The tables of reports and comparisons, and that of right answers in papers: a line per group, a column per player."""
+"""The tables of reports and comparisons."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.measures import TASKS
+from graphwalk.reports.measures import LEGENDS, TASKS
 from graphwalk.reports.suite_report import BASELINE, SIDES, Column, Grouping, Report, ReportRow
 from graphwalk.reports.text_table import (
     UNKNOWN,
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 PAPER = " (paper)"
 _Key = tuple[bool, str, str]
-"""Published or not, model, setting."""
+"""Published, model, setting."""
 _MOST_PAIRS = 28
-"""Pairs that a terminal lists."""
+"""Maximum number of pairs on a terminal."""
 _MOST_PUBLISHED = 24
-"""Rows of the paper in one table of a terminal; of more, those of our models only."""
+"""Maximum number of published rows in a table on a terminal; beyond it, only those of models that were run."""
 
 
 def text_tables(report: Report) -> Iterator[TextTable]:
-    """Yield the tables overall, by group, and model against model; tables without rows are left out."""
+    """Yield the tables overall, by group, and model against model; without empty tables."""
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
     rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
@@ -50,13 +50,13 @@ def text_tables(report: Report) -> Iterator[TextTable]:
 
 
 def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
-    """Yield more columns of the overall table, for the players that were run; nothing if all are empty."""
+    """Yield a table with further columns for the models that were run, unless all are empty."""
     if any(row.get(column.field) for row in report.rows for column in columns):
         yield _table(report, title, columns, report.rows, note=note, always_noted=True)
 
 
 def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) -> TextTable:
-    """The paper's rows are those for groups that were run here, whichever models it has."""
+    """Return the table of a grouping. Published rows are included for groups that were run."""
     name, reference = grouping.name, report.reference
     groups = {row[name] for row in ours}
     published = [row for row in reference.groups.get(name, ()) if row[name] in groups] if reference else []
@@ -86,16 +86,17 @@ def _table(
     long_only: frozenset[int] = frozenset(),
     always_noted: bool = False,
 ) -> TextTable:
-    """Lay out rows; a group is named in its first row only."""
+    """Lay out rows. A group is named in its first row only."""
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
     scales |= {"pass_at_k": 100.0, "pass_hat_k": 100.0}
     shown = [column for column in (*columns, *_pass_columns(rows)) if _is_known(column, rows)]
     several = not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1
-    names = [*([grouping.title] if grouping else []), "model", *(["setting"] if several else [])]
+    names = [*([capitalised(grouping.title)] if grouping else []), "Model", *(["Setting"] if several else [])]
+    legends = {**LEGENDS, **report.suite.legends}
     headers = (
         *(Header(name, name=True) for name in names),
-        *(Header(column.title, optional=column.optional) for column in shown),
+        *(Header(c.title, optional=c.optional, legend=legends.get(c.field, "")) for c in shown),
     )
     lines: list[tuple[Cell, ...]] = []
     named = None
@@ -111,6 +112,11 @@ def _table(
     return TextTable(title, headers, tuple(lines), noted, long_only)
 
 
+def capitalised(title: str) -> str:
+    """Return a title with its first letter in upper case, and the others unchanged."""
+    return title[:1].upper() + title[1:]
+
+
 def _pass_columns(rows: Sequence[ReportRow]) -> Iterator[Column]:
     k = next((row["k"] for row in rows if "k" in row), None)
     if k is not None:
@@ -119,14 +125,14 @@ def _pass_columns(rows: Sequence[ReportRow]) -> Iterator[Column]:
 
 
 def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
-    """Return False where nothing is known; and for `tasks` where every episode is a task of its own."""
+    """Return False if no value is known, and for `tasks` if every episode is a task."""
     if column == TASKS:
         return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
     return any(row.get(column.field) is not None for row in rows)
 
 
 def _cell(row: ReportRow, column: Column, scale: float | None, paper: bool) -> Cell:
-    """Published and computed percentages and shares have a place on the scale, and no interval."""
+    """Return a cell. Percentages and shares have a position on the scale."""
     value = row.get(column.field)
     text = UNKNOWN if value is None else column.format(value)
     interval = interval_text(row, column.field, column.interval) if column.interval else ""
@@ -138,7 +144,7 @@ def _cell(row: ReportRow, column: Column, scale: float | None, paper: bool) -> C
 
 @dataclass(frozen=True)
 class Fact:
-    """A column about the tasks: the field `field` of the row of the baseline `player`."""
+    """A column about the tasks: a field of the row of the baseline `player`."""
 
     title: str
     player: str
@@ -148,18 +154,18 @@ class Fact:
 
 
 def common_facts(player: str, chance: str, reference: str) -> tuple[Fact, ...]:
-    """Size of the answers, chance level, reference walk. `player` is a baseline that has a row for every task."""
+    """Return the size of targets, chance level and reference. `player`: a baseline with a row for every task."""
     return (
-        Fact("rows", player, "answer_rows", short, 20),
-        Fact("chance %", chance, "accuracy", one_decimal, 10),
-        Fact("reference calls", reference, "calls_per_question", one_decimal, 30),
-        Fact("reference tokens", reference, "tokens_per_question", short, 30),
+        Fact("Target rows", player, "answer_rows", short, 20),
+        Fact("Chance %", chance, "accuracy", one_decimal, 10),
+        Fact("Reference calls", reference, "calls_per_question", one_decimal, 30),
+        Fact("Reference tokens", reference, "tokens_per_question", short, 30),
     )
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line: its names, and the rows of players that belong to it."""
+    """A line: its names, and the rows of models that belong to it."""
 
     names: tuple[str, ...]
     ours: Sequence[ReportRow]
@@ -176,7 +182,7 @@ class Line:
 
 
 def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None, group: Any = None) -> Line:
-    """The line of one group; without a grouping, the total."""
+    """Return the line of a group, or the total if no grouping is given."""
     reference = report.reference
     if grouping is None:
         return Line(names, report.rows, report.baselines, reference.rows if reference else ())
@@ -193,17 +199,17 @@ def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None,
 def counts_table(
     title: str, names: Sequence[str], lines: Sequence[Line], facts: Iterable[Fact], note: str = ""
 ) -> TextTable:
-    """Lay out right answers as "right/asked"; a fact that is not known for all tasks of a line has their number.
+    """Lay out the answers as "correct/N". A fact known for some tasks of a line only is followed by their number.
 
-    Where space is short, the paper's columns are left out first, from the last one on; then ours.
+    In a narrow table published columns are dropped first, from the last one on.
     """
     players = list(
         dict.fromkeys(key for paper in (False, True) for line in lines for key in line.rows() if key[0] is paper)
     )
     known = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
     headers = (
-        *(Header(name, name=True) for name in names),
-        Header("tasks", optional=15),
+        *(Header(capitalised(name), name=True) for name in names),
+        Header("Tasks", optional=15),
         *(Header(fact.title, optional=fact.optional) for fact in known),
         *(
             Header(f"{one_line(model)}{PAPER * paper}\n{one_line(setting)}", optional=place + 50 * paper)
@@ -244,29 +250,29 @@ def comparison_tables(made: "RunComparison") -> Iterator[TextTable]:
     for name, pairs in made.groups.items():
         yield comparison_table(pairs, made.measures, title=f"By {titles[name]}", group=name)
     if made.changed:
-        headers = (*(Header(name, name=True) for name in ("task", *SIDES)), Header("1st"), Header("2nd"))
+        headers = (*(Header(name, name=True) for name in ("Task", "First", "Second")), Header("1st"), Header("2nd"))
         rows = tuple(
             (Cell(one_line(one["task_id"])), *_names(one), *(Cell(two_decimals(one[side])) for side in SIDES))
             for one in made.changed
         )
-        yield TextTable(f"Tasks that changed sides ({made.measures[0]}, 0 to 1)", headers, rows)
+        yield TextTable(f"Tasks with different results ({made.measures[0]}, 0 to 1)", headers, rows)
 
 
 def comparison_table(
     pairs: Sequence[Mapping[str, Any]],
     measures: Sequence[str],
     *,
-    title: str = "Pairwise, on identical tasks (first − second)",
+    title: str = "Pairwise differences on identical tasks (first − second)",
     group: str | None = None,
 ) -> TextTable:
-    """Lay out what `comparisons_of` returns; counts and p-values are those of the first measure.
+    """Lay out the result of `comparisons_of`. Counts and p-values are those of the first measure.
 
-    `group`: the field with the group of a pair; a group is named in its first row only.
+    `group`: the field with the group of a pair. A group is named in its first row only.
     """
     headers = (
-        *(Header(name, name=True) for name in (*([group] if group else []), *SIDES)),
-        Header("tasks", optional=1),
-        Header("graphs", optional=4),
+        *(Header(name, name=True) for name in (*([capitalised(group)] if group else []), "First", "Second")),
+        Header("Tasks", optional=1),
+        Header("Graphs", optional=4),
         Header("1st better", optional=2),
         Header("2nd better", optional=2),
         Header(f"Δ {measures[0]}"),
@@ -308,14 +314,14 @@ def _difference_cell(measure: Mapping[str, Any]) -> Cell:
 
 def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:
     headers = (
-        Header("model", name=True),
-        Header("setting", name=True, optional=1),
-        Header("graph accuracy %"),
-        Header("copy accuracy %"),
-        Header("difference"),
-        Header("questions", optional=2),
-        Header("only graph", optional=3),
-        Header("only copy", optional=3),
+        Header("Model", name=True),
+        Header("Setting", name=True, optional=1),
+        Header("Graph\naccuracy %", legend="accuracy on the graph"),
+        Header("Copy\naccuracy %", legend="accuracy on its anonymised copy"),
+        Header("Difference", legend="graph − copy on the same questions, in percentage points"),
+        Header("Questions", optional=2, legend="questions asked on both"),
+        Header("Only graph", optional=3, legend="questions correct on the graph only"),
+        Header("Only copy", optional=3, legend="questions correct on the copy only"),
         Header("McNemar p", optional=1),
     )
     cells = tuple(
@@ -330,8 +336,5 @@ def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:
         )
         for row in rows
     )
-    note = (
-        "Accuracy on the graph minus accuracy on its anonymised copy, on the same questions, in points. With one graph"
-        " the range is over questions: what other questions on this graph would show, and nothing about other graphs."
-    )
+    note = "With one graph, the interval is over its questions and does not generalise to other graphs."
     return TextTable("Memorisation test", headers, cells, note)

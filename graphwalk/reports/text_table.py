@@ -1,6 +1,6 @@
-"""A table of text: its cells, how numbers are written in them, and the table on a terminal and as Markdown.
+"""Tables of text, the formats of numbers in them, and tables on a terminal and as Markdown.
 
-Text in it is inert: a spreadsheet, browser or terminal does not act on it.
+Texts are sanitised for spreadsheets, browsers and terminals.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,17 +16,17 @@ from graphwalk.console import counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 UNKNOWN = "–"
-"""How an unknown value is written."""
+"""Text of an unknown value."""
 _LARGE = (("M", 1_000_000), ("k", 10_000))
 _PADDING = 2
-"""Between columns."""
+"""Spaces between columns."""
 _NARROWEST_NAME = 24
-"""Names keep this width, if they need it, as long as there are optional columns to drop."""
+"""Minimum width of names while there are optional columns to drop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`drawn`: low end, value and high end as shares of the whole scale, where the figure has one."""
+    """A cell. `drawn`: low end, value and high end as shares of the scale, if the value has one."""
 
     text: str
     interval: str = ""
@@ -36,23 +36,30 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`name`: the column holds names and not numbers. `optional`: as in `Column`."""
+    """The head of a column. `name`: it contains names, not numbers. `optional`: as in `Column`."""
 
     title: str
     name: bool = False
     optional: int = 0
+    legend: str = ""
+    """Explanation of the head."""
+
+    @property
+    def text(self) -> str:
+        """The title on one line."""
+        return self.title.replace("\n", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table of text, independent of the form in which it is written."""
+    """A table of text, independent of the output format."""
 
     title: str
     headers: tuple[Header, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     long_only: frozenset[int] = frozenset()
-    """Numbers of rows that a terminal leaves out."""
+    """Indexes of rows not shown on a terminal."""
 
 
 def integer(value: Any) -> str:
@@ -60,7 +67,7 @@ def integer(value: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """Write large counts in thousands or millions."""
+    """Return a large number in thousands or millions."""
     for unit, size in _LARGE:
         if value >= size:
             return f"{value / (1_000_000 if unit == 'M' else 1000):.1f}{unit}"
@@ -88,7 +95,7 @@ def p_value(value: Any) -> str:
 
 
 def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
-    """Write the interval of a figure; a dash where it is missing, and the notes give the reason."""
+    """Return the interval of a value, or a dash if it is missing; the notes give the reason."""
     ends = row.get("intervals", {}).get(field)
     return "–".join(map(form, ends)) if ends else UNKNOWN * (field in row.get("no_interval", {}))
 
@@ -96,11 +103,17 @@ def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]
 def without_range(reasons: Iterable[str]) -> Iterator[str]:
     """Yield a note on missing intervals, if there are any."""
     if reasons := sorted(set(reasons)):
-        yield f"{UNKNOWN} in place of a range: {', or '.join(reasons)}; how graphs differ is not known."
+        yield f"{UNKNOWN} instead of an interval: {', or '.join(reasons)}; the variance between graphs is unknown."
+
+
+def legend(headers: Iterable[Header]) -> Iterator[str]:
+    """Yield a note that explains each head once, if any of them has an explanation."""
+    if texts := dict.fromkeys(f"{header.text}: {header.legend}." for header in headers if header.legend):
+        yield " ".join(texts)
 
 
 def csv_cell(value: Any) -> Any:
-    """Return a value for CSV: numbers as they are, texts on one line and never run by a spreadsheet."""
+    """Return a value for CSV: numbers unchanged, texts on one line and escaped for spreadsheets."""
     return escape_formula(one_line(value)) if isinstance(value, str) else value
 
 
@@ -108,7 +121,7 @@ def markdown_table(table: TextTable) -> str:
     lines = [
         f"### {escape_markdown(table.title)}",
         "",
-        _line([escape_markdown(header.title.replace("\n", " ")) for header in table.headers]),
+        _line([escape_markdown(header.text) for header in table.headers]),
         _line(["---" if header.name else "---:" for header in table.headers]),
         *(_line([_markdown_cell(cell) for cell in row]) for row in table.rows),
         "",
@@ -145,8 +158,8 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     yield shown
     if table.long_only:
         more = counted(len(table.long_only), "more row")
-        yield Text(f"{more} in the Markdown form (and all figures in JSON)", style="dim")
-    left_out = [header.title.replace("\n", " ") for number, header in enumerate(table.headers) if number not in columns]
+        yield Text(f"{more} with --format markdown or json", style="dim")
+    left_out = [header.text for number, header in enumerate(table.headers) if number not in columns]
     if left_out:
         yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
@@ -158,9 +171,9 @@ def _text(cell: Cell, interval: bool) -> Text:
 
 
 def fitting_columns(table: TextTable, width: int) -> dict[int, bool]:
-    """Number of each column to show → whether its intervals are shown.
+    """Return the indexes of the columns to show, each with True if its intervals are shown.
 
-    Until the rest has room, optional columns lose first their intervals, then their place; the highest level first.
+    Until the table fits, optional columns lose their intervals, then are dropped; the highest level first.
     """
     columns = dict.fromkeys(range(len(table.headers)), True)
     for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):

@@ -261,7 +261,7 @@ Transport = Literal["stdio", "http"]
 SETTINGS = tuple(
     f"agent.{name}" for name in (*FOREIGN, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
 )
-"""Fields of an experiment that decide what a client sees."""
+"""Fields of an experiment that a client can override."""
 
 
 async def serve(
@@ -295,7 +295,9 @@ def _offered(names: Sequence[str]) -> tuple[Tool, ...]:
     tools = load_tools(names)
     for tool in tools:
         if tool.messages:
-            raise ConfigError(f"the tool {tool.name} works in its own suite only", hint="graphwalk tools lists all")
+            raise ConfigError(
+                f"tool {tool.name} is available in its own suite only", hint="list all tools with  graphwalk tools"
+            )
     return tools
 
 

@@ -1,4 +1,4 @@
-"""Serve MCP over streamable HTTP, with bounds on what a client may take."""
+"""MCP over streamable HTTP, with limits on clients."""
 
 import asyncio
 import hmac
@@ -63,7 +63,7 @@ class Connection(H11Protocol):
         return not self.authenticated and not self.transport.is_closing()
 
     def _limit_time(self) -> None:
-        """Start the time limit of what the client has to send next, unless it runs already."""
+        """Start the time limit for the client's next message, unless it is running."""
         state = self.conn.their_state
         if state is self._limited:
             return
@@ -93,14 +93,14 @@ SHORTEST_TOKEN = 16
 
 
 async def serve_http(server: Server[Any], settings: Settings, host: str, port: int, say: Callable[[str], None]) -> None:
-    """Until the work is cancelled. ConfigError for a port that is taken, a wrong address, and a token that is short."""
+    """Serve until cancelled. Raise ConfigError for a used port, an invalid address or a short token."""
     token = _token(settings)
     with _listening(host, port) as listener:
         place = _in_url(host) + f":{listener.getsockname()[1]}"
         app = _Guard(_application(server, place), token)
-        say(f"answers at http://{place}{PATH}")
+        say(f"listening at http://{place}{PATH}")
         given = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
-        say(f"clients send the header  Authorization: Bearer {given}")
+        say(f"clients must send the header  Authorization: Bearer {given}")
         await _until_cancelled(_Uvicorn(_settings(app)), listener)
 
 
@@ -173,7 +173,7 @@ def _token(settings: Settings) -> str:
     if len(given) < SHORTEST_TOKEN or not (given.isascii() and given.isprintable()):
         raise ConfigError(
             f"{TOKEN_VARIABLE} must have at least {SHORTEST_TOKEN} plain characters",
-            hint="unset it, and a token is made for you",
+            hint="unset it to generate a token",
         )
     return given
 
@@ -181,7 +181,7 @@ def _token(settings: Settings) -> str:
 def _listening(host: str, port: int) -> socket.socket:
     try:
         if not host or (_is_address(host) and ipaddress.ip_address(host).is_unspecified):
-            raise ConfigError(f"{host!r} is no address that a client could name", hint="--host ADDRESS of this machine")
+            raise ConfigError(f"--host {host!r}: not an address of this machine", hint="--host ADDRESS of this machine")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.socket(family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -193,7 +193,7 @@ def _listening(host: str, port: int) -> socket.socket:
             raise
     except (OSError, UnicodeError) as error:
         raise ConfigError(
-            f"cannot listen at {host}, port {port}: {error}", hint="--port 0 takes a port that is free"
+            f"cannot listen at {host}, port {port}: {error}", hint="--port 0 chooses a free port"
         ) from error
     return listener
 

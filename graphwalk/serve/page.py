@@ -1,4 +1,4 @@
-"""Write the page, and the index of many runs, as HTML."""
+"""Write the page of one or more runs as HTML."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
 from graphwalk.reports.plots import COLUMNS, Plot, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
-from graphwalk.reports.text_table import Cell, TextTable
+from graphwalk.reports.text_table import Cell, TextTable, legend
 from graphwalk.resources import data_path
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.serve.page_content import Episode, RunContent
@@ -40,7 +40,7 @@ _STYLES = ("page", "episode")
 
 @cache
 def script() -> str:
-    """In the order in which they need each other."""
+    """Scripts in order of dependency."""
     return '"use strict";\n' + "\n".join(_read(f"{name}.js") for name in (*_SCRIPTS, _LAST))
 
 
@@ -50,7 +50,9 @@ def style() -> str:
 
 
 def policy(blocks: str = "", connect: str = "'none'") -> str:
-    """`blocks`: where scripts with episodes may come from; `connect`: what may be asked for."""
+    """Return the content security policy. `blocks`: sources of scripts with episodes; `connect`: addresses of
+    requests.
+    """
     return (
         f"default-src 'none'; script-src '{_hash(script())}'{blocks}; style-src '{_hash(style())}'; img-src data:; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'"
@@ -66,16 +68,16 @@ def _hash(text: str) -> str:
 
 
 LINE = ("right", "failed", "error", "status", "turns", "calls", "tokens", "cost", "seconds", "answer")
-"""Fields of an episode in the index, after the numbers of its player, its task, and its repeat."""
+"""Fields of an episode in the index, after the indexes of its player and task, and its repeat."""
 
 
 def title_of(runs: Sequence[RunContent]) -> str:
-    """What the page is called: its run or two, or how many they are; their names stand below."""
+    """Return the title of the page: the names of one or two runs, or the number of runs."""
     return " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs"
 
 
 def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """`states`: what `graphwalk runs` says of each run, by name. Tasks are shared where two runs have the same ones."""
+    """Return the index of runs. `states`: state of each run by name. Runs with the same tasks share them."""
     players: dict[tuple[int, str, str], int] = {}
     tasks: dict[tuple[str, str], int] = {}
     told: list[list[Any]] = []
@@ -99,7 +101,7 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
 
 
 def figures_of(run: RunContent) -> dict[str, Any]:
-    """Every figure with its data, and drawn where matplotlib is there; else how to get that."""
+    """Return every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
     if run.report is None or run.observed is None:
         return {"figures": [], "missing": None}
     made = worth_drawing(list(suite_named(run.suite).presentation.figures(run.report, run.observed)))
@@ -119,14 +121,15 @@ def _figure(figure: Plot, drawn: bool) -> dict[str, Any]:
 
 def _run(run: RunContent, state: str) -> dict[str, Any]:
     report = run.report
+    tables = list(text_tables(report)) if report else []
     return {
         "name": run.name,
         "suite": run.suite,
         "judged": suite_named(run.suite).judged,
         "state": state,
         **run.facts,
-        "tables": [_table(table) for table in text_tables(report)] if report else [],
-        "notes": list(_notes(report)) if report else [],
+        "tables": [_table(table) for table in tables],
+        "notes": [*legend(header for table in tables for header in table.headers), *_notes(report)] if report else [],
         "incomplete": report.incomplete if report else None,
     }
 
@@ -151,13 +154,13 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 LARGEST_PAGE = 150_000_000
-"""Bytes of episodes that stand in one file; beyond it they are in files of their own, beside the page."""
+"""Maximum size of episodes in one file, in bytes; larger ones are written as files beside the page."""
 BUNDLE = 32
 """Episodes in one such file."""
 
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
-    """The page with all that it needs in it, piece by piece; a reader sees the index before the episodes are there."""
+    """Yield the page with all its data, index first, so that a reader sees it before the episodes are loaded."""
     figures = [figures_of(run) for run in runs]
     yield from _head(title_of(runs), policy())
     yield _json("index", {**index_of(runs), "source": "inline"})
@@ -188,13 +191,13 @@ def write_page(runs: Sequence[RunContent], path: Path, *, largest: int = LARGEST
 
 
 def served_page(title: str) -> str:
-    """The page that asks the server behind it for everything."""
+    """Return the page that requests its data from the server."""
     texts = [*_head(title, policy(connect="'self'")), _json("index", {"title": title, "source": "server"})]
     return "".join([*texts, _json("figures", None), *_script(), "</body></html>\n"])
 
 
 def _bundles(episodes: Sequence[Episode]) -> Iterator[str]:
-    """Base64 between quotation marks: nothing in it can be run."""
+    """Return base64 in quotation marks, which cannot be executed."""
     for start in range(0, len(episodes), BUNDLE):
         texts = [f'"{episode.text}"' for episode in episodes[start : start + BUNDLE]]
         yield f"takeBlocks({start},[{','.join(texts)}]);\n"

@@ -1,4 +1,4 @@
-"""What the page shows of a run, as JSON."""
+"""Content of the page of a run, as JSON."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ _MOST_COMPARED = 2_000
 
 
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
-    """All of an episode that is not in the index, as JSON values. Texts are as they were logged, and never markup."""
+    """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
     trajectory = from_dict(Trajectory, record["trajectory"])
     scene = suite.presentation.scene(record) or Scene()
     compared = scene.comparison or plain_comparison(record["answer"], record["task"].get("gold"))
@@ -48,7 +48,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
 
 
 def plain_comparison(answer: Any, gold: Any) -> StateTable:
-    """For suites that compare nothing themselves: item by item where both are lists, else the two values."""
+    """Compare item by item if both are lists, else the two values."""
     if not isinstance(gold, list):
         return StateTable(("answer", "target"), (("", answer, gold),) if (answer, gold) != (None, None) else ())
     given = answer if isinstance(answer, list) else [] if answer is None else [answer]
@@ -76,13 +76,13 @@ def _scene(scene: Scene) -> dict[str, Any] | None:
 
 
 def _step(step: SceneStep) -> dict[str, Any]:
-    """Without what is empty; cell 0 is a cell."""
+    """Return a dictionary without empty values; cell 0 is kept."""
     told = {name: value for name, value in _fields(step).items() if value or (name == "cell" and value is not None)}
     return {**told, **({"table": _fields(step.table)} if step.table else {})}
 
 
 def _fields(one: Any) -> dict[str, Any]:
-    """The fields of a dataclass as they are; `asdict` would copy all that is in them, ten times as slowly."""
+    """Return the fields of a dataclass; `asdict` would copy them, which is ten times slower."""
     return {name: getattr(one, name) for name in _names(cast(Hashable, type(one)))}
 
 
@@ -137,7 +137,7 @@ def _call(result: ToolResult) -> dict[str, Any]:
 
 
 def _arguments(text: str) -> Any:
-    """The object that a call was given; the text itself where it is none."""
+    """Return the arguments of a call as an object, or the text if it is not one."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -164,7 +164,7 @@ class Episode:
 
     @property
     def text(self) -> str:
-        """The block as it stands in a page."""
+        """The block as written into the page."""
         return base64.b64encode(self.block).decode()
 
 
@@ -181,7 +181,7 @@ class RunContent:
 
 
 class EpisodeReader:
-    """Makes the episodes of a page from records on their way to somebody else; what it has read it makes once."""
+    """A reader of records that builds the episodes of a page, each once."""
 
     def __init__(self, suite_name: str, wanted: Callable[[Record], bool] = lambda record: True) -> None:
         self.suite = suite_named(suite_name)
@@ -190,7 +190,7 @@ class EpisodeReader:
         self._found: dict[EpisodeKey, Episode] = {}
 
     def passing(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The same records. They begin with those that were read before, where this is not the first time."""
+        """Yield the records, including those read before."""
         for number, record in enumerate(records):
             if number >= self._read:
                 if self._wanted(record):
@@ -204,16 +204,16 @@ class EpisodeReader:
         self._found[key] = Episode(key, record["task"].get("graph_digest", ""), _line(record), block)
 
     def episodes(self) -> list[Episode]:
-        """In the order of their keys; of an episode that was run again the last one."""
+        """Return the episodes in order of their keys; of a repeated episode, the last one."""
         return [self._found[key] for key in sorted(self._found)]
 
 
 def content_of(
     folder: RunFolder, wanted: Callable[[Record], bool] = lambda record: True, reader: EpisodeReader | None = None
 ) -> RunContent:
-    """A run with the episodes that are wanted; tables and plots are of the whole run. Its log is read once.
+    """Return a run with the episodes that fit; tables and plots are of the whole run.
 
-    `reader`: one that read the beginning of the same log, to make only those episodes that have come since.
+    `reader`: a reader of the beginning of the same log, to build only new episodes.
     """
     manifest = folder.read_manifest()
     reader = reader or EpisodeReader(manifest["config"]["suite"]["name"], wanted)
@@ -222,7 +222,7 @@ def content_of(
 
 
 def episodes_of(records: Iterable[Record], suite_name: str) -> list[Episode]:
-    """In the order of their keys; of an episode that was run again the last one."""
+    """Return the episodes in order of their keys; of a repeated episode, the last one."""
     reader = EpisodeReader(suite_name)
     for record in records:
         reader.take(record)
@@ -239,7 +239,7 @@ def inflated(block: bytes) -> str:
 
 
 def _line(record: Record) -> dict[str, Any]:
-    """The columns by which episodes are found."""
+    """Return the fields that episodes are searched by."""
     task, score, usage = record["task"], record["score"] or {}, record["usage"]
     tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
     return {
@@ -261,7 +261,7 @@ def _line(record: Record) -> dict[str, Any]:
 
 
 def _wrong_steps(score: Mapping[str, Any]) -> str:
-    """The largest class of errors where a score counts several, as MAGMA's does."""
+    """Return the most frequent class of errors, if a score counts several."""
     counts = {name: score.get(name) or 0 for name in ("missing_prefix", "invalid_items", "hallucinations")}
     counts["false_negatives"] = score.get("false_negatives") or 0
     worst = max(counts, key=lambda name: counts[name])

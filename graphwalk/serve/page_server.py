@@ -1,4 +1,4 @@
-"""Serve the page of runs on loopback, with runs as they grow."""
+"""Local server of the page of runs, updated while runs are in progress."""
 
 import json
 import secrets
@@ -47,12 +47,12 @@ class LiveRuns:
         self._number = 0
 
     def listed(self) -> list[dict[str, Any]]:
-        """The runs as `graphwalk runs` lists them, newest first."""
+        """Return the runs as `graphwalk runs` lists them, newest first."""
         runs = [{**run.as_dict(), "path": None, "name": run.path.name} for run in list_runs(self._place)]
         return runs[::-1]
 
     def index(self, names: Sequence[str]) -> dict[str, Any]:
-        """The index of these runs. GraphwalkError for a name that is none of the listed ones."""
+        """Return the index of these runs. Raise GraphwalkError for an unknown name."""
         with self._lock:
             listed = self._find(names)
             readings = [self._read(run) for run in listed]
@@ -67,22 +67,22 @@ class LiveRuns:
         return [one.figures or {} for one in readings]
 
     def episode(self, names: Sequence[str], number: int) -> str:
-        """The JSON of an episode by its number in the index as it was last given."""
+        """Return the JSON of an episode by its number in the latest index."""
         with self._lock:
             episodes = [e for name in names if name in self._readings for e in self._readings[name].content.episodes]
         if not 0 <= number < len(episodes):
-            raise GraphwalkError("there is no such episode any more", hint="load the page again")
+            raise GraphwalkError("the episode no longer exists", hint="reload the page")
         return inflated(episodes[number].block)
 
     def _find(self, names: Sequence[str]) -> list[ListedRun]:
         found = {run.path.name: run for run in list_runs(self._place) if run.state != "unreadable"}
         unknown = [name for name in names if name not in found]
         if unknown or not names:
-            raise GraphwalkError(f"there is no run {', '.join(unknown)}", hint="see the list of runs")
+            raise GraphwalkError(f"no run {', '.join(unknown)}", hint="see the list of runs")
         return [found[name] for name in dict.fromkeys(names)]
 
     def _read(self, run: ListedRun) -> _Reading:
-        """As it was read before, if nothing has come since, or if that is only just done."""
+        """Return the content of a run, read again if its log has changed and the last reading is old enough."""
         name = run.path.name
         size = sum(path.stat().st_size for path in run.path.glob("results.*"))
         known = self._readings.get(name)
@@ -191,7 +191,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody needs a line per request."""
+        """Write no line per request."""
 
 
 Answer = tuple[str, str | None]

@@ -1,4 +1,4 @@
-"""Checks that everything which can be added to GraphWalk has to pass: run them in your own tests.
+"""Checks for extensions of GraphWalk, to run in your own tests.
 
     import asyncio
     from graphwalk.testing import check_suite
@@ -6,7 +6,7 @@
     def test_my_suite():
         asyncio.run(check_suite("mysuite", accuracy={"expert": 1.0}))
 
-Each check is a plain function that raises AssertionError with what is wrong; none needs pytest.
+Each check is a plain function that raises AssertionError with the problem. None needs pytest.
 """
 
 from graphwalk.testing.extensions import check_model, check_question, check_tool

@@ -32,10 +32,10 @@ _CONVERSATIONS = 5
 
 
 async def check_model(model: Model, *, without: Collection[str] = (), seconds: float = 120.0) -> list[Capability]:
-    """All capabilities; AssertionError for one that failed, and for what no backend may do.
+    """Check a model, and return its capabilities. Raise AssertionError if one failed, or a rule of backends is broken.
 
-    `without` names capabilities that may fail: a weak model does not always do what its backend could. The checks make
-    about twenty short calls, of which each has `seconds`.
+    `without` names capabilities that may fail, as with a weak model. The checks make about twenty short calls, each
+    limited to `seconds`.
     """
     found = await conformance.check_model(model, seconds=seconds)
     failed = {capability.name: capability.detail for capability in found if capability.status == "failed"}
@@ -54,10 +54,10 @@ _EXPERT = "scripted/expert"
 
 
 async def check_question(question: str, *, seed: int = 7, graphs: int = 3) -> None:
-    """A question that ships, by its name, or one of your own, by its path, on generated graphs.
+    """Check a question kind, given by name or path, on generated graphs.
 
-    Its tasks are made twice, are the same both times and survive JSON; both oracles agree on them (where there are
-    two); the right answer counts as right and an empty one does not; the expert finds it, where one is there.
+    Tasks are generated twice, identically, and survive JSON. Both oracles (if there are two) agree. The target is
+    scored as correct and an empty answer as incorrect. The expert, if any, finds the target.
     """
     for preset in _PRESETS:
         for index in range(graphs):
@@ -108,10 +108,10 @@ _HEADINGS = ("When to use it:", "What comes back:")
 
 
 async def check_tool(tool: Tool | Path | str) -> None:
-    """A tool that ships, by its name, or one of your own, by its path.
+    """Check a tool, given by name or path.
 
-    Its description says when to use it and what comes back; its queries only read, quote every name and stay in their
-    graph; a call like its example is refused for the unknown names alone.
+    Its description says when to use it and what it returns. Its queries are read-only, quote every name and stay in
+    their graph. A call like its example is refused only for its unknown names.
     """
     tool = _loaded(tool)
     for heading in _HEADINGS:
@@ -145,7 +145,7 @@ def _check_query(tool: Tool, field: str, template: str) -> None:
 
 
 async def _check_example(tool: Tool) -> None:
-    """On a graph without the example's names. A tool with messages of its own has a toolbox of its own."""
+    """Call the tool on a graph without the example's names. A tool with its own messages needs its own toolbox."""
     if tool.messages:
         return
     store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))

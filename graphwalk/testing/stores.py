@@ -1,4 +1,4 @@
-"""What every store has to keep: the same queries give the same rows as on the embedded engine."""
+"""Checks for stores: queries return the same rows as on the embedded engine."""
 
 import random
 from collections.abc import Awaitable, Callable
@@ -30,9 +30,9 @@ ORDER BY type, other.key, r.number
 
 
 async def check_store(store: str | OpenDatabase) -> None:
-    """A store by its name, or the function that opens it: all of `STORE_CHECKS`, each on a database opened anew.
+    """Check a store, given by name or as the function that opens it, with all `STORE_CHECKS`, each on a new database.
 
-    Nothing stays in the database but what was there before.
+    Afterwards the database contains only what it contained before.
     """
     for name, check in STORE_CHECKS.items():
         database = _Tidy(await _open(store, f"check-{name}"))
@@ -67,7 +67,7 @@ class _Tidy(Database):
 
 
 def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> PropertyGraph:
-    """A graph whose names and values are all that stores have ever stumbled over."""
+    """Return a graph of names and values that are difficult for stores."""
     draw = random.Random(seed)
 
     def properties(number: int) -> dict[str, str | int | float | bool]:
@@ -84,7 +84,6 @@ def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> Prope
 
 
 async def _schema(database: Database) -> None:
-    """The schema is the one of the graph."""
     graph = odd_graph()
     store = await database.load(graph)
     for samples in (0, 3, 1000):
@@ -92,7 +91,6 @@ async def _schema(database: Database) -> None:
 
 
 async def _same_rows(database: Database) -> None:
-    """Every store returns the same rows."""
     graph = odd_graph()
     store, reference = await database.load(graph), await EmbeddedDatabase().load(graph)
     for node in graph.nodes():
@@ -104,7 +102,6 @@ async def _same_rows(database: Database) -> None:
 
 
 async def _whole_entities(database: Database) -> None:
-    """Nodes and relationships keep all that they have."""
     graph = odd_graph()
     store = await database.load(graph)
     nodes = await store.run(store.render("MATCH (n{{ any_node }}) RETURN n, properties(n) AS map", {}))
@@ -120,7 +117,6 @@ async def _whole_entities(database: Database) -> None:
 
 
 async def _values(database: Database) -> None:
-    """Every property is found by its value."""
     graph = odd_graph(nodes=3)
     store = await database.load(graph)
     template = (
@@ -134,7 +130,6 @@ async def _values(database: Database) -> None:
 
 
 async def _paths(database: Database) -> None:
-    """A path comes as nodes and relationships."""
     nodes = [Node("a", ("A",), {"x": 1}), Node("b", ("B",), {})]
     store = await database.load(PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {"w": 0.5})]))
     template = "MATCH p = (:{{ l | label }})-[*1..{{ n | hops }}]->() RETURN p"
@@ -150,7 +145,6 @@ async def _paths(database: Database) -> None:
 
 
 async def _load_twice(database: Database) -> None:
-    """Loading a graph again changes nothing."""
     graph = odd_graph()
     for _ in range(2):
         store = await database.load(graph)
@@ -159,7 +153,6 @@ async def _load_twice(database: Database) -> None:
 
 
 async def _apart(database: Database) -> None:
-    """Graphs do not see each other."""
     first, second = odd_graph(1), odd_graph(2, nodes=30, relationships=50)
     a, b = await database.load(first), await database.load(second)
     _same(await a.schema(), schema_of(first), "the schema beside another graph")
@@ -168,14 +161,12 @@ async def _apart(database: Database) -> None:
 
 
 async def _load_again(database: Database) -> None:
-    """A dropped graph can be loaded again."""
     graph = odd_graph()
     await (await database.load(graph)).drop()
     _same(await (await database.load(graph)).schema(), schema_of(graph), "the schema of a graph that was dropped")
 
 
 async def _empty(database: Database) -> None:
-    """Graphs without relationships, and without nodes."""
     for nodes in ([], [Node("a", ("A",), {})]):
         graph = PropertyGraph.from_rows(nodes, [])
         store = await database.load(graph)
@@ -183,7 +174,6 @@ async def _empty(database: Database) -> None:
 
 
 async def _read_only(database: Database) -> None:
-    """A query cannot write."""
     graph = odd_graph()
     store = await database.load(graph)
     for cypher in _WRITES:
@@ -193,7 +183,6 @@ async def _read_only(database: Database) -> None:
 
 
 async def _bad_queries(database: Database) -> None:
-    """A bad query is a StoreError."""
     store = await database.load(odd_graph())
     await _refused(store, "MATCH (n")
     await _refused(store, "RETURN $missing AS x")

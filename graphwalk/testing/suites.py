@@ -1,4 +1,4 @@
-"""What every suite has to keep."""
+"""Checks for suites."""
 
 import inspect
 import json
@@ -23,7 +23,7 @@ from graphwalk.types.episode import Task
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
 _OWN_FIELDS = frozenset({"extraction_stage"})
-"""Of the fields that every score has, those that stand in the log alone."""
+"""Common fields of scores that are only in the log."""
 
 
 async def check_suite(
@@ -35,14 +35,14 @@ async def check_suite(
     limit: int | None = None,
     accuracy: Mapping[str, float] | None = None,
 ) -> None:
-    """A suite by its name: the whole way from its configuration to its report, with all of its scripted agents.
+    """Check a suite from configuration to report, with all of its scripted agents.
 
-    `config` is what would stand under `suite:` in an experiment, `graphs` how many of each kind are made, `limit` how
-    many tasks are played. `accuracy` is what scripted agents are known to reach: {"expert": 1.0}.
+    `config`: content of `suite:` in an experiment. `graphs`: number of graphs of each kind. `limit`: maximum number of
+    tasks. `accuracy`: known accuracy of scripted agents, for example {"expert": 1.0}.
 
-    Tasks, prompts and scores are the same for the same seed and survive JSON; `confirm`, where a suite has it, agrees
-    with the targets and with no other ones (OracleError); odd replies are no reason to fail;
-    every field of a score is reported or named in `SuiteReport.unreported`; pictures and commands are there if named.
+    Tasks, prompts and scores are the same for the same seed and survive JSON. `confirm`, if defined, accepts the
+    targets and refuses others (OracleError). Unusual replies raise nothing. Every field of a score is reported or named
+    in `SuiteReport.unreported`. Declared pictures and commands exist.
     """
     experiment = _experiment(name, config or {}, seed, graphs, limit)
     plan = await _plan(experiment)
@@ -123,7 +123,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
         try:
             way = await suite.verification.confirm(task, loaded.instance, config)
         except OracleError as error:
-            raise AssertionError(f"{where} finds another target than `tasks`: {error}") from error
+            raise AssertionError(f"{where} computes a different target than `tasks`: {error}") from error
         assert way is None or way, f"{where} does not say in which way; None stands for no way"
         if way is None or task.gold in ([], {}, ""):
             continue
@@ -134,11 +134,11 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
             continue
         except Exception as error:
             raise AssertionError(f"{where} raises {error!r} for the target {wrong.gold!r}, not OracleError") from error
-        raise AssertionError(f"{where} takes {wrong.gold!r} for right as well as {task.gold!r}")
+        raise AssertionError(f"{where} accepts {wrong.gold!r} as well as {task.gold!r}")
 
 
 def _falsified(gold: Any) -> Any:
-    """Another target of the same form: one row, item or character less, or the other truth, or the next number."""
+    """Return a different target of the same form: a row, item or character less, the negation, or the next number."""
     if isinstance(gold, bool):
         return not gold
     if isinstance(gold, int | float):

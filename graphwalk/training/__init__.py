@@ -1,1 +1,1 @@
-"""What models are trained with: chats from the episodes of runs, proof that splits share nothing, rewards."""
+"""Training data and rewards: chats from the episodes of runs, checks of splits, rewards."""

@@ -1,6 +1,6 @@
-"""Traces by the million: scripted players walk the graphs of an experiment, and what they did right becomes chats.
+"""Training traces by the million: scripted agents solve the tasks of an experiment, correct solutions become chats.
 
-Nothing is kept of the episodes but the chats. They are those of a run of the same experiment.
+They equal the chats of a run of the same experiment. Nothing else of the episodes is kept.
 """
 
 import json
@@ -48,12 +48,12 @@ _TOGETHER = 8
 
 
 def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
-    """The chats of an experiment, graph by graph. ConfigError where a language model is to play."""
+    """Return the chats of an experiment, graph by graph. Raise ConfigError if it names a language model."""
     called = [model for model in config.models if not per_episode(model)]
     if called or not config.models:
         raise ConfigError(
-            f"{', '.join(called) or 'nobody'} cannot make traces on its own",
-            hint="--model scripted/expert; of a language model: graphwalk run, then graphwalk export traces",
+            f"{', '.join(called) or 'no model'} cannot generate traces: not a scripted agent",
+            hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
         )
     data = config.model_dump(mode="json")
     count = suite_named(config.suite.name).graph_count(config.suite)
@@ -147,5 +147,5 @@ class _Series:
 
 @lru_cache(maxsize=1)
 def _series(experiment: str) -> _Series:
-    """One for each process: its parts come in ascending order."""
+    """The worker of one process; its parts come in ascending order."""
     return _Series(json.loads(experiment))

@@ -1,10 +1,10 @@
-"""A reward for one episode, from parts that can each be left out (docs/training.md, Rewards).
+"""Reward of an episode, from optional parts (docs/training.md, Rewards).
 
     reward = (exact·w + F1·w + evidence·w + F1 · (waste·w + calls·w + format·w)) ÷ Σw      every part in 0 … 1
 
-How an answer was come by counts only as far as the answer is right, so that nothing is earned without one: the reward
-is never above the F1 of the answer, whatever the weights, and 1 for a right answer that is proven, without waste, at
-reference calls and in the form that was asked for.
+Waste, calls and format count in proportion to the F1 of the answer, so that a wrong answer earns nothing. The reward
+never exceeds F1. It is 1 for a correct, supported answer in the requested format, without waste and at the reference
+number of calls.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ class Weights(Strict):
 
 @dataclass(frozen=True)
 class Reward:
-    """`total` and its parts, all in 0 … 1. A part is None where it cannot be told, and does not count then."""
+    """`total` and its parts, all in [0, 1]. An unknown part is None and not counted."""
 
     total: float
     exact: float
@@ -55,10 +55,10 @@ class Reward:
 def reward(
     task: Task, trajectory: Trajectory, *, setting: str = "tools", weights: Mapping[str, float] | None = None
 ) -> Reward | None:
-    """What an episode is worth; None where it failed for reasons of its own, so that nothing can be learnt from it.
+    """Return the reward of an episode, or None after an infrastructure error.
 
-    `weights` are fields of `Weights` that differ from the default: {"waste": 0} leaves one out. The answer is read and
-    scored as in a run, by the suite of the task. ConfigError for a weight that there is not.
+    `weights`: fields of `Weights` that differ from the default; {"waste": 0} disables one. The answer is read and
+    scored by the suite of the task, as in a run. Raise ConfigError for an unknown weight.
     """
     check_type("task", task, Task)
     check_type("trajectory", trajectory, Trajectory)
@@ -89,14 +89,16 @@ def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
 
 
 def _evidence(score: Mapping[str, Any]) -> float | None:
-    """Rows that are right and not proven earn nothing here; None without tools, or where it cannot be told."""
+    """Return the share of correct rows that are supported; None without tools, or if unknown."""
     if not score["f1"]:
         return 0.0
     return None if score["grounded"] is None else score["f1"] * score["grounded"]
 
 
 def _waste(task: Task, trajectory: Trajectory) -> float | None:
-    """Results that are only counted look unused: no more of them count than calls beyond the reference."""
+    """Return the share of calls without waste. Unused results count at most as many times as calls beyond the
+    reference.
+    """
     calls = sum(not result.is_note for result in trajectory.results)
     if not calls:
         return None

@@ -1,4 +1,4 @@
-"""Episodes as chats: what a model was sent and what it said, in the form that chat templates take."""
+"""Episodes as training chats, in the format of chat templates."""
 
 import json
 from collections import Counter
@@ -38,10 +38,10 @@ class ChatForm:
 
 @dataclass(frozen=True)
 class Chat:
-    """One conversation that ends with what the model said.
+    """A conversation that ends with a reply.
 
-    `first_new` is the place of the first reply that no earlier chat of the episode ends with or goes through: there are
-    several where what the model was sent was rewritten on the way (compaction, reminders of the text protocol).
+    `first_new`: index of the first reply that is in no earlier chat of the episode. There are several chats if the
+    context was rewritten (compaction, reminders of the text protocol).
     """
 
     messages: list[WireMessage]
@@ -53,7 +53,7 @@ class NoObjectError(ValueError):
 
 
 def thinking_aloud(trajectory: Trajectory, thoughts: Sequence[str]) -> Trajectory:
-    """The same with a thought, or what a provider showed of the reasoning, before what each turn says."""
+    """Return the chat with a thought, or the provider's reasoning, before the text of each turn."""
     spoken = []
     for turn, thought in zip(trajectory.turns, thoughts, strict=True):
         parts = (thought or turn.message.reasoning, turn.message.content)
@@ -63,7 +63,7 @@ def thinking_aloud(trajectory: Trajectory, thoughts: Sequence[str]) -> Trajector
 
 
 def without_words(trajectory: Trajectory) -> Trajectory:
-    """The same without what was said beside tool calls."""
+    """Return the chat without the text of turns with tool calls."""
     quiet = (
         replace(t, message=replace(t.message, content=None)) if t.message.tool_calls else t for t in trajectory.turns
     )
@@ -71,9 +71,9 @@ def without_words(trajectory: Trajectory) -> Trajectory:
 
 
 def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm) -> Iterator[Chat]:
-    """As few chats as hold every reply in the context that it was given in: one, unless that context was rewritten.
+    """Return the fewest chats that contain every reply in its context: one, unless the context was rewritten.
 
-    NoObjectError where arguments are to be objects and are none.
+    Raise NoObjectError if arguments must be objects and are not.
     """
     waiting: list[WireMessage] = []
     first_new = 0
@@ -89,7 +89,7 @@ def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConf
 
 
 def tools_of(tools: Sequence[ToolSpec], form: ChatForm) -> list[dict[str, Any]]:
-    """The tools beside a chat; none where the prompt describes them."""
+    """Return the tools of a chat; none if the prompt describes them."""
     return [tool.as_openai() for tool in tools] if form.protocol == "native" else []
 
 
@@ -151,7 +151,7 @@ class RecordedRun:
     _tools: Mapping[_Place, Sequence[ToolSpec]]
 
     def results(self) -> Iterator[Result]:
-        """The episodes in the order of the log; of one that was tried again, the last try."""
+        """Yield the episodes in the order of the log; of a repeated episode, the last one."""
         last = {key_of(record): number for number, record in enumerate(self.folder.records())}
         for number, record in enumerate(self.folder.records()):
             if last[key_of(record)] == number:
@@ -165,9 +165,10 @@ class RecordedRun:
 
 
 async def read_run(folder: RunFolder, settings: Settings) -> RecordedRun:
-    """Open a run folder, which is only read. Its graphs are made again in memory, since tools are told by their schema.
+    """Open a run folder for reading, and rebuild its graphs in memory, since descriptions of tools depend on the
+    schema.
 
-    RunLogError or ConfigError where the folder is damaged, or today's GraphWalk cannot read it.
+    Raise RunLogError or ConfigError if the folder is damaged or of an incompatible version.
     """
     experiment = kept_experiment(folder, settings, "embedded")
     asked: dict[_Place, dict[str, Any]] = {}
@@ -180,7 +181,7 @@ async def read_run(folder: RunFolder, settings: Settings) -> RecordedRun:
 async def _tools_of(
     experiment: Experiment, asked: Mapping[_Place, dict[str, Any]], settings: Settings
 ) -> AsyncIterator[tuple[_Place, Sequence[ToolSpec]]]:
-    """The tools of one episode of every graph and setting."""
+    """Return the tools of one episode of every graph and setting."""
     suite, config = experiment.suite, experiment.config
     by_graph: dict[str, list[str]] = {}
     for digest, setting in asked:
@@ -211,12 +212,11 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Which episodes are taken, and how they are written.
+    """Selection and format of episodes.
 
-    `correct`: right answers only. `grounded`: answers that the tool results prove in full. `over_par`: at most so many
-    times the calls of the expert, 1.0 being as many. `models`: of these alone. `thoughts`: what the model said beside
-    its calls stays, and a scripted player thinks in words. `refusals`: for so many of a hundred episodes, one more
-    trace that asks for what the graph does not have, and is told so.
+    `correct`: only correct answers. `grounded`: only answers fully supported by tool results. `over_par`: maximum ratio
+    of calls to the expert's. `models`: only these. `thoughts`: keep text before calls; scripted agents explain their
+    steps. `refusals`: number of unanswerable questions per hundred episodes.
     """
 
     correct: bool = False
@@ -240,13 +240,13 @@ class Episodes(Protocol):
     def task(self, result: Result) -> Task: ...
 
     def tools(self, result: Result) -> Sequence[ToolSpec]:
-        """Those that the episode was offered."""
+        """Return the tools offered in the episode."""
         ...
 
 
 @dataclass
 class Counts:
-    """What became of the episodes, and how many lines there are of what."""
+    """Counts of selected and rejected episodes, and of lines by kind."""
 
     episodes: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
@@ -257,7 +257,7 @@ class Counts:
 def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions) -> dict[str, Any]:
     """Write FILE.jsonl and FILE.manifest.json, and return the manifest.
 
-    Episodes are read and written one by one. ConfigError where nothing is left to be written, or it cannot be.
+    Raise ConfigError if no episode is selected, or the file cannot be written.
     """
     counts = Counts()
 
@@ -266,7 +266,7 @@ def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions)
             yield from lines_of(run, options, counts)
         if not counts.lines:
             why = ", ".join(f"{number} {reason}" for reason, number in counts.left_out.items()) or "the runs are empty"
-            raise ConfigError(f"no trace is left: {why}", hint="graphwalk run … --model scripted/expert")
+            raise ConfigError(f"no episode was selected: {why}", hint="graphwalk run … --model scripted/expert")
 
     digest = write_chats(out, lines())
     sources = [
@@ -295,7 +295,7 @@ def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions)
 
 
 def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[Line]:
-    """The lines of the episodes that are taken, in their order; `counts` is told of all."""
+    """Yield the lines of selected episodes in order, and update `counts`."""
     for result in run.results():
         counts.episodes += 1
         if (reason := _left_out(result, options)) is not None:
@@ -314,10 +314,10 @@ def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[L
 
 
 def _left_out(result: Result, options: TraceOptions) -> str | None:
-    """Why an episode is not taken."""
+    """Return the reason to reject an episode, or None."""
     score = result.score
     if options.models and result.key.model not in options.models:
-        return "by another model"
+        return "of other models"
     if score is None or result.exit_status not in (ExitStatus.ANSWERED, ExitStatus.TURN_LIMIT):
         return "without an answer"
     if options.correct and not score["correct"]:
@@ -332,7 +332,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
 
 
 def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
-    """What was said: with thoughts, and for a scripted player with its own in words; or with calls alone."""
+    """Return the replies with thoughts, which scripted agents generate, or with calls alone."""
     if not options.thoughts:
         return without_words(result.trajectory)
     thoughts: Sequence[str] = [""] * len(result.trajectory.turns)
@@ -368,7 +368,7 @@ def _drawn(result: Result, options: TraceOptions) -> bool:
 
 
 def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
-    """The same beginning with a question that the graph has no answer to; none where the suite has no such thing."""
+    """Return the chat with an unanswerable question instead, if the suite has one."""
     found = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
     if found is None:
         return []

@@ -229,7 +229,7 @@ MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
     "twice": (
         lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]),
         graphwalk.ConfigError,
-        "two models are called mine/thinker",
+        "two models have the name mine/thinker",
     ),
     "no model": (lambda g, t: graphwalk.play(t, g, model=7), graphwalk.ConfigError, "int object is not a model"),
     "person": (lambda g, t: graphwalk.play(t, g, model="human/terminal"), graphwalk.ConfigError, "single episodes"),

@@ -111,7 +111,7 @@ async def test_a_follow_up_knows_what_was_said(tmp_path: Path) -> None:
         last = server.requests[-1].body["messages"]
     assert done.returncode == 0
     assert "You asked 2 questions." in done.stdout
-    assert "warning: no result has shown p77: do not trust what is said of it" in done.stderr
+    assert "warning: unverified: no tool result contains p77" in done.stderr
     assert [(m["role"], m["content"]) for m in last[1:]] == [
         ("user", QUESTION),
         ("assistant", REPLY),
@@ -137,16 +137,16 @@ async def test_a_model_that_fails_is_told_and_logged(tmp_path: Path) -> None:
 LOOK = ("--model", "scripted/look")
 WRONG = [
     (("", *LOOK), "the question is empty"),
-    ((QUESTION,), "no model is named"),
+    ((QUESTION,), "no model given"),
     ((QUESTION, "-m", "openai/gpt-4.1-mini"), "OPENAI_API_KEY is not set"),
     ((QUESTION, "-m", "gpt"), "'gpt' is not a model"),
     ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),
     ((QUESTION, "-m", "human/terminal"), "human/terminal is a human player"),
-    ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database name two graphs"),
-    ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: a drawing is written as .svg"),
-    ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot go together"),
+    ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database cannot be combined"),
+    ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: expected a file name ending in .svg"),
+    ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot be combined"),
     ((QUESTION, *LOOK, "-o", "agent.nope=1"), "-o agent.nope=1: there is no such field"),
-    (LOOK, "there was no question"),
+    (LOOK, "no question given"),
 ]
 
 
@@ -164,8 +164,8 @@ def test_a_mistake_is_one_clear_message_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        ((), "no graph is named, and no Neo4j is known", 2),
-        (("--graph", "gone.json"), "there is no file gone.json", 2),
+        ((), "no graph given, and no Neo4j is known", 2),
+        (("--graph", "gone.json"), "no file gone.json", 2),
         (("--graph", __file__), "no graph format has the suffix '.py'", 2),
         (("--database", " "), "--database is empty", 2),
     ],

@@ -1,9 +1,16 @@
-"""`--help` answers at once: it imports nothing heavy."""
+"""`--help` imports nothing heavy, and lists commands and options without Python types."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+from typer._click.formatting import HelpFormatter
+from typer.main import get_command
+
+from graphwalk.cli.app import _Commands, app
+from tests.cli.wrong_inputs import commands
+from tests.commands import graphwalk
 
 _HEAVY = ("asyncio", "jinja2", "langchain_core", "langgraph", "lark", "neo4j", "numpy", "openai", "scipy", "yaml")
 _PROGRAM = f"""
@@ -21,3 +28,20 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", _PROGRAM, *arguments], capture_output=True, text=True, check=True)
     assert done.stderr.split() == []
     assert "graphwalk" in done.stdout
+
+
+def test_help_lists_every_command_in_one_whole_line() -> None:
+    listed = {name for names in _Commands.panels.values() for name in names}
+    assert listed == set(get_command(app).list_commands(None))
+    shown = graphwalk("--help", COLUMNS="80").stdout
+    assert all(f"\n{panel}:\n" in shown for panel in _Commands.panels)
+    assert "...\n" not in shown.partition("\nRun:\n")[2]
+
+
+def test_help_names_no_types_and_has_no_braces() -> None:
+    for words, command in commands():
+        formatter = HelpFormatter(width=78)
+        with command.make_context(" ".join(words), [], resilient_parsing=True) as context:
+            command.format_usage(context, formatter)
+            command.format_options(context, formatter)
+        assert not re.search(r"<[a-z]|\{[a-z]|list\[", formatter.getvalue()), words

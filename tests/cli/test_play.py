@@ -31,17 +31,17 @@ def test_a_question_is_walked_and_answered(tmp_path: Path) -> None:
     assert '"values"' in shown
     assert "TOOL name=value …      call a tool" in shown
     assert "property_name" in shown
-    assert shown.endswith(f"right: {task.gold}\n")
+    assert shown.endswith(f"\ncorrect: {task.gold}\n")
 
 
 def test_a_wrong_answer_and_none_are_told_with_the_target(tmp_path: Path) -> None:
     code, shown, _ = played("questions", *ONE_QUESTION, typed='answer [{"count": 100000}]\n', folder=tmp_path)
     assert code == 0
-    assert re.search(r"not right: \[\{'count': 100000\}\]; the target: \[\{'count': \d+\}\]\n$", shown)
+    assert re.search(r"incorrect: \[\{'count': 100000\}\]; target: \[\{'count': \d+\}\]\n$", shown)
     for typed in ("", "quit\n", "answer I do not know\n"):
         code, shown, _ = played("graph", *ONE_QUESTION, typed=typed, folder=tmp_path)
         assert code == 0
-        assert "no answer was read; the target: [{'count': " in shown
+        assert "no answer found; target: [{'count': " in shown
 
 
 def test_the_whole_graph_is_shown_without_tools(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_whole_graph_is_shown_without_tools(tmp_path: Path) -> None:
     code, shown, _ = played(*words, typed='[{"count": 1}]\n', folder=tmp_path)
     assert code == 0
     assert "Your answer?" in shown
-    assert "not right: [{'count': 1}]" in shown
+    assert "incorrect: [{'count': 1}]" in shown
 
 
 @pytest.mark.parametrize("setting", ["io", "io_reasoning", "is", "ish"])
@@ -57,15 +57,15 @@ def test_magma_is_played_in_every_setting(tmp_path: Path, setting: str) -> None:
     words = ("magma", "--algorithm", "bfs", "--nodes", 5, "--setting", setting)
     code, shown, error = played(*words, typed="no idea\n", folder=tmp_path)
     assert (code, error) == (0, "")
-    (target,) = re.findall(r"no answer was read; the target: (\[.*\])\n$", shown)
+    (target,) = re.findall(r"no answer found; target: (\[.*\])\n$", shown)
     code, shown, _ = played(*words, typed=write_answer("bfs", json.loads(target)) + "\n", folder=tmp_path)
-    assert f"right: {target}" in shown
+    assert f"\ncorrect: {target}" in shown
 
 
 def test_an_experiment_is_played_too(tmp_path: Path) -> None:
     code, shown, error = played("quickstart", "--seed", 1, typed="quit\n", folder=tmp_path)
     assert (code, error) == (0, "")
-    assert "the target:" in shown
+    assert "target:" in shown
     assert not list(tmp_path.iterdir())
 
 
@@ -73,7 +73,7 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
     words = ("maze", "--size", 5, "--min-path", 4, "--out", "maze.svg")
     code, shown, _ = played(*words, typed="quit\n", folder=tmp_path)
     assert code == 0
-    assert "no answer was read" in shown or "not right" in shown
+    assert "no answer found" in shown or "incorrect" in shown
     assert (tmp_path / "maze.svg").read_text().startswith("<svg")
 
 
@@ -89,8 +89,8 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
         (("graph", "5"), "'5' is not an option", "graphwalk play --help"),
         (("graph", "--questions", "[why]"), "why", "node_count"),
         (("graph", "--store", "oracle"), "no store 'oracle'", "embedded, neo4j"),
-        (("graph", "--out", "walk.svg"), "walk.svg: episodes are written as .html", "--out walk.html"),
-        (("maze", "--out", "walk.pdf"), "walk.pdf: episodes are written as", "--out walk."),
+        (("graph", "--out", "walk.svg"), "walk.svg: unsupported format; expected .html", "--out walk.html"),
+        (("maze", "--out", "walk.pdf"), "walk.pdf: unsupported format", "--out walk."),
         (("maze", "--walls", "1.5"), "walls", ""),
         (("magma", "--algorithm", "sorting"), "algorithm", "bfs"),
         (("magma", "--turn-limit", "0"), "turn-limit", ""),

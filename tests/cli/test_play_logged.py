@@ -29,7 +29,7 @@ async def test_a_person_stands_in_the_report_beside_the_models(tmp_path: Path) -
     typed = f"answer {json.dumps(first['task']['gold'])}\n\nthink thought=hm\nanswer [1]\nquit\n"
     done = graphwalk("play", run, "--name", "ida", typed=typed)
     assert done.returncode == 0, done.stderr
-    assert "right: " in done.stdout
+    assert "correct: " in done.stdout
     rows = {row["model"]: row for row in report_of(RunFolder.open(run)).rows}
     assert set(rows) == {"scripted/expert", "human/ida"}
     assert (rows["human/ida"]["questions"], rows["human/ida"]["correct"]) == (2, 1)
@@ -37,7 +37,7 @@ async def test_a_person_stands_in_the_report_beside_the_models(tmp_path: Path) -
     assert (listed.state, listed.done, listed.episodes) == ("finished", 3, 3)
     assert report_of(RunFolder.open(run)).incomplete is None
     assert (await resume(run)).finished == 3
-    assert "all that can be verified holds" in graphwalk("verify", run).stderr
+    assert "verified: no difference" in graphwalk("verify", run).stderr
     # Going on begins with the task that is left.
     again = graphwalk("play", run, "--name", "ida", typed="answer [2]\n")
     assert again.returncode == 0, again.stderr
@@ -55,9 +55,9 @@ def test_a_new_run_of_a_persons_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("magma", "--name", "a/b"), "cannot be a player's name"),
+        (("magma", "--name", "a/b"), "expected letters, digits, dots and dashes"),
         (("ask", "--name", "a"), "graphwalk ask"),
-        (("run",), "who plays in this run?"),
+        (("run",), "a run folder requires --name"),
         (("run", "--name", "a", "--setting", "x"), "has no setting 'x'"),
     ],
 )
@@ -149,8 +149,8 @@ def test_pages_completion_and_an_answer_at_a_real_terminal(terminal: Terminal) -
     terminal.type("help\r")
     assert "call a tool" in terminal.until(READY)
     terminal.type("answer [1]\r")
-    told = terminal.until("the target:")
-    assert re.search(r"not right|no answer", told)
+    told = terminal.until("target:")
+    assert re.search(r"incorrect|no answer", told)
     assert terminal.process.wait(20) == 0
 
 

@@ -41,7 +41,7 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
 def test_where_there_are_none(tmp_path: Path) -> None:
     missing = graphwalk("runs", folder=tmp_path)
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert "there is no folder runs" in missing.stderr
+    assert "no folder runs" in missing.stderr
     assert "no run in ." in graphwalk("runs", ".", folder=tmp_path).stderr
 
 

@@ -19,7 +19,7 @@ def test_it_runs_to_its_report(place: Place) -> None:
     assert json.loads(estimate.stdout)["rows"][0]["episodes"] == len(shipped_kinds())
     episodes = 2 * len(shipped_kinds())
     assert f"nothing left to do: all {episodes} episodes have a score" in place.graphwalk("resume", "run").stderr
-    assert f"{episodes} results scored again, 0 scores changed" in place.graphwalk("rescore", "run").stderr
+    assert f"{episodes} results rescored, 0 scores changed" in place.graphwalk("rescore", "run").stderr
 
 
 def test_it_reads_the_environment(place: Place) -> None:

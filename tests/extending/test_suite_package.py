@@ -56,7 +56,7 @@ def test_it_is_played_by_a_person(chains: Place) -> None:
     done = chains.graphwalk("play", "chain", "--length", 3, "--seed", 5, typed="\n".join(moves))
     assert done.returncode == 0, done.stderr
     assert f'begins at "{chain[0]}"' in done.stdout
-    assert f"right: {chain[-1]}" in done.stdout
+    assert f"correct: {chain[-1]}" in done.stdout
 
 
 def test_its_commands_are_there(chains: Place) -> None:
@@ -70,7 +70,7 @@ def test_a_suite_without_pictures_says_so(chains: Place) -> None:
     assert chains.graphwalk("run", "chains.yaml", "--graphs", 1, "--out", "run").returncode == 0
     done = chains.graphwalk("view", "run", "--out", "run.svg")
     assert done.returncode == 2
-    assert "episodes are written as .html" in done.stderr
+    assert "unsupported format; expected .html" in done.stderr
     assert chains.graphwalk("view", "run", "--out", "run.html").returncode == 0
     assert chains.graphwalk("report", "run", "--plots", "plots").returncode == 0
     assert (chains.folder / "plots" / "accuracy-by-template.svg").exists()
@@ -120,7 +120,7 @@ def test_a_suite_with_pictures_is_viewed(chains: Place) -> None:
     assert " -> " in (chains.folder / "chains.txt").read_text()
     refused = chains.graphwalk("view", "run", "--out", "chains.svg")
     assert refused.returncode == 2
-    assert "episodes are written as .html, .txt" in refused.stderr
+    assert "unsupported format; expected .html, .txt" in refused.stderr
 
 
 HEAD = "from graphwalk_chains.suite import ChainAgents, ChainsSuite\nfrom graphwalk.suites.suite import ScriptedAgents, Suite\n"

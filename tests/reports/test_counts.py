@@ -44,18 +44,18 @@ def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions"
 
 def test_table_3_has_categories_questions_totals_and_the_papers_columns() -> None:
     rows = cells(by_title(run())["Correct answers by question"])
-    names = [row["question"] for row in rows]
+    names = [row["Question"] for row in rows]
     assert names[names.index("all retrieval") - 1] == "relationship_by_property"
     assert (len(names), names[-1]) == (len(ASKED) + 3 + 1, "all")
-    assert [row["category"] for row in rows if row["category"]] == ["retrieval", "traversal", "logic"]
+    assert [row["Category"] for row in rows if row["Category"]] == ["retrieval", "traversal", "logic"]
     total = rows[-1]
-    assert (total["openai/gpt-4.1 tools"], total["gpt-4.1 (paper) tools"], total["tasks"]) == (
+    assert (total["openai/gpt-4.1 tools"], total["gpt-4.1 (paper) tools"], total["Tasks"]) == (
         f"{2 * len(ASKED)}/{2 * len(ASKED)}",
         "35/120",
         f"{2 * len(ASKED)}",
     )
     assert total["o4-mini (paper) no_tools"] == "59/120"
-    retrieval = next(row for row in rows if row["question"] == "all retrieval")
+    retrieval = next(row for row in rows if row["Question"] == "all retrieval")
     assert (retrieval["o4-mini (paper) no_tools"], retrieval["other/m no_tools"]) == ("26/50", "10/10")
 
 
@@ -64,7 +64,7 @@ def test_table_4_has_counts_by_size() -> None:
         entry | {"graph": {"digest": "h", "nodes": 500}, "task_id": f"h{entry['task_id']}"} for entry in run(1)
     ]
     rows = cells(by_title(results, "table_4_graph_size")["Correct answers by graph size"])
-    assert [row["nodes"] for row in rows] == ["100", "500"]
+    assert [row["Nodes"] for row in rows] == ["100", "500"]
     assert [row["gpt-4.1 (paper) tools"] for row in rows] == ["35/120", "32/120"]
     assert [row["o4-mini (paper) no_tools"] for row in rows] == ["59/120", "5/120"]
     assert {row["openai/gpt-4.1 tools"] for row in rows} == {f"{len(ASKED)}/{len(ASKED)}"}
@@ -102,7 +102,7 @@ def test_chance_and_par_stand_in_the_table_with_their_own_number_of_tasks() -> N
         for graph in range(3)
     ]
     row = cells(by_title(results)["Correct answers by question"])[0]
-    assert (row["rows"], row["chance %"], row["reference calls"]) == ("2", "50.0 (2)", "2.0")
+    assert (row["Target rows"], row["Chance %"], row["Reference calls"]) == ("2", "50.0 (2)", "2.0")
 
 
 def test_the_papers_notes_are_in_every_form() -> None:
@@ -114,13 +114,13 @@ def test_the_papers_notes_are_in_every_form() -> None:
 
 def test_the_papers_models_are_shown_whatever_ours_are_called() -> None:
     tables = by_title([entry | {"model": "other/m"} for entry in run()])
-    assert "o4-mini (paper)" in {row["model"] for row in cells(tables["Results"])}
+    assert "o4-mini (paper)" in {row["Model"] for row in cells(tables["Results"])}
     category = tables["By category"]
-    models = [row["model"] for row in cells(category)]
+    models = [row["Model"] for row in cells(category)]
     assert models.count("o4-mini (paper)") == 3
     assert {models[number] for number in category.long_only} >= {"o4-mini (paper)"}  # noted in a narrow place
     ours = by_title(run())["By category"]
-    shown = [row["model"] for number, row in enumerate(cells(ours)) if number not in ours.long_only]
+    shown = [row["Model"] for number, row in enumerate(cells(ours)) if number not in ours.long_only]
     assert shown.count("gpt-4.1 (paper)") == 6
     assert "o4-mini (paper)" not in shown
 
@@ -128,8 +128,8 @@ def test_the_papers_models_are_shown_whatever_ours_are_called() -> None:
 def test_mistakes_and_waste_are_in_the_terminal_where_they_fit() -> None:
     wrong = result(correct=False)
     wrong["score"] |= {"cycles": 3, "repeated_calls": 5, "unused_results": 2, "tool_errors": 1, "parallel_calls": 0}
-    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Mistakes and waste")[2]
+    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Errors and wasted calls")[2]
     titles = text.splitlines()[1]
-    assert all(title in titles for title in ("no answer", "loops", "repeated", "unused", "tool errors", "parallel"))
+    assert all(title in titles for title in ("No answer", "Loops", "Repeated", "Unused", "Tool errors", "Parallel"))
     narrow = as_text(build_report([wrong], DECLARED), width=60)
     assert max(map(len, narrow.splitlines())) <= 60

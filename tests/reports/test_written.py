@@ -77,7 +77,7 @@ def test_markdown_has_the_papers_rows_marked():
 
 
 def test_the_terminal_shows_percent_with_two_decimals_and_intervals():
-    text = on_terminal(report(), 250)
+    text = on_terminal(report(), 300)
     assert "33.33" in text
     assert "–100.0" in text
     assert "not shown" not in text

@@ -185,7 +185,7 @@ async def test_damage_a_torn_tail_and_changed_texts_are_found(copy_of: Copy) -> 
     with (folder / "texts" / "prompts" / "graph_tools.j2").open("a", encoding="utf-8") as file:
         file.write("!")
     found = await verified(folder)
-    assert found.checks["lines"].differing == ["results.jsonl:1: the checksum is not that of the line"]
+    assert found.checks["lines"].differing == ["results.jsonl:1: checksum mismatch"]
     assert found.checks["lines"].unverified == {"cut off by a kill": 1}
     assert found.checks["episodes"].unverified == {"not finished": 2}
     assert [text.split(":")[0] for text in found.checks["texts"].differing] == ["texts/prompts/graph_tools.j2"]

@@ -110,7 +110,7 @@ def report(package: Path, run: str) -> list[dict[str, float]]:
 def test_an_unknown_store_is_said_with_those_there_are(package: Path) -> None:
     done = graphwalk(package, "run", "quickstart", "--store", "nowhere", "--graphs", "1")
     assert done.returncode == 2
-    assert "there is no store 'nowhere'" in done.stderr
+    assert "no store 'nowhere'" in done.stderr
     assert "known: embedded, neo4j, broken, noted, underived" in done.stderr
     assert "Traceback" not in done.stderr
 

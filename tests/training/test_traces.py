@@ -132,7 +132,7 @@ async def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     run = await recorded(tmp_path / "run", QUESTIONS, "expert", "empty", "flawed:malformed_arguments")
     manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True))
     assert manifest["left_out"] == {"not correct": 2, "arguments of a call are no JSON object": 2}
-    with pytest.raises(ConfigError, match="no trace is left"):
+    with pytest.raises(ConfigError, match="no episode was selected"):
         export_traces([run], tmp_path / "none.jsonl", TraceOptions(models=("openai/other",)))
     assert not (tmp_path / "none.jsonl").exists()
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, scored
+from graphwalk.reports.measures import EFFORT, LEGENDS, OUTCOME, QUALITY, count_if, scored
 from graphwalk.reports.plots import Scene
 from graphwalk.reports.suite_report import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import (
@@ -24,13 +24,20 @@ from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.suite import Pictures, Presentation, Suite
 
 _STEPS = (
-    Column("calls", "tool_calls", integer),
-    Column("cited", "cited", integer, optional=4),
-    Column("grounded", "grounded", two_decimals, optional=2),
-    Column("time", "seconds", duration, optional=3),
-    Column("tokens", "tokens", short, optional=1),
-    Column("cost", "cost", dollars, optional=1),
+    Column("Calls", "tool_calls", integer),
+    Column("Cited", "cited", integer, optional=4),
+    Column("Grounded", "grounded", two_decimals, optional=2),
+    Column("Time", "seconds", duration, optional=3),
+    Column("Tokens", "tokens", short, optional=1),
+    Column("Cost", "cost", dollars, optional=1),
 )
+_LEGENDS = {
+    "answers": "number of questions with an answer",
+    "cited": "keys named in answers",
+    "grounded": "mean share of cited keys found in tool results",
+}
+_HEADERS = tuple(Header(c.title, optional=c.optional, legend={**LEGENDS, **_LEGENDS}[c.field]) for c in _STEPS)
+_ARROW = " → "
 
 
 def _asked(result: ResultRecord) -> str:
@@ -43,7 +50,7 @@ def _questions(report: Report) -> Iterator[TextTable]:
     """Yield a table of all questions with their answers."""
     rows = report.groups.get("question", [])
     models = len({row["model"] for row in rows}) > 1
-    names = ("question and answer", *(("model",) if models else ()))
+    names = ("Question and answer", *(("Model",) if models else ()))
     lines = [
         (
             Cell(one_line(row["question"].strip())),
@@ -54,7 +61,7 @@ def _questions(report: Report) -> Iterator[TextTable]:
     ]
     if lines:
         headers = (Header(name, name=True) for name in names)
-        yield TextTable("Questions", (*headers, *(Header(c.title, optional=c.optional) for c in _STEPS)), tuple(lines))
+        yield TextTable("Questions", (*headers, *_HEADERS), tuple(lines))
 
 
 REPORT = SuiteReport(
@@ -69,17 +76,17 @@ REPORT = SuiteReport(
     ),
     groupings=(Grouping("question", "question", _asked, shown=False),),
     columns=(
-        Column("answers", "answers", integer),
+        Column("Answers", "answers", integer),
         Column("N", "questions", integer),
         *_STEPS[1:3],
-        Column("calls/q", "calls_per_question", one_decimal, optional=3),
+        Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=3),
         *_STEPS[3:],
-        Column("tool time", "tool_seconds", duration, optional=6),
-        Column("failed", "infrastructure_failures", integer, optional=5),
+        Column("Tool time", "tool_seconds", duration, optional=6),
+        Column("Failed", "infrastructure_failures", integer, optional=5),
     ),
     group_columns=_STEPS,
     compared=("answered",),
-    notes=("cited: keys in square brackets in the answer. grounded: share of them that occur in tool results.",),
+    legends=_LEGENDS,
     tables=_questions,
 )
 

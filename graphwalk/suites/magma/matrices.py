@@ -380,11 +380,11 @@ _NOTE = (
     " propagated errors; otherwise each step is asked separately, and it shows that some traces are harder."
 )
 _HEADERS = (
-    *(Header(title, name=True) for title in ("algorithm", "model", "setting", "context")),
-    Header("traces"),
-    Header("final % | all earlier correct", optional=2),
-    Header("final % | some wrong", optional=2),
-    Header("odds ratio", optional=1),
+    *(Header(title, name=True) for title in ("Algorithm", "Model", "Setting", "Context")),
+    Header("N", legend="traces with a score"),
+    Header("Final % if all\nearlier correct", optional=2),
+    Header("Final % if\nsome wrong", optional=2),
+    Header("Odds ratio", optional=1),
     Header("p"),
 )
 

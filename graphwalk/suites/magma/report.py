@@ -112,23 +112,20 @@ def _shaded(value: Any) -> str:
 
 
 HEAT = (
-    Column("no prefix", "missing_prefix_per_reply", _shaded, optional=6),
-    Column("missing", "false_negatives_per_reply", _shaded, optional=6),
-    Column("halluc.", "hallucinations_per_reply", _shaded, optional=6),
-    Column("invalid", "invalid_items_per_reply", _shaded, optional=6),
+    Column("Missing\nprefixes", "missing_prefix_per_reply", _shaded, optional=6),
+    Column("Missing\nitems", "false_negatives_per_reply", _shaded, optional=6),
+    Column("Hallucinated\nitems", "hallucinations_per_reply", _shaded, optional=6),
+    Column("Invalid\nitems", "invalid_items_per_reply", _shaded, optional=6),
 )
 _FREE = (
-    Column("dialogues", "dialogues", integer),
-    Column("diverged %", "diverged", one_decimal, interval=one_decimal),
-    Column("first wrong step", "first_divergence", one_decimal, optional=2, interval=one_decimal),
-    Column("% of the trace", "divergence_at", one_decimal, optional=3, interval=one_decimal),
-    Column("recovered %", "recovered", one_decimal, optional=1, interval=one_decimal),
-    Column("final % | wrong before", "final_if_earlier_wrong", one_decimal, optional=2, interval=one_decimal),
+    Column("Dialogues", "dialogues", integer),
+    Column("Diverged %", "diverged", one_decimal, interval=one_decimal),
+    Column("First wrong\nstep", "first_divergence", one_decimal, optional=2, interval=one_decimal),
+    Column("% of the\ntrace", "divergence_at", one_decimal, optional=3, interval=one_decimal),
+    Column("Recovered %", "recovered", one_decimal, optional=1, interval=one_decimal),
+    Column("Final % after\nan error", "final_if_earlier_wrong", one_decimal, optional=2, interval=one_decimal),
 )
-_FREE_NOTE = (
-    "Diverged: some state is wrong. The other columns are about dialogues that diverged: where first, whether a later"
-    " state is right again (of those with a later state), and the final one (of those wrong before it)."
-)
+_FREE_NOTE = "All columns after Diverged % are about diverged dialogues."
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:
@@ -148,9 +145,9 @@ def _table(
 ) -> Iterator[TextTable]:
     """One row per group, model and setting."""
     if rows:
-        names = (group.replace("case", "algorithm and size"), "model", "setting")
+        names = (group.replace("case", "algorithm and size").capitalize(), "Model", "Setting")
         headers = tuple(Header(name, name=True) for name in names)
-        headers += tuple(Header(column.title, optional=column.optional) for column in columns)
+        headers += tuple(Header(c.title, optional=c.optional, legend=LEGENDS.get(c.field, "")) for c in columns)
         yield TextTable(title, headers, tuple(tuple(_cells(row, group, columns)) for row in rows), note)
 
 
@@ -173,7 +170,7 @@ _BY_SIZE = {
     "accuracy": ("final-by-size", "Final state exact, by size", "final states exact, in %"),
     "trajectory_exact": ("states-by-size", "All states exact, by size", "states exact, in %"),
 }
-_BARS = "Bars are 95 % intervals over graphs."
+_BARS = "Bars: 95 % intervals, clustered by graph."
 
 
 def magma_figures(report: Report, observed: Observations) -> Iterator[Plot]:
@@ -303,34 +300,60 @@ MEASURES = (
 
 
 _QUALITY = (
-    Column("traces", "questions", integer, optional=2),
+    Column("N", "questions", integer, optional=2),
     TASKS,
     GRAPHS,
-    Column("final %", "accuracy", one_decimal, interval=one_decimal),
-    Column("earlier %", "intermediate_exact", one_decimal, optional=1, interval=one_decimal),
-    Column("traj. %", "trajectory_exact", one_decimal, interval=one_decimal),
-    Column("F1 final", "f1", two_decimals, optional=4, interval=two_decimals),
-    Column("F1 earlier", "intermediate_f1", two_decimals, optional=5, interval=two_decimals),
-    Column("F1 traj.", "trajectory_f1", two_decimals, optional=3, interval=two_decimals),
+    Column("Accuracy %", "accuracy", one_decimal, interval=one_decimal),
+    Column("Earlier\nstates %", "intermediate_exact", one_decimal, optional=1, interval=one_decimal),
+    Column("Trajectory %", "trajectory_exact", one_decimal, interval=one_decimal),
+    Column("F1", "f1", two_decimals, optional=4, interval=two_decimals),
+    Column("F1 earlier\nstates", "intermediate_f1", two_decimals, optional=5, interval=two_decimals),
+    Column("F1\ntrajectory", "trajectory_f1", two_decimals, optional=3, interval=two_decimals),
 )
 
 COLUMNS = (
     *_QUALITY,
-    Column("replies", "replies", integer, optional=2),
-    Column("first wrong", "first_divergence", one_decimal, optional=6, interval=one_decimal),
-    Column("recovered %", "recovered", one_decimal, optional=6, interval=one_decimal),
-    Column("time/trace", "seconds_per_question", duration, optional=7),
-    Column("tool time/trace", "tool_seconds_per_question", duration, optional=8),
-    Column("tokens", "tokens", short, optional=7),
-    Column("reasoning", "answer_reasoning_tokens", short, optional=8),
-    Column("thinking", "reasoning_tokens", short, optional=8),
-    Column("cost", "cost", dollars, optional=7),
-    Column("failed", "infrastructure_failures", integer, optional=2),
+    Column("Replies", "replies", integer, optional=2),
+    Column("First wrong\nstep", "first_divergence", one_decimal, optional=6, interval=one_decimal),
+    Column("Recovered %", "recovered", one_decimal, optional=6, interval=one_decimal),
+    Column("Time per\ntrace", "seconds_per_question", duration, optional=7),
+    Column("Tool time per\ntrace", "tool_seconds_per_question", duration, optional=8),
+    Column("Tokens", "tokens", short, optional=7),
+    Column("Reasoning\nin answers", "answer_reasoning_tokens", short, optional=8),
+    Column("Reasoning\ntokens", "reasoning_tokens", short, optional=8),
+    Column("Cost", "cost", dollars, optional=7),
+    Column("Failed", "infrastructure_failures", integer, optional=2),
 )
 
-GROUP_COLUMNS = (*_QUALITY, Column("reply %", "step_exact", one_decimal, optional=2, interval=one_decimal), *HEAT)
+GROUP_COLUMNS = (
+    *_QUALITY,
+    Column("Replies\ncorrect %", "step_exact", one_decimal, optional=2, interval=one_decimal),
+    *HEAT,
+)
 
 
+LEGENDS = {
+    "questions": "traces with a score",
+    "accuracy": "share of exact final states",
+    "intermediate_exact": "mean share of exact states before the final one",
+    "trajectory_exact": "mean share of exact states",
+    "f1": "mean F1 of the items of final states",
+    "intermediate_f1": "mean F1 of the items of earlier states",
+    "trajectory_f1": "mean F1 of the items of all states",
+    "replies": "replies to prompts",
+    "first_divergence": "mean index of the first wrong state",
+    "recovered": "share of diverged traces with a later exact state",
+    "answer_reasoning_tokens": "tokens of reasoning in answers",
+    "step_exact": "share of replies with an exact state",
+    "missing_prefix_per_reply": "mean per reply",
+    "false_negatives_per_reply": "mean per reply",
+    "hallucinations_per_reply": "mean per reply",
+    "invalid_items_per_reply": "mean per reply",
+    "dialogues": "free-running dialogues",
+    "diverged": "share of dialogues with a wrong state",
+    "divergence_at": "position of the first wrong state in its trace",
+    "final_if_earlier_wrong": "share of exact final states after an earlier wrong one",
+}
 _SUMS = (
     *("algorithm", "n", "trace_id", "total_steps"),
     *("correct", "precision", "recall", "f1", "false_positives", "grounded", "first_divergence"),
@@ -351,14 +374,12 @@ REPORT = SuiteReport(
     columns=COLUMNS,
     group_columns=GROUP_COLUMNS,
     compared=("accuracy", "f1"),
+    legends=LEGENDS,
     reference=paper_reference,
     unreported=(*_SUMS, "lossy"),  # of the last reply alone
     notes=(
-        "final, earlier, traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
-        " means over traces. The io strategies ask for the last state only, unless the experiment has io_steps: true;"
-        " then for each in a prompt without the states before it. F1: of the sets of items.",
+        "The io strategies ask for the last state only; with io_steps: true, for each state in a separate prompt.",
         f"{'; '.join(f'{name}: {words}' for name, words in STRATEGIES.items())}.",
-        "Errors are means per reply: prefixes and items that are missing, hallucinated and invalid items.",
         "All traces and steps on one graph are one cluster.",
     ),
     records=trace_records,

@@ -96,41 +96,41 @@ MEASURES = (
 
 
 _QUALITY = (
-    Column("valid", "correct", integer),
+    Column("Correct", "correct", integer),
     Column("N", "questions", integer),
-    Column("valid %", "accuracy", one_decimal, interval=one_decimal),
-    Column("optimal %", "optimal", one_decimal, optional=4, interval=one_decimal),
-    Column("best", "shortest_path", short, optional=5),
-    Column("length/best", "length_ratio", two_decimals, optional=5),
-    Column("calls/maze", "calls_per_question", one_decimal, interval=one_decimal),
+    Column("Accuracy %", "accuracy", one_decimal, interval=one_decimal),
+    Column("Optimal %", "optimal", one_decimal, optional=4, interval=one_decimal),
+    Column("Shortest\npath", "shortest_path", short, optional=5),
+    Column("Length\nratio", "length_ratio", two_decimals, optional=5),
+    Column("Calls per\nmaze", "calls_per_question", one_decimal, interval=one_decimal),
     TASKS,
     GRAPHS,
 )
 
 COLUMNS = (
     *_QUALITY,
-    Column("over reference", "calls_over_reference", two_decimals, optional=6),
-    Column("visited", "visited", one_decimal, optional=6),
-    Column("wall calls", "wall_calls", integer, optional=5),
-    Column("jumps", "jumps", integer, optional=5),
-    Column("wall hits", "wall_hits", integer, optional=3),
-    Column("teleports", "teleports", integer, optional=3),
-    Column("repeated", "repeated_cells", integer, optional=6),
-    Column("time/maze", "seconds_per_question", duration, optional=1),
-    Column("tool time/maze", "tool_seconds_per_question", duration, optional=7),
-    Column("tokens/maze", "tokens_per_question", short, optional=7, interval=short),
-    Column("tokens", "tokens", short, optional=2),
-    Column("cost", "cost", dollars, optional=2),
-    Column("failed", "infrastructure_failures", integer, optional=2),
-    Column("strict %", "strict_accuracy", one_decimal, optional=7),
+    Column("Calls over\nreference", "calls_over_reference", two_decimals, optional=6),
+    Column("Visited", "visited", one_decimal, optional=6),
+    Column("Wall calls", "wall_calls", integer, optional=5),
+    Column("Jumps", "jumps", integer, optional=5),
+    Column("Wall hits", "wall_hits", integer, optional=3),
+    Column("Teleports", "teleports", integer, optional=3),
+    Column("Repeated\ncells", "repeated_cells", integer, optional=6),
+    Column("Time per\nmaze", "seconds_per_question", duration, optional=1),
+    Column("Tool time per\nmaze", "tool_seconds_per_question", duration, optional=7),
+    Column("Tokens per\nmaze", "tokens_per_question", short, optional=7, interval=short),
+    Column("Tokens", "tokens", short, optional=2),
+    Column("Cost", "cost", dollars, optional=2),
+    Column("Failed", "infrastructure_failures", integer, optional=2),
+    Column("Strict\naccuracy %", "strict_accuracy", one_decimal, optional=7),
 )
 
 GROUP_COLUMNS = (
     *_QUALITY,
-    Column("wall hits", "wall_hits", integer, optional=3),
-    Column("teleports", "teleports", integer, optional=3),
-    Column("time/maze", "seconds_per_question", duration, optional=2),
-    Column("failed", "infrastructure_failures", integer, optional=5),
+    Column("Wall hits", "wall_hits", integer, optional=3),
+    Column("Teleports", "teleports", integer, optional=3),
+    Column("Time per\nmaze", "seconds_per_question", duration, optional=2),
+    Column("Failed", "infrastructure_failures", integer, optional=5),
 )
 
 
@@ -158,9 +158,10 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
 def more_tables(report: Report) -> Iterator[TextTable]:
     """Yield the table of errors in paths and of wasted calls."""
     errors = (
-        Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(PATH_ERRORS)
+        Column(name.replace("_", " ").capitalize(), name, integer, optional=place // 2)
+        for place, name in enumerate(PATH_ERRORS)
     )
-    yield from players_table(report, "Mistakes and waste", (*errors, *_WASTE))
+    yield from players_table(report, "Errors and wasted calls", (*errors, *_WASTE))
 
 
 REPORT = SuiteReport(
@@ -176,17 +177,24 @@ REPORT = SuiteReport(
     columns=COLUMNS,
     group_columns=GROUP_COLUMNS,
     compared=("accuracy",),
+    legends={
+        "correct": "number of valid paths: steps between adjacent open cells, from start to goal",
+        "accuracy": "share of valid paths",
+        "optimal": "share of shortest paths",
+        "shortest_path": "median length of a shortest path",
+        "length_ratio": "mean length of valid paths divided by the shortest",
+        "visited": "mean number of visited cells",
+        "wall_calls": "calls about a wall",
+        "jumps": "calls about a cell not adjacent to a visited one",
+        "wall_hits": "walls in answered paths",
+        "teleports": "steps between non-adjacent cells in answered paths",
+        "repeated_cells": "cells repeated in answered paths",
+    },
     reference=paper_reference,
     baselines=baselines,
     # A path is correct or wrong as a whole, and the calls are those of the trajectory.
     unreported=("valid", "precision", "recall", "f1", "false_positives", "calls"),
-    notes=(
-        "valid: paths from start to goal over adjacent open cells. length/best: valid paths only.",
-        "wall hits, teleports, repeated: in answers. wall calls, jumps: in tool calls.",
-        'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
-        "best: median steps of a shortest path. expert (reference): the scripted explorer.",
-        "A random path is practically never valid.",
-    ),
+    notes=("Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",),
     tables=more_tables,
 )
 

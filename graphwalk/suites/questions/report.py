@@ -85,36 +85,38 @@ _QUALITY = (
     Column("Correct", "correct", integer),
     Column("N", "questions", integer),
     Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
-    Column("P", "precision", two_decimals, optional=2, interval=two_decimals),
-    Column("R", "recall", two_decimals, optional=2, interval=two_decimals),
+    Column("Precision", "precision", two_decimals, optional=2, interval=two_decimals),
+    Column("Recall", "recall", two_decimals, optional=2, interval=two_decimals),
     Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
-    Column("FP", "false_positives", integer, optional=1),
-    Column("rows", "answer_rows", short, optional=5),
+    Column("False\npositives", "false_positives", integer, optional=1),
+    Column("Target\nrows", "answer_rows", short, optional=5),
     TASKS,
     GRAPHS,
 )
 COLUMNS = (
     *_QUALITY,
-    Column("FP/ans", "false_positives_per_answered", two_decimals, optional=6, interval=two_decimals),
-    Column("calls", "tool_calls", integer, optional=1),
-    Column("calls/q", "calls_per_question", one_decimal, optional=5, interval=one_decimal),
-    Column("no think", "tool_calls_without_think", integer, optional=9),
-    Column("tokens/q", "tokens_per_question", short, optional=5, interval=short),
-    Column("time/q", "seconds_per_question", duration, optional=4),
-    Column("tool time/q", "tool_seconds_per_question", duration, optional=8),
-    Column("tokens", "tokens", short, optional=3),
-    Column("cost", "cost", dollars, optional=3),
-    Column("failed", "infrastructure_failures", integer, optional=3),
-    Column("strict accuracy %", "strict_accuracy", two_decimals, optional=7, interval=one_decimal),
-    Column("grounded", "grounded", two_decimals, optional=7, interval=two_decimals),
-    Column("last mile", "last_mile", integer, optional=8),
+    Column(
+        "False positives\nper answer", "false_positives_per_answered", two_decimals, optional=6, interval=two_decimals
+    ),
+    Column("Calls", "tool_calls", integer, optional=1),
+    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=5, interval=one_decimal),
+    Column("Calls\nexcept think", "tool_calls_without_think", integer, optional=9),
+    Column("Tokens per\nquestion", "tokens_per_question", short, optional=5, interval=short),
+    Column("Time per\nquestion", "seconds_per_question", duration, optional=4),
+    Column("Tool time per\nquestion", "tool_seconds_per_question", duration, optional=8),
+    Column("Tokens", "tokens", short, optional=3),
+    Column("Cost", "cost", dollars, optional=3),
+    Column("Failed", "infrastructure_failures", integer, optional=3),
+    Column("Strict\naccuracy %", "strict_accuracy", two_decimals, optional=7, interval=one_decimal),
+    Column("Grounded", "grounded", two_decimals, optional=7, interval=two_decimals),
+    Column("Last mile", "last_mile", integer, optional=8),
 )
 GROUP_COLUMNS = (
     *_QUALITY,
-    Column("calls/q", "calls_per_question", one_decimal, optional=3, interval=one_decimal),
-    Column("tokens/q", "tokens_per_question", short, optional=4, interval=short),
-    Column("grounded", "grounded", two_decimals, optional=4),
-    Column("failed", "infrastructure_failures", integer, optional=5),
+    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=3, interval=one_decimal),
+    Column("Tokens per\nquestion", "tokens_per_question", short, optional=4, interval=short),
+    Column("Grounded", "grounded", two_decimals, optional=4),
+    Column("Failed", "infrastructure_failures", integer, optional=5),
 )
 
 
@@ -144,16 +146,22 @@ def question_report() -> SuiteReport:
         columns=COLUMNS,
         group_columns=GROUP_COLUMNS,
         compared=("accuracy", "f1"),
+        legends={
+            "no_answer": "nothing or an empty list was answered",
+            "unreadable": "the reply contains no readable answer",
+            "invented": "a value is in no tool result",
+            "misread": "tool results contain the target, the answer differs",
+            "unsupported": "tool results contain neither the target nor any answered row",
+            "incomplete": "all answered rows are supported, target rows are missing",
+            "unverifiable": "support is unknown",
+        },
         reference=paper_reference,
         baselines=baselines,
         remark=remark,
         unreported=("evidence_sufficient", "extra_fields", "missing_fields", "rows_given"),  # why one answer is wrong
         notes=(
-            "N: scored questions. Correct: correct answers. P, R, F1: means over questions."
-            " FP: total wrong rows in answers. rows: median rows of the target.",
-            "chance: expected scores of one random valid row (a count: up to the nodes or relationships of the graph)."
-            " expert (reference): the scripted expert.",
-            'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
+            "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to"
+            " the nodes or relationships of the graph); expert (reference) is the scripted expert.",
         ),
         tables=more_tables,
     )
@@ -258,9 +266,10 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
 
 
 _FACTS = common_facts(EMPTY, CHANCE, REFERENCE)
-_NOTE = "correct/N. rows: median rows of the target. chance %: one random valid row. (n): known for n tasks."
+_NOTE = "Cells: correct/N. Chance %: one valid row drawn at random. (n): known for n tasks."
 _MISTAKES = tuple(
-    Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(ERROR_CLASSES)
+    Column(name.replace("_", " ").capitalize(), name, integer, optional=place // 2)
+    for place, name in enumerate(ERROR_CLASSES)
 )
 
 
@@ -272,8 +281,8 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     if len(sizes) > 1:
         lines = [line_of(report, (str(size),), "nodes", size) for size in sizes]
         yield counts_table("Correct answers by graph size", ("nodes",), lines, _FACTS, _note(report))
-    last_mile = Column("last mile", "last_mile", integer, optional=3)
-    yield from players_table(report, "Mistakes and waste", (*_MISTAKES, last_mile, *WASTE))
+    last_mile = Column("Last mile", "last_mile", integer, optional=3)
+    yield from players_table(report, "Errors and wasted calls", (*_MISTAKES, last_mile, *WASTE))
 
 
 def _note(report: Report) -> str:

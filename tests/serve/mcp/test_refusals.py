@@ -45,7 +45,7 @@ def test_a_short_token(odd_file: Path) -> None:
 def test_graphs_and_tools_that_cannot_be_opened(odd_file: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{")
     for words, cause in (
-        (("--graph", tmp_path / "none.json"), "there is no file"),
+        (("--graph", tmp_path / "none.json"), "no file"),
         (("--graph", tmp_path / "broken.json"), "broken.json"),
         (("--graph", odd_file, "--tool", "no_such"), "there is no tool 'no_such'"),
         (("--graph", odd_file, "--tool", "get_next_possible_cells"), "get_next_possible_cells"),

@@ -126,7 +126,7 @@ def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
     ("words", "code", "cause"),
     [
         (("--task", "none"), 2, "has no episode with task_id none"),
-        (("--out", "w.png"), 2, "episodes are written as"),
+        (("--out", "w.png"), 2, "unsupported format; expected"),
     ],
 )
 def test_what_cannot_be_viewed(run_folder: Path, words: tuple[str, ...], code: int, cause: str) -> None:
@@ -135,4 +135,4 @@ def test_what_cannot_be_viewed(run_folder: Path, words: tuple[str, ...], code: i
 
 
 def test_a_run_can_be_scored_again(run_folder: Path) -> None:
-    assert "4 results scored again, 0 scores changed" in graphwalk("rescore", run_folder).stderr
+    assert "4 results rescored, 0 scores changed" in graphwalk("rescore", run_folder).stderr

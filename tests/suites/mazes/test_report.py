@@ -41,7 +41,7 @@ def test_validity_and_calls_by_size() -> None:
     assert (row["calls_per_question"], row["calls_over_reference"], row["length_ratio"]) == (20.0, 1.25, 1.5)
     assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
     titles = [table.title for table in text_tables(report)]
-    assert titles == ["Results", "By size", "Mistakes and waste"]  # the other groupings have one group
+    assert titles == ["Results", "By size", "Errors and wasted calls"]  # the other groupings have one group
 
 
 def test_what_was_not_asked_is_unknown_and_not_zero() -> None:

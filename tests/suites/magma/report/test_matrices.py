@@ -66,7 +66,7 @@ def test_a_terminal_has_our_models_published_row_and_says_how_many_more_there_ar
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(TerminalReport(report))
     shown = console.export_text()
-    assert "6 more rows in the Markdown form" in shown
+    assert "6 more rows with --format markdown" in shown
     assert "misprinted" in shown
     assert to_markdown(report).count("(paper, fine-tuned)") == 8
 
