@@ -47,7 +47,7 @@ def test_it_is_resumed_and_scored_again(chains: Place) -> None:
     resumed = chains.graphwalk("resume", "run")
     assert resumed.returncode == 0, resumed.stderr
     assert "5 of them finished earlier" in resumed.stderr
-    assert "12 results scored again, 0 scores changed" in chains.graphwalk("rescore", "run").stderr
+    assert "12 results rescored, 0 scores changed" in chains.graphwalk("rescore", "run").stderr
 
 
 def test_it_is_played_by_a_person(chains: Place) -> None:
