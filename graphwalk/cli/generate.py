@@ -17,7 +17,6 @@ from graphwalk.console import data, say
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
 from graphwalk.settings import Settings, read_settings
-from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
@@ -92,6 +91,7 @@ def traces(
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.training.played import trace_rows
     from graphwalk.training.traces import ChatForm, TraceOptions
+    from graphwalk.types.episode import SCHEMA_VERSION
 
     flags: dict[str, Any] = {
         "models": model or ["scripted/expert"],

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from statistics import fmean, variance
 
 from graphwalk.agent import Episode, run_episode
@@ -40,8 +40,6 @@ CACHED_FROM = 1024
 """Tokens from which providers cache the beginning of a call (documentation of OpenAI and Anthropic)."""
 EXPERTS = ("expert", "cypher")
 """Scripted agents that play without mistakes, each in its own settings."""
-_REMEMBERED = 1024
-"""Messages whose token counts are cached."""
 Stratum = tuple[str, str, str, str]
 """Model, setting, template, size: episodes of about the same length."""
 
@@ -262,7 +260,8 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
         strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
     pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
-    expert, counters = ExpertEpisodes(experiment), {model: token_counter(model) for model in experiment.models}
+    expert = ExpertEpisodes(experiment)
+    counters = {tokenizer_of(model): token_counter(model) for model in experiment.models}
     rows: dict[tuple[str, str], list[tuple[int, int, Sequence[_Takes]]]] = defaultdict(list)
     played: set[tuple[str, str]] = set()
     for stratum, episodes in strata.items():
@@ -271,7 +270,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         if len(pairs) > PLAYED_WHOLE and len(tasks) > SAMPLE:  # the same tasks for all models
             tasks = stdlib_random(experiment.config.seed, "estimate", *stratum[1:]).sample(tasks, SAMPLE)
         played |= {(task, stratum[1]) for task in tasks}
-        counter, price = counters[stratum[0]], _price(experiment, stratum[0])
+        counter, price = counters[tokenizer_of(stratum[0])], _price(experiment, stratum[0])
         takes = [
             _of_plan(by_task[task], experiment, price) or _takes(await expert.of(by_task[task]), counter, price)
             for task in tasks
@@ -291,7 +290,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
 def token_counter(model: str | None) -> Callable[[Message | str], int]:
     """Return a cached function that counts the tokens of a text or message for a model."""
 
-    @lru_cache(maxsize=_REMEMBERED)
+    @cache
     def size(part: Message | str) -> int:
         return count_tokens(part, model)[0] if isinstance(part, str) else count_messages((part,), model)
 

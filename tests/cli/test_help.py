@@ -12,7 +12,19 @@ from graphwalk.cli.app import _Commands, app
 from tests.cli.wrong_inputs import commands
 from tests.commands import graphwalk
 
-_HEAVY = ("asyncio", "jinja2", "langchain_core", "langgraph", "lark", "neo4j", "numpy", "openai", "scipy", "yaml")
+_HEAVY = (
+    "asyncio",
+    "jinja2",
+    "langchain_core",
+    "langgraph",
+    "lark",
+    "neo4j",
+    "numpy",
+    "openai",
+    "pydantic",
+    "scipy",
+    "yaml",
+)
 _PROGRAM = f"""
 import sys
 from graphwalk.cli import main
