@@ -15,7 +15,7 @@ from graphwalk.graphs.generate import GraphSpec
 from graphwalk.settings import read_settings
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import maze_graph
 from graphwalk.types.check_type import PATH, check_type
 from graphwalk.types.graph import PropertyGraph
 

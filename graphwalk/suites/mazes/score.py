@@ -16,8 +16,7 @@ from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.graph import check_path
+from graphwalk.suites.mazes.generate import Maze, check_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import GraphInstance, Verification

@@ -10,8 +10,7 @@ from graphwalk.evaluation.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generate import Maze, generate_maze
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.pictures import draw_with_keys
 from graphwalk.suites.mazes.report import MazePresentation
 from graphwalk.suites.mazes.score import MazeVerification, check_target, extract_path, path_error, score_path

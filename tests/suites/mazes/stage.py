@@ -10,8 +10,7 @@ from graphwalk.models.scripted import ScriptedModel
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import Maze, generate_maze
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
