@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations, compress, count, islice
-from math import ceil, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil, inf, isclose
+from typing import Any, NamedTuple, TypeAlias
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,10 +20,7 @@ from graphwalk.seeds import generator
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm, MagmaSpec
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-
+Graph: TypeAlias = "nx.Graph[int]"
 Adjacency = Sequence[Mapping[int, float]]
 
 
@@ -292,54 +290,93 @@ def _hash(n: int, bits: Bits) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
 
 
-def check_final(algorithm: str, instance: Instance, final: list[Any]) -> None:
-    """OracleError where networkx finds another answer; the message holds the instance.
+def check_states(algorithm: str, instance: Instance, states: Mapping[int, list[Any]]) -> None:
+    """Find states again from their definitions with networkx. Raise OracleError with the instance if one differs.
 
-    A minimum spanning tree need not be unique: it must span the component with edges of the graph, at the least weight.
+    `states` has step (from 1) → state. Floyd–Warshall may add in another order, so fractions are compared to 12 digits.
     """
     graph = as_networkx(instance)
-    good = _spans(graph, instance, final) if algorithm == "mst_prim" else _solve(graph, algorithm, instance) == final
-    if not good:
-        raise OracleError(f"networkx does not confirm {algorithm} on {instance}: {final}")
+    for step, state in states.items():
+        if algorithm == "mst_prim":
+            good = _grows_a_tree(graph, instance, state, step)
+        else:
+            good = _close(state, _DEFINITIONS[algorithm](graph, instance, step))
+        if not good:
+            raise OracleError(f"networkx does not confirm step {step} of {algorithm} on {instance}: {state}")
 
 
-def as_networkx(instance: Instance) -> "nx.Graph[int]":
-    """The instance as a networkx graph, all nodes included."""
-    import networkx as nx
-
-    graph: nx.Graph[int] = nx.empty_graph(instance.n)
+def as_networkx(instance: Instance) -> Graph:
+    """Return the instance as a networkx graph with all its nodes."""
+    graph: Graph = nx.empty_graph(instance.n)
     weights = instance.weights or (1.0,) * len(instance.edges)
     graph.add_weighted_edges_from((i, j, w) for (i, j), w in zip(instance.edges, weights, strict=True))
     return graph
 
 
-def _solve(graph: "nx.Graph[int]", algorithm: str, instance: Instance) -> list[Any]:
-    import networkx as nx
-
-    source = instance.source
-    if algorithm == "bfs":
-        return sorted(nx.node_connected_component(graph, source))
-    if algorithm == "dfs":
-        return sorted(sorted(component) for component in nx.connected_components(graph))
-    if algorithm == "dijkstra":
-        lengths = nx.single_source_dijkstra_path_length(graph, source)
-        return [[source, node, lengths[node]] for node in sorted(lengths) if node != source]
-    lengths_from = dict(nx.all_pairs_dijkstra_path_length(graph))
-    return [
-        [i, j, lengths_from[i][j]] for i in range(instance.n) for j in range(i + 1, instance.n) if j in lengths_from[i]
-    ]
+def _bfs_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the source and all neighbours of the first nodes of breadth-first order."""
+    order = [instance.source, *(v for _, v in nx.bfs_edges(graph, instance.source, sort_neighbors=sorted))]
+    return sorted({instance.source}.union(*(graph[node] for node in order[:step])))
 
 
-def _spans(graph: "nx.Graph[int]", instance: Instance, tree: list[list[Any]]) -> bool:
-    import networkx as nx
+def _dfs_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the first nodes of depth-first order by component; components begin at their lowest nodes."""
+    components = sorted(nx.connected_components(graph), key=min)
+    orders = [list(nx.dfs_preorder_nodes(graph, min(c), sort_neighbors=sorted)) for c in components]
+    taken = set([node for order in orders for node in order][:step])
+    return [sorted(taken & set(order)) for order in orders if taken & set(order)]
 
-    component = graph.subgraph(nx.node_connected_component(graph, instance.source))
-    ours: nx.Graph[int] = nx.Graph()
-    ours.add_node(instance.source)
-    ours.add_weighted_edges_from(tree)
-    least = nx.minimum_spanning_tree(component).size(weight="weight")
-    real = all(graph.has_edge(i, j) and graph[i][j]["weight"] == weight for i, j, weight in tree)
-    return real and nx.is_tree(ours) and set(ours) == set(component) and ours.size(weight="weight") == least
+
+def _dijkstra_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the lengths of shortest paths whose last edge leaves one of the nodes nearest to the source."""
+    far = nx.single_source_dijkstra_path_length(graph, instance.source)
+    taken = sorted(far, key=lambda node: (far[node], node))[:step]
+    best: dict[int, float] = {}
+    for node in taken:
+        for beside, edge in graph[node].items():
+            best[beside] = min(best.get(beside, inf), far[node] + edge["weight"])
+    return [[instance.source, node, best[node]] for node in sorted(best) if node != instance.source]
+
+
+def _floyd_warshall_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the lengths of shortest paths whose inner nodes are the first `step` ones."""
+    found = []
+    for i in range(instance.n):
+        # None hides an edge: no path goes on from other nodes than the start and the first ones.
+        lengths = nx.single_source_dijkstra_path_length(
+            graph, i, weight=lambda one, other, edge, i=i: edge["weight"] if one < step or one == i else None
+        )
+        found += [[i, j, lengths[j]] for j in range(i + 1, instance.n) if j in lengths]
+    return found
+
+
+def _grows_a_tree(graph: Graph, instance: Instance, state: list[Any], step: int) -> bool:
+    """Check a tree of `step` nodes around the source: each in turn has the lightest edge out, ties to the lowest."""
+    reached = {instance.source}
+    left = {(i, j): weight for i, j, weight in state}
+    for _ in range(step - 1):
+        out = [(graph[i][j]["weight"], j) for i in reached for j in graph[i] if j not in reached]
+        weight, node = min(out, default=(inf, -1))
+        chosen = [edge for edge in left if node in edge and reached.intersection(edge)]
+        if len(chosen) != 1 or left.pop(chosen[0]) != weight or graph.get_edge_data(*chosen[0]) != {"weight": weight}:
+            return False
+        reached.add(node)
+    return not left
+
+
+_DEFINITIONS = {
+    "bfs": _bfs_state,
+    "dfs": _dfs_state,
+    "dijkstra": _dijkstra_state,
+    "floyd_warshall": _floyd_warshall_state,
+}
+
+
+def _close(one: Any, other: Any) -> bool:
+    """Compare JSON values; fractions may differ in the last digits."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_close, one, other))
+    return isclose(one, other, rel_tol=1e-12) if isinstance(one, float) or isinstance(other, float) else one == other
 
 
 ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
@@ -418,7 +455,7 @@ def traces_of(
     for index, instance in enumerate(drawn, start=first):
         steps = run_algorithm(spec.algorithm, instance)
         if check:
-            check_final(spec.algorithm, instance, steps[-1].answer)
+            check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
         yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
 
 

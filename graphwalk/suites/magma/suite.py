@@ -11,16 +11,22 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.generate import MagmaTrace, make_traces
+from graphwalk.suites.magma.generate import MagmaTrace, check_states, make_traces
 from graphwalk.suites.magma.report import MagmaPresentation
 from graphwalk.suites.magma.score import score_episode
 from graphwalk.suites.magma.scripted import MagmaAgents
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph
-from graphwalk.suites.magma.verification import MagmaVerification
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
+
+
+class MagmaVerification(Verification[MagmaConfig, MagmaTask]):
+    async def confirm(self, task: MagmaTask, instance: GraphInstance, config: MagmaConfig) -> str:
+        states = {task.step: task.gold} if task.step else dict(enumerate(task.gold, 1))
+        check_states(task.algorithm, instance.source.instance, states)
+        return "networkx"
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
