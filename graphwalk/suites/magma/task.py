@@ -1,20 +1,16 @@
 """MAGMA's tasks and scores: one step of a trace with the correct steps before it, or a whole trace running freely."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.scripted import Policy
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm
-from graphwalk.suites.magma.generate import WEIGHTED, Instance, MagmaTrace, run_algorithm
-from graphwalk.suites.questions.walker import Steps, neighborhood, read, unique_values
+from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace
 from graphwalk.types.episode import Score, Task
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Row, Scalar
+from graphwalk.types.values import Scalar
 
 
 class MagmaTask(Task):
@@ -136,36 +132,3 @@ def stored_graph(trace: MagmaTrace) -> PropertyGraph:
     held = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
     links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, held, strict=True)]
     return PropertyGraph.from_rows(nodes, links, seed=trace.seed, spec={"trace": trace.trace_id})
-
-
-def walking_expert(task: MagmaTask, setting: str) -> Policy:
-    """Reads the neighbourhood of every node with the tools, and carries the algorithm out on what it has read.
-
-    It knows the algorithm, the source and the tools, and no edge before a result shows it.
-    """
-    source = task.parameters.get("source")
-    instance = yield from _walked(task.n, None if source is None else int(source), weighted=task.weighted)
-    steps = run_algorithm(task.algorithm, instance)
-    *earlier, last = (write_answer(task.algorithm, steps[step - 1].answer) for step, _ in task.asked(setting))
-    for reply in earlier:  # noqa: UP028 (a list takes no messages, which a policy is sent)
-        yield reply
-    return last
-
-
-def _walked(n: int, source: int | None, *, weighted: bool) -> Steps[Instance]:
-    (keys,) = yield from read([unique_values("key", NODE)])
-    results = yield from read([neighborhood(NODE, "key", row["values"]) for row in keys])
-    edges = dict(sorted(_edges(row for rows in results for row in rows)))
-    return Instance(n, tuple(edges), tuple(edges.values()) if weighted else None, source)
-
-
-def _edges(rows: Iterator[Row]) -> Iterator[tuple[tuple[int, int], float]]:
-    for row in rows:
-        ends = int(str(row["center_key"])), int(str(_of(row, "neighbor_properties")["key"]))
-        weight = _of(row, "relationship_properties").get("weight", 1.0)
-        yield (min(ends), max(ends)), float(str(weight))
-
-
-def _of(row: Row, name: str) -> Row:
-    held = row.get(name)
-    return held if isinstance(held, dict) else {}

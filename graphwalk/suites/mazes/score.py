@@ -1,6 +1,5 @@
 """Scoring of maze answers, and their verification in the store."""
 
-import json
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +57,8 @@ def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
     steps: list[WalkStep] = []
     for result in results:
         name = ALIASES.get(result.call.name, result.call.name)
-        cell = _named_cell(result.call, maze.size) if name == NEXT_CELLS else None
+        key = called_cell(result.call) if name == NEXT_CELLS else None
+        cell = None if key is None or (number := _cell(maze, key)) == _NOWHERE else number
         kind: StepKind
         if name == CONNECTED_PATH and result.error is None:
             kind = "path"
@@ -83,21 +83,14 @@ def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]
     for result in results:
         if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
             rows = read_rows(result.content) or []
-            arguments = parse_json(result.call.arguments)
-            key = arguments.get("node_id") if isinstance(arguments, dict) else None
-            if isinstance(key, str):
-                shown[key] = frozenset(row["key"] for row in rows if isinstance(row.get("key"), str))
+            shown[called_cell(result.call) or ""] = frozenset(str(row["key"]) for row in rows if "key" in row)
     return shown
 
 
-def _named_cell(call: ToolCall, size: int) -> int | None:
-    """Return the cell in the arguments of a call, or None without a valid one."""
-    try:
-        key = json.loads(call.arguments)["node_id"]
-        number = int(key)
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
-        return None
-    return number if 0 <= number < size * size else None
+def called_cell(call: ToolCall) -> str | None:
+    """Return the cell in the arguments of a call as text, or None without one."""
+    arguments = parse_json(call.arguments)
+    return str(arguments["node_id"]) if isinstance(arguments, dict) and "node_id" in arguments else None
 
 
 _LONGEST_KEY = 20

@@ -1,6 +1,7 @@
 """Suite of mazes, the paper's first experiment."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
@@ -114,16 +115,9 @@ def make_task(
         parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
         gold=[str(cell) for cell in path],
         gold_size=len(path),
-        seed=maze.seed,
         graph_digest=graph_digest,
-        size=maze.size,
-        walls=maze.walls,
-        start=maze.start,
-        goal=maze.goal,
-        shortest_path_length=maze.shortest_path_length,
-        generator=maze.generator,
-        index=maze.index,
         strict=strict,
+        **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
 
 

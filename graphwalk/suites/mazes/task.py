@@ -1,5 +1,6 @@
 """Task and score of one maze."""
 
+from dataclasses import fields
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -29,16 +30,7 @@ class MazeTask(Task):
 
     @cached_property
     def maze(self) -> Maze:
-        return Maze(
-            self.size,
-            self.walls,
-            self.start,
-            self.goal,
-            self.shortest_path_length,
-            self.seed,
-            self.index,
-            self.generator,
-        )
+        return Maze(**{field.name: getattr(self, field.name) for field in fields(Maze)})
 
 
 class MazeScore(Score):

@@ -114,7 +114,7 @@ def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
     for name in ("w.html", "w.svg", "w.txt"):
         made = graphwalk("view", run_folder, "--out", tmp_path / name)
         assert made.returncode == 0, made.stderr
-        assert ("this is the first of 4" in made.stderr) == name.endswith("svg")
+        assert ("drew the first of 4" in made.stderr) == name.endswith("svg")
     picture = (tmp_path / "w.svg").read_text()
     assert 'class="path"' in picture
     assert "<title>scripted/expert" in picture

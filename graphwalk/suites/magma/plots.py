@@ -1,16 +1,104 @@
-"""Step-by-step picture of an algorithm trace: given, answered and target states on one graph."""
+"""Plots of a run, and the step-by-step picture of an algorithm trace."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
-from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
+from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, SceneLink, SceneNode, SceneStep, Series, StateTable
+from graphwalk.reports.suite_report import Report, ReportRow, ResultRecord
 from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.score import canonical
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import from_dict
+
+_ERRORS = {
+    "missing_prefix_per_reply": "no prefix",
+    "false_negatives_per_reply": "missing",
+    "hallucinations_per_reply": "halluc.",
+    "invalid_items_per_reply": "invalid",
+}
+_BY_SIZE = {
+    "accuracy": ("final-by-size", "Final state exact, by size", "final states exact, in %"),
+    "trajectory_exact": ("states-by-size", "All states exact, by size", "states exact, in %"),
+}
+_BARS = "Bars: 95 % intervals, clustered by graph."
+
+
+def magma_figures(report: Report) -> Iterator[Plot]:
+    """Yield the plots of a run."""
+    for measure, (name, title, y) in _BY_SIZE.items():
+        panels = tuple(_panels(report, "case", measure, published=True))
+        yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
+    sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
+    for size in sorted(sizes, key=int):
+        panels = tuple(_panels(report, "step", "step_exact", size=size))
+        title = f"Exact states by step, {size} nodes"
+        yield Plot(f"exact-by-step-n{size}", title, "lines", panels, "step", "states exact, in %", _BARS, percent=True)
+    yield _heat(report)
+    yield cost_against_accuracy(report)
+
+
+def _panels(
+    report: Report, grouping: str, measure: str, *, size: str | None = None, published: bool = False
+) -> Iterator[Panel]:
+    """One per algorithm. Groups are named `ALGORITHM SIZE`, and `ALGORITHM SIZE STEP`."""
+    reference = list(_published(report)) if published else []
+    for algorithm in ALGORITHMS:
+        series = [
+            *_series(report.groups.get(grouping, ()), grouping, measure, algorithm, size, ""),
+            *_series(reference, grouping, measure, algorithm, size, PAPER),
+        ]
+        if any(not one.published for one in series):
+            yield Panel(tuple(series), algorithm.replace("_", " "))
+
+
+def _published(report: Report) -> Iterator[ReportRow]:
+    """The paper's figures for sizes that were run here: of models that are ours too, and zero-shot ones."""
+    ours = report.groups.get("case", [])
+    cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
+    for row in report.reference.groups.get("case", ()) if report.reference else ():
+        if row["case"] in cases and (row["model"] in models or row["note"] == "zero-shot"):
+            yield row
+
+
+def _series(
+    rows: Sequence[Mapping[str, Any]], grouping: str, measure: str, algorithm: str, size: str | None, mark: str
+) -> Iterator[Series]:
+    found: dict[str, list[Point]] = {}
+    for row in rows:
+        of, *numbers = row[grouping].split()
+        if of == algorithm and row.get(measure) is not None and size in (None, numbers[0]):
+            name = player_name(row) + mark
+            found.setdefault(name, []).append(point(row, measure, float(numbers[-1])))
+    for name, points in found.items():
+        yield Series(name, tuple(sorted(points, key=lambda one: one.x)), bool(mark))
+
+
+def _heat(report: Report) -> Plot:
+    """Errors per reply: a panel per player, a row per algorithm."""
+    players: dict[str, list[ReportRow]] = {}
+    for row in report.groups.get("algorithm", ()):
+        players.setdefault(player_name(row), []).append(row)
+    panels = tuple(
+        Panel(
+            tuple(Series(row["algorithm"], tuple(_error_figures(row))) for row in rows if list(_error_figures(row))),
+            name,
+        )
+        for name, rows in players.items()
+        if any(row.get(field) for row in rows for field in _ERRORS)
+    )
+    about = "Means over all replies; players without errors are left out."
+    return Plot("errors-per-reply", "Errors per reply", "heat", panels, about=about)
+
+
+def _error_figures(row: ReportRow) -> Iterator[Point]:
+    for field, said in _ERRORS.items():
+        if row.get(field) is not None:
+            yield Point(said, float(row[field]))
+
 
 _LEGEND = {
     "given": "given in the prompt",
