@@ -401,6 +401,13 @@ class MagmaTrace:
     seed: int
     split: str
     index: int
+    before: Step | None = None
+    """State before the first step, if the trace begins with it."""
+
+    @property
+    def states(self) -> dict[int, Step]:
+        """Return the number of each step → its hint and state. Number 0 is the state before the first step."""
+        return ({} if self.before is None else {0: self.before}) | dict(enumerate(self.steps, 1))
 
     @property
     def trace_id(self) -> str:
@@ -417,9 +424,9 @@ class MagmaTrace:
         return hashlib.sha256(json.dumps([self.algorithm, *self.instance]).encode()).hexdigest()
 
     @cached_property
-    def written(self) -> tuple[str, ...]:
-        """Every state as a model is asked to write it; a prompt repeats all that came before."""
-        return tuple(write_answer(self.algorithm, step.answer) for step in self.steps)
+    def written(self) -> dict[int, str]:
+        """Return every state as a model is asked to write it; a prompt repeats all earlier ones."""
+        return {number: write_answer(self.algorithm, step.answer) for number, step in self.states.items()}
 
     def as_json(self) -> dict[str, Any]:
         """The record of a data set, in the order of the file."""
@@ -457,6 +464,17 @@ def traces_of(
         if check:
             check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
         yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
+
+
+def state_before(algorithm: str, instance: Instance) -> Step | None:
+    """Return hint and state before the first step, with which the MAGMA paper begins; None for searches."""
+    if algorithm == "floyd_warshall":
+        hint = {"pivot": None, "pivots_left": list(range(instance.n))}
+        weights = instance.weights or (1.0,) * len(instance.edges)
+        return Step(hint, [[i, j, weight] for (i, j), weight in zip(instance.edges, weights, strict=True)])
+    if algorithm in ("dijkstra", "mst_prim") and instance.source is not None:
+        return Step(PriorityQueue(instance.n, instance.source).hint(), [])
+    return None
 
 
 def run_algorithm(algorithm: str, instance: Instance) -> tuple[Step, ...]:

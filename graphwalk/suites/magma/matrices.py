@@ -21,6 +21,7 @@ from graphwalk.reports.text_table import (
     two_decimals,
 )
 from graphwalk.sanitise import one_line
+from graphwalk.suites.magma.config import Algorithm
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.types.episode import ExitStatus
@@ -41,7 +42,7 @@ def case(algorithm: str, n: int) -> str:
 
 def part(step: int, total: int) -> int:
     """Return the fifth of a trace that a step belongs to, as the percentage at its end."""
-    return ceil(_PARTS * step / total) * 100 // _PARTS
+    return max(1, ceil(_PARTS * step / total)) * 100 // _PARTS
 
 
 def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
@@ -69,7 +70,8 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
 
 def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     """Return the result without most of its trajectory, which is too large to keep."""
-    task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "graph_digest": graph}
+    first_step = result["task"].get("first_step", 1)
+    task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "first_step": first_step, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
     kept = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
     return {**kept, "task": task, "trajectory": trajectory}
@@ -79,14 +81,16 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
     """Yield the record of a trace and those of its steps; `stepwise` means that every state is requested."""
     first, scores = episodes[0], [episode["score"] for episode in episodes if episode["score"]]
     steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
-    total, trace_id = first["task"]["total_steps"], first["task"]["trace_id"]
+    trace_id, states = first["task"]["trace_id"], first["task"]["total_steps"] - first["task"]["first_step"] + 1
     failed = next((e for e in episodes if ExitStatus(e["exit_status"]).infrastructure), first)
     yield {
         **first,
         "task_id": trace_id,
         "exit_status": failed["exit_status"],
         "trajectory": failed["trajectory"],
-        "score": _trace_score(steps, total, scores, stepwise) | _relation(steps, first) if scores else None,
+        "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states, first)
+        if scores
+        else None,
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
@@ -98,9 +102,14 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
 
 
 def _trace_score(
-    steps: Sequence[Mapping[str, Any]], total: int, scores: Sequence[Mapping[str, Any]], stepwise: bool
+    steps: Sequence[Mapping[str, Any]],
+    states: int,
+    record: ResultRecord,
+    scores: Sequence[Mapping[str, Any]],
+    stepwise: bool,
 ) -> dict[str, Any]:
-    """Return the scores of a trace; without `stepwise` only the final state is known."""
+    """Return the scores of a trace of `states` states; without `stepwise` only the final state is known."""
+    total = record["task"]["total_steps"]
     final = next((step for step in steps if step["step"] == total), {})
     earlier = [step for step in steps if step["step"] < total]
     every = steps if stepwise else ()
@@ -116,24 +125,23 @@ def _trace_score(
         "trajectory_f1": _mean(every, "f1"),
         "first_divergence": first,
         "divergence_at": first and first / total,
-        "diverged": first is not None if len(every) == total else None,
+        "diverged": first is not None if len(every) == states else None,
         "recovered": scores[0]["recovered"],
         **_sums([{name: score[name] for name in ("thinking_tokens", "reasoning_tokens")} for score in scores]),
     }
 
 
-def _relation(steps: Sequence[Mapping[str, Any]], first: ResultRecord) -> dict[str, Any]:
+def _relation(steps: Sequence[Mapping[str, Any]], states: int, record: ResultRecord) -> dict[str, Any]:
     """Return the final state by the correctness of all earlier ones; empty if an earlier state is missing or unknown.
 
     The counts use only the first repeat, because others are not independent traces.
     """
-    total = first["task"]["total_steps"]
-    if len(steps) < total or total == 1:
+    if len(steps) < states or states == 1:
         return {}
     *before, last = (step["exact"] for step in steps)
     earlier, final = all(before), last
     shares = {"final_if_earlier_right" if earlier else "final_if_earlier_wrong": final}
-    if first["repeat"]:
+    if record["repeat"]:
         return shares
     found = (earlier and final, earlier and not final, final and not earlier, not earlier and not final)
     return shares | dict(zip(CELLS, found, strict=True))
@@ -178,7 +186,7 @@ def size_tables(report: Report) -> Iterator[TextTable]:
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
     published = [row for row in reference.groups.get("case", ()) if row["case"] in cases] if reference else []
     metrics = list(_METRICS)
-    lines_of: dict[str, list[_Line]] = {}
+    lines_of: dict[Algorithm, list[_Line]] = {}
     for algorithm in ALGORITHMS:
         if own := list(_size_lines(algorithm, ours, False)):
             lines = [*own, *_size_lines(algorithm, published, True)]

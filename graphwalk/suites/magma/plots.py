@@ -1,6 +1,7 @@
 """Plots of a run, and the step-by-step picture of an algorithm trace."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
@@ -24,6 +25,8 @@ _BY_SIZE = {
     "accuracy": ("final-by-size", "Final state exact, by size", "final states exact, in %"),
     "trajectory_exact": ("states-by-size", "All states exact, by size", "states exact, in %"),
 }
+AVERAGED_SIZES = (5, 15)
+"""Smallest and largest number of nodes in the average over sizes, as in the paper."""
 _BARS = "Bars: 95 % intervals, clustered by graph."
 
 
@@ -37,8 +40,35 @@ def magma_figures(report: Report) -> Iterator[Plot]:
         panels = tuple(_panels(report, "step", "step_exact", size=size))
         title = f"Exact states by step, {size} nodes"
         yield Plot(f"exact-by-step-n{size}", title, "lines", panels, "step", "states exact, in %", _BARS, percent=True)
+    if len(sizes) > 1:
+        yield from _steps_and_sizes(report)
     yield _heat(report)
     yield cost_against_accuracy(report)
+
+
+def _steps_and_sizes(report: Report) -> Iterator[Plot]:
+    """Yield a plot per algorithm with a line per size (the paper's Figures 5–8), and the average (Figure 9b–f)."""
+    plot = partial(Plot, kind="lines", x="step", y="states exact, in %", percent=True)
+    for algorithm in ALGORITHMS:
+        lines: dict[str, dict[str, list[Point]]] = {}
+        for row in report.groups.get("step", ()):
+            of, size, step = row["step"].split()
+            if of == algorithm and row.get("step_exact") is not None:
+                points = lines.setdefault(player_name(row), {}).setdefault(f"{size} nodes", [])
+                points.append(point(row, "step_exact", float(step)))
+        if lines:
+            panels = tuple(
+                Panel(tuple(Series(size, tuple(points)) for size, points in sizes.items()), player)
+                for player, sizes in lines.items()
+            )
+            title = f"Exact states by step and size: {algorithm.replace('_', ' ')}"
+            yield plot(f"exact-by-step-{algorithm.replace('_', '-')}", title, panels=panels, about=_BARS)
+    panels = tuple(_panels(report, "averaged_step", "step_exact"))
+    if panels:
+        low, high = AVERAGED_SIZES
+        about = f"Traces of {low} to {high} nodes that have this step. {_BARS}"
+        title = f"Exact states by step, average over {low} to {high} nodes"
+        yield plot("exact-by-step-average", title, panels=panels, about=about)
 
 
 def _panels(
@@ -121,7 +151,7 @@ def magma_scene(record: ResultRecord) -> Scene:
             break
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
         marked = list(_marked(task.algorithm, items, gold))
-        place = number if task.whole else len(trajectory.turns)
+        place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
         steps.append(
             _step(
                 task,
@@ -147,7 +177,7 @@ def magma_scene(record: ResultRecord) -> Scene:
 def _given(task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequence[SceneLink]) -> Iterator[SceneStep]:
     if task.whole or setting not in STEPWISE:
         return
-    for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), 1):
+    for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), task.first_step):
         items = read_answer(task.algorithm, message.content or "").answer or []
         marked: list[_Item] = [("given", item) for item in items]
         yield _step(task, f"state after step {number} of {task.total_steps}, given in the prompt", 0, marked, links)

@@ -50,7 +50,7 @@ from graphwalk.suites.magma.matrices import (
     step_tables,
     trace_records,
 )
-from graphwalk.suites.magma.plots import magma_figures, magma_scene
+from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_figures, magma_scene
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.task import MagmaTask
@@ -179,6 +179,12 @@ def _of_step(record: ResultRecord) -> str | None:
     return None if step is None else f"{_of_case(record)} {step:>3}"
 
 
+def _of_averaged_step(record: ResultRecord) -> str | None:
+    step, task = (record["score"] or {}).get("step"), record["task"]
+    low, high = AVERAGED_SIZES
+    return f"{task['algorithm']} {step:>3}" if step is not None and low <= task["n"] <= high else None
+
+
 def _of_part(record: ResultRecord) -> str | None:
     step, task = (record["score"] or {}).get("step"), record["task"]
     return None if step is None else f"{task['algorithm']} {part(step, task['total_steps']):>3}"
@@ -278,6 +284,7 @@ REPORT = SuiteReport(
         Grouping("n", "nodes", lambda r: r["task"]["n"]),
         Grouping("case", "algorithm and size", _of_case, shown=False),
         Grouping("step", "algorithm, size and step", _of_step, shown=False),
+        Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
         Grouping("part", "algorithm and fifth of the trace", _of_part, shown=False),
     ),
     columns=COLUMNS,

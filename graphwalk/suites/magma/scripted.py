@@ -11,7 +11,7 @@ from graphwalk.models.scripted import Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
-from graphwalk.suites.magma.generate import Instance, run_algorithm
+from graphwalk.suites.magma.generate import Instance, Step, run_algorithm, state_before
 from graphwalk.suites.magma.task import NODE, MagmaTask
 from graphwalk.suites.questions.walker import neighborhood, read, unique_values
 from graphwalk.suites.suite import ScriptedAgents
@@ -45,8 +45,14 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
     source = task.parameters.get("source")
     weights = tuple(edges.values()) if task.weighted else None
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
-    steps = run_algorithm(task.algorithm, instance)
-    return (yield from _say(write_answer(task.algorithm, steps[step - 1].answer) for step, _ in task.asked(setting)))
+    states = _states(task, instance)
+    return (yield from _say(write_answer(task.algorithm, states[step].answer) for step, _ in task.asked(setting)))
+
+
+def _states(task: MagmaTask, instance: Instance) -> dict[int, Step]:
+    """Return the number of each step of the task's trace → its hint and state."""
+    before = state_before(task.algorithm, instance) if task.first_step == 0 else None
+    return ({} if before is None else {0: before}) | dict(enumerate(run_algorithm(task.algorithm, instance), 1))
 
 
 def _expert(task: MagmaTask, state: list[Any], draw: Random) -> str:
@@ -106,14 +112,17 @@ def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: 
     Turns with tool calls have no thought.
     """
     instance = prompts.read_problem(task.question, task.n) or Instance(task.n, (), None, None)
-    steps = run_algorithm(task.algorithm, instance)
     thoughts = Thoughts("magma", draw)
-    texts = [
-        thoughts.say("step", step=number, state=prompts.hint_in_words(task.algorithm, step, AgentConfig()))
-        for number, step in enumerate(steps, 1)
-    ]
-    asked = [step for step, _ in task.asked(setting)]
-    words = iter(texts[step - 1] if setting in prompts.STEPWISE else "\n".join(texts[:step]) for step in asked)
+    texts = {
+        number: thoughts.say("step", step=number, state=prompts.hint_in_words(task.algorithm, step, AgentConfig()))
+        for number, step in _states(task, instance).items()
+    }
+    words = iter(
+        texts[asked]
+        if setting in prompts.STEPWISE
+        else "\n".join(text for number, text in texts.items() if number <= asked)
+        for asked, _ in task.asked(setting)
+    )
     return ["" if turn.message.tool_calls else next(words, "") for turn in trajectory.turns]
 
 

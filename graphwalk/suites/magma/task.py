@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.config import Algorithm
+from graphwalk.suites.magma.config import Algorithm, GraphInput
 from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace
 from graphwalk.types.episode import Score, Task
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -26,11 +26,20 @@ class MagmaTask(Task):
     index: int
     step: int | None
     total_steps: int
+    first_step: int = 1
+    """0 if the trace begins with the state before the first step."""
+    explain: bool = True
+    input: GraphInput = "edges"
 
     @property
     def weighted(self) -> bool:
         """True where edges have weights."""
         return self.algorithm in WEIGHTED
+
+    @property
+    def form(self) -> prompts.Form:
+        """Return the form of the prompts."""
+        return prompts.Form(self.explain, self.input)
 
     @property
     def whole(self) -> bool:
@@ -41,7 +50,7 @@ class MagmaTask(Task):
         """(step, state) of every reply that the setting asks for."""
         if self.step is not None:
             return [(self.step, self.gold)]
-        states = list(enumerate(self.gold, start=1))
+        states = list(enumerate(self.gold, start=self.first_step))
         return states if setting in prompts.STEPWISE else states[-1:]
 
 
@@ -90,11 +99,13 @@ class MagmaScore(Score):
     reasoning_tokens: int | None
 
 
-def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig()) -> MagmaTask:
-    """The task of one step (from 1), or of the whole trace."""
+def make_task(
+    trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig(), form: prompts.Form = prompts.STANDARD
+) -> MagmaTask:
+    """Return the task of one step, or of the whole trace."""
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
-    states = [state.answer for state in trace.steps]
-    gold = states if step is None else states[step - 1]
+    states = {number: state.answer for number, state in trace.states.items()}
+    gold = list(states.values()) if step is None else states[step]
     parameters: dict[str, Scalar] = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total}
     if instance.source is not None:
         parameters["source"] = instance.source
@@ -104,13 +115,13 @@ def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentCon
         task_id=f"{trace.trace_id}-{'free' if step is None else step}",
         suite="magma",
         template=algorithm,
-        question=prompts.problem(trace, agent),
+        question=prompts.problem(trace, agent, form),
         parameters=parameters,
         gold=gold,
-        gold_size=len(states[-1] if step is None else gold),
+        gold_size=len(states[total] if step is None else gold),
         seed=trace.seed,
         graph_digest=trace.digest,
-        reference_turns=1 if step is not None else total,
+        reference_turns=1 if step is not None else len(states),
         reference_calls=0,
         algorithm=algorithm,
         n=instance.n,
@@ -119,6 +130,9 @@ def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentCon
         index=trace.index,
         step=step,
         total_steps=total,
+        first_step=min(states),
+        explain=form.explain,
+        input=form.input,
     )
 
 

@@ -10,7 +10,7 @@ from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.mazes.config import MazesConfig
+from graphwalk.suites.mazes.config import DrawnWalls, MazesConfig
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.pictures import draw_with_keys
 from graphwalk.suites.mazes.report import MazePresentation
@@ -69,7 +69,12 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         """Return one task. Raise OracleError if Cypher or the expert contradicts the target."""
         assert store is not None
         task = make_task(
-            instance.source, instance.digest, entry=instance.facts["entry"], strict=config.strict, agent=agent
+            instance.source,
+            instance.digest,
+            entry=instance.facts["entry"],
+            strict=config.strict,
+            drawn_walls=config.drawn_walls,
+            agent=agent,
         )
         await check_target(task, store)
         return [(await expert_walk(task, store)).added_to(task)]
@@ -103,7 +108,13 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 
 
 def make_task(
-    maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False, agent: AgentConfig = AgentConfig()
+    maze: Maze,
+    graph_digest: str,
+    *,
+    entry: int = 0,
+    strict: bool = False,
+    drawn_walls: DrawnWalls = "signs",
+    agent: AgentConfig = AgentConfig(),
 ) -> MazeTask:
     """Return the task of a maze without its reference figures."""
     path = maze.shortest_path()
@@ -117,6 +128,7 @@ def make_task(
         gold_size=len(path),
         graph_digest=graph_digest,
         strict=strict,
+        drawn_walls=drawn_walls,
         **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
 
@@ -151,6 +163,6 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
 
 def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
     """Return the system prompt with the drawn maze, and the question."""
-    drawing = draw_with_keys(task.maze)
-    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
+    values = {"drawing": draw_with_keys(task.maze, task.drawn_walls), "size": task.size, "walls": task.drawn_walls}
+    system = agent.render("maze_no_tools.j2", **values, clock=agent.clock)
     return Message("system", system), Message("user", task.question)
