@@ -48,10 +48,11 @@ class Stage:
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 
 
-async def stage(maze: Maze = SMALL, database: Database | None = None, strict: bool = False) -> Stage:
+async def stage(maze: Maze = SMALL, database: Database | None = None, strict: bool = False, **options: Any) -> Stage:
     graph = maze_graph(maze)
     store = await (database or EmbeddedDatabase()).load(graph)
-    return Stage(make_task(maze, graph.digest, strict=strict), GraphInstance(graph.digest, graph, maze), store)
+    task = make_task(maze, graph.digest, strict=strict, **options)
+    return Stage(task, GraphInstance(graph.digest, graph, maze), store)
 
 
 async def random_stage(seed: int, database: Database | None = None, strict: bool = False, **spec: Any) -> Stage:
