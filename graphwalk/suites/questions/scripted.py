@@ -94,7 +94,7 @@ def plan_of(question: str, parameters: Mapping[str, Value], schema: Schema) -> S
     python = python_part(question)
     if python is None:
         raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
-    return python.plan(Walker(schema), schema, **parameters)
+    return python(**parameters).plan(Walker(schema))
 
 
 def by_reference(walk: Policy, task: QuestionTask, schema: Schema) -> Policy:
@@ -109,8 +109,8 @@ def by_reference(walk: Policy, task: QuestionTask, schema: Schema) -> Policy:
         results = yield asks
     rows: list[Row] = json.loads(text)
     python = python_part(task.template)
-    if rows and python is not None and python.by_reference is not None:
-        yield [Ask(ANSWER, {"results": "all", **python.by_reference(schema, rows, **task.parameters)})]
+    if rows and python is not None and (arguments := python(**task.parameters).by_reference(schema, rows)) is not None:
+        yield [Ask(ANSWER, {"results": "all", **arguments})]
     return text
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -15,11 +15,11 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.questions.brute_force import QuestionVerification
 from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.generate import LeaveOut, copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, write_cypher_system
 from graphwalk.suites.questions.report import QuestionPresentation
+from graphwalk.suites.questions.rows import same_rows
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
@@ -47,6 +47,17 @@ class OwnGraphOrigin:
     entry: OwnGraph
     copy: AnonymisedCopy | None = None
     left_out: dict[str, str] = field(default_factory=dict)
+
+
+class QuestionVerification(Verification[QuestionsConfig, QuestionTask]):
+    async def confirm(self, task: QuestionTask, instance: GraphInstance, config: QuestionsConfig) -> str | None:
+        """Compute the target again over networkx."""
+        kind = next(kind for kind in config.kinds if kind.name == task.template)
+        part = None if kind.python is None else kind.python(**task.parameters)
+        rows = None if part is None else part.rows_by_brute_force(_graph(instance))
+        if rows is not None and not same_rows(rows, task.gold):
+            raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
+        return None if rows is None else "networkx"
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
@@ -130,7 +141,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     async def _generated_tasks(
         self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
-        drawing = {"seed": seed, "per_question": config.per_question, "answer_rows": config.answer_rows}
+        drawing: dict[str, Any] = {"seed": seed, "per_question": config.per_question, "answer_rows": config.answer_rows}
 
         async def make() -> tuple[list[QuestionTask], Left]:
             left: Left = {}
