@@ -72,8 +72,11 @@ def extract_rows(task: QuestionTask, reply: str) -> Extraction:
 def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
     """Score an answer against the target and the tool results."""
     rows: list[Row] | None = extraction.answer
-    compared = compare_rows(rows, task.gold, task.scored_fields, any_one=_any_one(task))
+    any_one, fields = task.mode != "set", task.answer_fields
+    compared = compare_rows(rows, task.gold, task.scored_fields, any_one=any_one)
     audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
+    forced = trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
+    all_scored = set(fields) == set(task.scored_fields)
     return QuestionScore(
         correct=compared.correct,
         precision=compared.precision,
@@ -83,12 +86,12 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         extraction_stage=extraction.stage,
         lossy=extraction.lossy,
         grounded=audit.grounded,
-        strict_correct=compared.correct and not _forced(trajectory),
-        all_properties_correct=_all_properties_correct(task, rows),
+        strict_correct=compared.correct and not forced,
+        all_properties_correct=None if all_scored else compare_rows(rows, task.gold, fields, any_one=any_one).correct,
         answered=bool(rows),
         rows_given=len(rows or []),
-        extra_fields=unknown_fields(rows or [], task.answer_fields),
-        missing_fields=missing_fields(rows or [], task.answer_fields),
+        extra_fields=unknown_fields(rows or [], fields),
+        missing_fields=missing_fields(rows or [], fields),
         error_class=_error_class(rows, compared, trajectory, audit),
         evidence_sufficient=audit.sufficient,
         last_mile=not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
@@ -113,7 +116,7 @@ class _Audit:
             self.grounded = sum(row <= proven for row in given) / len(rows)
             self.invented = self.grounded < 1 and _has_invented(task, rows, tool_evidence(trajectory))
         target = row_set(task.gold, task.scored_fields)
-        self.sufficient = bool(target & proven) if _any_one(task) else target <= proven
+        self.sufficient = target <= proven if task.mode == "set" else bool(target & proven)
 
 
 def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
@@ -146,18 +149,4 @@ def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: li
         return False
     reply = Evidence([strip_thinking(trajectory.reply)])
     named = (holds_row(row, task.scored_fields, reply) for row in task.gold)
-    return any(named) if _any_one(task) else all(named)
-
-
-def _all_properties_correct(task: QuestionTask, rows: list[Row] | None) -> bool | None:
-    if set(task.answer_fields) == set(task.scored_fields):
-        return None
-    return compare_rows(rows, task.gold, task.answer_fields, any_one=_any_one(task)).correct
-
-
-def _any_one(task: QuestionTask) -> bool:
-    return task.mode != "set"
-
-
-def _forced(trajectory: Trajectory) -> bool:
-    return trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
+    return all(named) if task.mode == "set" else any(named)
