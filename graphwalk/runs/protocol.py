@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from graphwalk.config.yaml_files import YamlFile
 from graphwalk.experiments.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.experiments.protocols import OWN, apply_protocol, protocols
 
@@ -30,7 +31,7 @@ def in_words(differences: Iterable[Difference]) -> str:
 
 
 def _written(value: Any) -> str:
-    text = value if isinstance(value, str) else "none" if value is None else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else "unset" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
@@ -55,17 +56,19 @@ def published_differences(config: Mapping[str, Any]) -> list[Difference]:
     That is the built-in experiment with this reference under the protocol `paper`. Models, seed and store are free; a
     run may have a part of the settings, and of the graphs if their entries are the same.
     """
-    name = config.get("reference")
-    sources = (path.stem for path in shipped_experiments().values())
-    published = (load_experiment(source, (), {"protocol": "paper"}) for source in sources)
-    same = [one.model_dump(mode="json") for one in published if one.reference == name]
-    return min((_differences(one, config) for one in same), key=len, default=[])
+    files = shipped_experiments().items()
+    same = [name for name, path in files if YamlFile.read(path).data.get("reference") == config.get("reference")]
+    published = (load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json") for name in same)
+    return min((_differences(one, config) for one in published), key=len, default=[])
 
 
 def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> list[Difference]:
     fields = ["protocol", "repeats", "limit", "settings", "extractor", "scoring.extraction"]
     fields += [f"suite.{field}" for field in published["suite"]]
     fields += [f"agent.{field}" for field in published["agent"].keys() - _OF_NO_EPISODE]
+    if config.get("protocol", OWN) != published["protocol"]:
+        # The protocol stands for the fields that it sets.
+        fields = [field for field in fields if field not in protocols()[published["protocol"]][config["suite"]["name"]]]
     pairs = (pair for field in fields for pair in _values(field, None, published, config))
     return [(field, value, found) for field, value, found in pairs if not _is_part(found, value)]
 
