@@ -70,9 +70,20 @@ def test_a_matrix_shows_the_graph_that_the_edges_show(algorithm: str) -> None:
 
 def test_an_adjacency_matrix() -> None:
     matrix = prompts.Form(input="matrix")
-    assert prompts.problem(trace("mst_prim"), form=matrix) == snapshot()
+    assert prompts.problem(trace("mst_prim"), form=matrix) == snapshot("""\
+Algorithm: Prim's minimum spanning tree, grown from the source node.
+Goal: find the edges of a minimum spanning tree of the part of the graph that can be reached from the source. An edge of equal weight does not replace the one that gave a node its key first.
+The graph is undirected and weighted; its nodes are the numbers 0 to 3. Row i and column j of the adjacency matrix hold the weight of the edge between nodes i and j, or 0.0 without one. Every tie goes to the node with the lowest number.
+
+Adjacency matrix: [[0.0, 8.0, 3.0, 0.0], [8.0, 0.0, 1.0, 0.0], [3.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+Source: 0
+
+Answer format: one line that begins with "MST Edges:", followed by a list in square brackets.
+The list holds the tree's edges (i, j, weight) with i < j, sorted, for example: MST Edges: [(0, 1, 8.0), (1, 2, 3.0)]
+Where there is nothing to list, answer: MST Edges: []\
+""")
     line = next(row for row in prompts.problem(trace("bfs"), form=matrix).splitlines() if row.startswith("Adj"))
-    assert line == snapshot()
+    assert line == snapshot("Adjacency matrix: [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]]")
 
 
 def hints(setting: str, made: MagmaTrace) -> list[str]:
@@ -121,15 +132,52 @@ def test_without_explanations() -> None:
 
 def test_what_a_model_reads_under_the_papers_protocol() -> None:
     agent, form = AgentConfig(prompts="paper"), prompts.Form(explain=False)
-    assert said(from_the_start("dijkstra"), "ish", 1, agent, form) == snapshot()
-    assert said(from_the_start("floyd_warshall"), "is", 1, agent, form) == snapshot()
-    assert said(trace("dfs"), "io", 4, agent, form) == snapshot()
+    assert said(from_the_start("dijkstra"), "ish", 1, agent, form) == snapshot("""\
+system: You carry out graph algorithms.
+user: Carry out Dijkstra's algorithm from the source node, to find the shortest paths in this graph.
+The graph is undirected; its nodes are the numbers 0 to 3.
+Edges: [(0, 1, 8.0), (0, 2, 3.0), (1, 2, 1.0)]
+Source: 0
+Output format: Distances: [(node, node, distance), …]
+
+Step 0: the priority queue holds (node, distance) [(0, 0.0)]; the unvisited nodes are [0, 1, 2, 3]; the visited nodes are [].
+Give the distances from the source to the other nodes as they are now.
+assistant: Distances: []
+user: Step 1: the priority queue holds (node, distance) [(0, 0.0)]; the unvisited nodes are [0, 1, 2, 3]; the visited nodes are [].
+Give the distances from the source to the other nodes as they are now.\
+""")
+    assert said(from_the_start("floyd_warshall"), "is", 1, agent, form) == snapshot("""\
+system: You carry out graph algorithms.
+user: Carry out the Floyd–Warshall algorithm, to find the shortest paths in this graph.
+The graph is undirected; its nodes are the numbers 0 to 3.
+Edges: [(0, 1, 8.0), (0, 2, 3.0), (1, 2, 1.0)]
+Output format: Distances: [(node, node, distance), …]
+
+Give the distances between all pairs of nodes as they are now.
+assistant: Distances: [(0, 1, 8.0), (0, 2, 3.0), (1, 2, 1.0)]
+user: Give the distances between all pairs of nodes as they are now.\
+""")
+    assert said(trace("dfs"), "io", 4, agent, form) == snapshot("""\
+system: You carry out graph algorithms.
+user: Carry out depth-first search, to find the connected components of this graph.
+The graph is undirected; its nodes are the numbers 0 to 3.
+Edges: [(0, 1), (0, 2), (1, 2)]
+Output format: Connected Components: [(node, node, …), (node, …), …]
+
+Give the final result of the algorithm. Write that one line and nothing else.\
+""")
     for algorithm in ALGORITHMS:
         assert prompts.read_problem(prompts.problem(trace(algorithm), agent), 4) == trace(algorithm).instance
 
 
 def test_the_state_before_the_first_step() -> None:
     made = from_the_start("mst_prim")
-    assert said(made, "io", 0, AgentConfig()).rsplit("\n\n", 1)[1] == snapshot()
-    assert said(made, "io_reasoning", 0, AgentConfig()).rsplit("\n\n", 1)[1] == snapshot()
-    assert prompts.turn(made, "is", 0).splitlines()[-1] == snapshot()
+    assert said(made, "io", 0, AgentConfig()).rsplit("\n\n", 1)[1] == snapshot(
+        "Give the state before the first step. Write that one line and nothing else."
+    )
+    assert said(made, "io_reasoning", 0, AgentConfig()).rsplit("\n\n", 1)[1] == snapshot(
+        "Work the state before the first step out in words of your own, and write it as the last line of your answer."
+    )
+    assert prompts.turn(made, "is", 0).splitlines()[-1] == snapshot(
+        "Give the state before the first step, as one line in the answer format."
+    )
