@@ -1,5 +1,6 @@
 """The switches that follow the paper: first states, explanations, adjacency matrices, kinds of hints, its prompts."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -48,10 +49,11 @@ def test_first_states_are_those_of_the_paper() -> None:
     assert task.gold == [[i, j, weight] for (i, j), weight in zip(edges, weights, strict=True)]
 
 
-async def test_a_first_state_is_verified_like_every_other() -> None:
-    config = experiment(**PAPER)
-    for task, instance in tasks(config):
-        assert await SUITE.verification.confirm(task, instance, config.suite) == "networkx"
+def test_a_first_state_is_verified_like_every_other() -> None:
+    for way in ({}, {"free_running": True}):
+        config = experiment(**PAPER, **way)
+        for task, instance in tasks(config):
+            assert asyncio.run(SUITE.verification.confirm(task, instance, config.suite)) == "networkx"
 
 
 def test_later_states_and_their_names_stay() -> None:
@@ -64,7 +66,7 @@ def test_later_states_and_their_names_stay() -> None:
 def test_a_matrix_shows_the_graph_that_the_edges_show(algorithm: str) -> None:
     for made in make_traces(MagmaSpec(algorithm=algorithm, nodes=6, count=20), 3):  # type: ignore[arg-type]
         shown = prompts.problem(made, form=prompts.Form(input="matrix"))
-        assert "Edges:" not in shown
+        assert "\nEdges:" not in shown
         assert prompts.read_problem(shown, 6) == made.instance
 
 
@@ -162,7 +164,7 @@ system: You carry out graph algorithms.
 user: Carry out depth-first search, to find the connected components of this graph.
 The graph is undirected; its nodes are the numbers 0 to 3.
 Edges: [(0, 1), (0, 2), (1, 2)]
-Output format: Connected Components: [(node, node, …), (node, …), …]
+Output format: Connected Components: [[node, node, …], [node, …], …]
 
 Give the final result of the algorithm. Write that one line and nothing else.\
 """)
