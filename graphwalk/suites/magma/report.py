@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
@@ -83,23 +82,16 @@ def paper_reference(name: str) -> Reference:
 
 def _paper_rows() -> Iterator[dict[str, Any]]:
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for line in _paper():
-        if line["row_note"]:
-            continue
-        model = line["model"].replace("GPT-4o", "gpt-4o")
-        for n in (int(name[1:]) for name in line if name[0] == "n"):
-            group, setting = case(line["algorithm"], n), _STRATEGIES[line["strategy"]]
-            note = "zero-shot" if model == _ZERO_SHOT else "fine-tuned"
-            names = {"model": model, "setting": setting, "case": group, "note": note}
-            row = rows.setdefault((group, setting, model), names)
-            row[line["metric"]] = float(line[f"n{n}"])
-    yield from rows.values()
-
-
-@cache
-def _paper() -> list[dict[str, str]]:
     with (data_path("templates") / "reports" / "magma-paper.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        lines = [line for line in csv.DictReader(file) if not line["row_note"]]
+    for line in lines:
+        model, setting = line["model"].replace("GPT-4o", "gpt-4o"), _STRATEGIES[line["strategy"]]
+        note = "zero-shot" if model == _ZERO_SHOT else "fine-tuned"
+        for n in (int(name[1:]) for name in line if name[0] == "n"):
+            group = case(line["algorithm"], n)
+            names = {"model": model, "setting": setting, "case": group, "note": note}
+            rows.setdefault((group, setting, model), names)[line["metric"]] = float(line[f"n{n}"])
+    yield from rows.values()
 
 
 _SHADES = "·░▒▓█"

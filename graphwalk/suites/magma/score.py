@@ -1,6 +1,6 @@
 """Read and score the states in a model's reply."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 from graphwalk.evaluation.extraction import Extraction
@@ -69,6 +69,7 @@ def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extract
     steps = _judge_replies(task, setting, trajectory, extraction)
     last = steps[-1]
     diverged = next((score.step for score in steps if not score.exact), None)
+    later = None if diverged in (None, last.step) else [score for score in steps if score.step > diverged]
     return MagmaScore(
         correct=last.exact,
         precision=last.precision,
@@ -84,7 +85,7 @@ def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extract
         steps=steps,
         **{error: sum(getattr(score, error) for score in steps) for error in ERRORS},
         first_divergence=diverged,
-        recovered=_recovered(steps, diverged),
+        recovered=None if later is None else any(score.exact for score in later),
         thinking_tokens=trajectory.usage.reasoning_tokens,
         reasoning_tokens=_reasoning_tokens(task, trajectory),
     )
@@ -103,12 +104,6 @@ def _judge_replies(
         read[-1] = extraction.answer
     judged = [judge(task.algorithm, step, items, gold) for (step, gold), items in zip(asked, read, strict=False)]
     return (*judged, *(StepScore(step=step) for step, _ in asked[len(judged) :]))
-
-
-def _recovered(steps: Sequence[StepScore], diverged: int | None) -> bool | None:
-    if diverged is None or diverged == steps[-1].step:
-        return None
-    return any(score.exact for score in steps if score.step > diverged)
 
 
 def _reasoning_tokens(task: MagmaTask, trajectory: Trajectory) -> int | None:

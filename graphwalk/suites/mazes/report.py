@@ -87,7 +87,7 @@ _QUALITY = (
     Column("Shortest\npath", "shortest_path", short, optional=5),
     Column("Length\nratio", "length_ratio", two_decimals, optional=5),
     Column("Calls per\nmaze", "calls_per_question", one_decimal, interval=one_decimal),
-    Column("Calls per\nsolved maze", "calls_per_solved", one_decimal, optional=3, interval=one_decimal),
+    Column("Calls per\nsolved maze", "calls_per_solved", one_decimal, optional=1, interval=one_decimal),
     TASKS,
     GRAPHS,
 )

@@ -10,7 +10,7 @@ from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.mazes.config import DrawnWalls, MazesConfig
+from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.pictures import draw_with_keys
 from graphwalk.suites.mazes.report import MazePresentation
@@ -68,14 +68,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     ) -> list[MazeTask]:
         """Return one task. Raise OracleError if Cypher or the expert contradicts the target."""
         assert store is not None
-        task = make_task(
-            instance.source,
-            instance.digest,
-            entry=instance.facts["entry"],
-            strict=config.strict,
-            drawn_walls=config.drawn_walls,
-            agent=agent,
-        )
+        task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
         await check_target(task, store)
         return [(await expert_walk(task, store)).added_to(task)]
 
@@ -110,10 +103,9 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 def make_task(
     maze: Maze,
     graph_digest: str,
+    config: MazesConfig = MazesConfig(),
     *,
     entry: int = 0,
-    strict: bool = False,
-    drawn_walls: DrawnWalls = "signs",
     agent: AgentConfig = AgentConfig(),
 ) -> MazeTask:
     """Return the task of a maze without its reference figures."""
@@ -127,8 +119,8 @@ def make_task(
         gold=[str(cell) for cell in path],
         gold_size=len(path),
         graph_digest=graph_digest,
-        strict=strict,
-        drawn_walls=drawn_walls,
+        strict=config.strict,
+        drawn_walls=config.drawn_walls,
         **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
 

@@ -9,7 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.config import DrawnWalls, MazesConfig, MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
@@ -48,10 +48,16 @@ class Stage:
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 
 
-async def stage(maze: Maze = SMALL, database: Database | None = None, strict: bool = False, **options: Any) -> Stage:
+async def stage(
+    maze: Maze = SMALL,
+    database: Database | None = None,
+    strict: bool = False,
+    drawn_walls: DrawnWalls = "signs",
+    agent: AgentConfig = AgentConfig(),
+) -> Stage:
     graph = maze_graph(maze)
     store = await (database or EmbeddedDatabase()).load(graph)
-    task = make_task(maze, graph.digest, strict=strict, **options)
+    task = make_task(maze, graph.digest, MazesConfig(strict=strict, drawn_walls=drawn_walls), agent=agent)
     return Stage(task, GraphInstance(graph.digest, graph, maze), store)
 
 
