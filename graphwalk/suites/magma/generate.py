@@ -25,25 +25,25 @@ Adjacency = Sequence[Mapping[int, float]]
 
 
 class Step(NamedTuple):
-    """One step of an algorithm; both parts are JSON values, to be read only: steps share what did not change."""
+    """One step of an algorithm. Both parts are read-only JSON values, because steps share unchanged parts."""
 
     hint: dict[str, Any]
     answer: list[Any]
 
 
 class PriorityQueue:
-    """Nodes that wait for their extraction, by (key, number); a sorted list, which for small graphs beats a heap."""
+    """Nodes to extract, by (key, number); a sorted list, which is faster than a heap for small graphs."""
 
     def __init__(self, n: int, source: int) -> None:
         self.key = [inf] * n
-        """Of every node; infinite before it is reached, minus infinity once it is extracted: no edge improves it."""
+        """Key of every node: infinite before it is reached, minus infinity once it is extracted."""
         self.key[source] = 0.0
         self.waiting = [(0.0, source)]
         self.unvisited = list(range(n))
         self.visited: list[int] = []
 
     def extract_minimum(self) -> tuple[float, int]:
-        """(key, node) of the smallest key; ties go to the lowest number."""
+        """Return (key, node) of the smallest key; ties go to the lowest number."""
         key, node = self.waiting.pop(0)
         self.key[node] = -inf
         self.unvisited.remove(node)
@@ -51,20 +51,20 @@ class PriorityQueue:
         return key, node
 
     def decrease_key(self, node: int, key: float) -> None:
-        """Give a node a smaller key; a node not yet reached joins the queue."""
+        """Decrease the key of a node; an unreached node joins the queue."""
         if self.key[node] < inf:
             self.waiting.remove((self.key[node], node))
         self.key[node] = key
         insort(self.waiting, (key, node))
 
     def hint(self) -> dict[str, Any]:
-        """The state of the queue."""
+        """Return the state of the queue."""
         waiting = [[node, key] for key, node in self.waiting]
         return {"priority_queue": waiting, "unvisited": self.unvisited.copy(), "visited": self.visited.copy()}
 
 
 def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
-    """Breadth-first search. One step dequeues a node; the answer is [node, …], all reached, source included."""
+    """Yield the steps of breadth-first search. One dequeues a node; the answer is [node, …], all reached ones."""
     queue, reached, answer = deque([source]), {source}, [source]
     while queue:
         waiting = list(queue)
@@ -79,7 +79,7 @@ def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
 
 def dfs(adjacency: Adjacency) -> Iterator[Step]:
-    """Depth-first search. One step visits a node; the answer is [[node, …], …], the visited part of each component."""
+    """Yield the steps of depth-first search. One visits a node; the answer has the visited part of each component."""
     components: list[list[int]] = []
     visited: set[int] = set()
     for root in range(len(adjacency)):
@@ -103,7 +103,7 @@ def dfs(adjacency: Adjacency) -> Iterator[Step]:
 
 
 def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
-    """Dijkstra's shortest paths. One step extracts a node and relaxes its edges.
+    """Yield the steps of Dijkstra's algorithm. One extracts a node and relaxes its edges.
 
     The answer is [[source, node, distance], …] for every node reached so far but the source.
     """
@@ -121,7 +121,7 @@ def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
 
 def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
-    """Floyd–Warshall. One step is one pivot; the answer is [[i, j, distance], …], i < j, unreachable pairs left out."""
+    """Yield the steps of Floyd–Warshall, one per pivot. The answer is [[i, j, distance], …], i < j, if connected."""
     n = len(adjacency)
     distance = np.full((n, n), inf)
     np.fill_diagonal(distance, 0.0)
@@ -142,7 +142,7 @@ def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
 
 
 def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
-    """Prim's minimum spanning tree of the source's component. One step extracts a node and commits its edge.
+    """Yield the steps of Prim's algorithm in the source's component. One extracts a node and commits its edge.
 
     The answer is [[i, j, weight], …], i < j: the tree edges committed so far.
     """
@@ -169,7 +169,7 @@ BLOCK = 512
 """Graphs drawn at a time, fewer of large ones: part of what a seed means."""
 BLOCK_PAIRS = 1 << 22
 FRUITLESS = 1 << 18
-"""After so many candidates in a row without a new one, the split counts as exhausted."""
+"""Number of candidates in a row without a new one after which the split counts as exhausted."""
 
 WEIGHTED = frozenset({"dijkstra", "floyd_warshall", "mst_prim"})
 ROOTED = frozenset({"bfs", "dijkstra", "mst_prim"})
@@ -179,7 +179,7 @@ _SMALL_SHARE = 112 / 1024
 
 
 class Instance(NamedTuple):
-    """One input of an algorithm: edges in lexicographic order, weights beside them, and a source where it needs one."""
+    """Input of an algorithm: edges in lexicographic order, their weights, and a source; None if not needed."""
 
     n: int
     edges: tuple[tuple[int, int], ...]
@@ -188,7 +188,7 @@ class Instance(NamedTuple):
 
 
 def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
-    """Instances `offset` … `offset + count - 1` of the split. ConfigError where the split has fewer."""
+    """Yield instances `offset` … `offset + count - 1` of the split. Raise ConfigError if it has fewer."""
     end = spec.offset + spec.count
     found = 0
     for instance in islice(_distinct(spec, seed), end):
@@ -204,7 +204,7 @@ def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
 
 
 def split_of(n: int, bits: Bits) -> str:
-    """The split that an edge set belongs to: 80:10:10 by hash; exact shares where edge sets are few enough to list."""
+    """Return the split of an edge set: 80:10:10 by hash; exact shares if the edge sets are few enough to list."""
     if n <= ENUMERABLE:
         return _small_splits(n)[np.packbits(bits).tobytes()]
     tenth = _hash(n, bits) * 10 >> 64
@@ -252,7 +252,7 @@ def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
 
 
 def _enumerated(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
-    """All edge sets with all sources, likely ones first, and again with other weights, for ever.
+    """Yield all edge sets with all sources, likely ones first, and again with other weights, without end.
 
     Sorting by exponential draws divided by the probabilities is sampling without replacement (Efraimidis and
     Spirakis, 2006); at p = 0.5 it is a random permutation.
@@ -277,7 +277,7 @@ def _edge_sets(n: int) -> Bits:
 
 @cache
 def _small_splits(n: int) -> dict[bytes, str]:
-    """Every edge set on n nodes → its split, in exact shares."""
+    """Return every edge set on n nodes → its split, in exact shares."""
     ordered = sorted(_edge_sets(n), key=lambda bits: _hash(n, bits))
     held = ceil(len(ordered) * _SMALL_SHARE)
     names = ["test"] * held + ["validation"] * held + ["train"] * len(ordered)
@@ -285,7 +285,7 @@ def _small_splits(n: int) -> dict[bytes, str]:
 
 
 def _hash(n: int, bits: Bits) -> int:
-    """64 bits that depend on the edge set alone."""
+    """Return 64 bits that depend only on the edge set."""
     text = b"magma" + n.to_bytes(4, "big") + np.packbits(bits).tobytes()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
 
@@ -415,12 +415,12 @@ class MagmaTrace:
 
     @property
     def final(self) -> list[Any]:
-        """The answer after the last step."""
+        """Return the state after the last step."""
         return self.steps[-1].answer
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of algorithm, edges, weights and source; seed and index have no part in it."""
+        """Return the SHA-256 (hex) of algorithm, edges, weights and source."""
         return hashlib.sha256(json.dumps([self.algorithm, *self.instance]).encode()).hexdigest()
 
     @cached_property
@@ -429,7 +429,7 @@ class MagmaTrace:
         return {number: write_answer(self.algorithm, step.answer) for number, step in self.states.items()}
 
     def as_json(self) -> dict[str, Any]:
-        """The record of a data set, in the order of the file."""
+        """Return the record of a data set, in the order of the file."""
         n, edges, weights, source = self.instance
         return {
             "algorithm": self.algorithm,
@@ -448,9 +448,9 @@ class MagmaTrace:
 
 
 def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[MagmaTrace]:
-    """The traces of a spec, one by one. `check` compares every final answer with networkx (OracleError).
+    """Yield the traces of a spec. With `check`, raise OracleError if networkx finds another final state.
 
-    ConfigError where the split has fewer distinct traces than asked for.
+    Raise ConfigError if the split has fewer distinct traces than requested.
     """
     yield from traces_of(spec, seed, instances(spec, seed), spec.offset, check=check)
 
@@ -458,7 +458,7 @@ def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[M
 def traces_of(
     spec: MagmaSpec, seed: int, drawn: Iterable[Instance], first: int, *, check: bool = True
 ) -> Iterator[MagmaTrace]:
-    """The traces of instances that were drawn for a spec, `first` being the index of the first of them."""
+    """Yield the traces of instances that were drawn for a spec; `first` is the index of the first one."""
     for index, instance in enumerate(drawn, start=first):
         steps = run_algorithm(spec.algorithm, instance)
         if check:
@@ -478,13 +478,13 @@ def state_before(algorithm: str, instance: Instance) -> Step | None:
 
 
 def run_algorithm(algorithm: str, instance: Instance) -> tuple[Step, ...]:
-    """All steps of an algorithm on an instance."""
+    """Return all steps of an algorithm on an instance."""
     arguments = (adjacency_of(instance),) if instance.source is None else (adjacency_of(instance), instance.source)
     return tuple(_RUN[algorithm](*arguments))
 
 
 def adjacency_of(instance: Instance) -> Adjacency:
-    """Neighbours in ascending order, since edges come in lexicographic order; weight 1.0 where there are none."""
+    """Return neighbours in ascending order with weights; 1.0 if the instance has none."""
     adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]
     weights = instance.weights or (1.0,) * len(instance.edges)
     for (i, j), weight in zip(instance.edges, weights, strict=True):

@@ -74,7 +74,7 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
 def _panels(
     report: Report, grouping: str, measure: str, *, size: str | None = None, published: bool = False
 ) -> Iterator[Panel]:
-    """One per algorithm. Groups are named `ALGORITHM SIZE`, and `ALGORITHM SIZE STEP`."""
+    """Yield a panel per algorithm. Groups are named `ALGORITHM SIZE` and `ALGORITHM SIZE STEP`."""
     reference = list(_published(report)) if published else []
     for algorithm in ALGORITHMS:
         series = [
@@ -86,7 +86,7 @@ def _panels(
 
 
 def _published(report: Report) -> Iterator[ReportRow]:
-    """The paper's figures for sizes that were run here: of models that are ours too, and zero-shot ones."""
+    """Yield the paper's figures for sizes of this run: of the same models, and of zero-shot ones."""
     ours = report.groups.get("case", [])
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
     for row in report.reference.groups.get("case", ()) if report.reference else ():
@@ -108,7 +108,7 @@ def _series(
 
 
 def _heat(report: Report) -> Plot:
-    """Errors per reply: a panel per player, a row per algorithm."""
+    """Return errors per reply: a panel per player, a row per algorithm."""
     players: dict[str, list[ReportRow]] = {}
     for row in report.groups.get("algorithm", ()):
         players.setdefault(player_name(row), []).append(row)

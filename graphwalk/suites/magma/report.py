@@ -1,4 +1,4 @@
-"""The figures that the MAGMA paper prints."""
+"""Report of MAGMA: measures, tables, and the figures of the paper."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
@@ -67,9 +67,9 @@ _ZERO_SHOT = "gpt-4o"
 
 
 def paper_reference(name: str) -> Reference:
-    """The MAGMA paper's figures by algorithm and size. ConfigError for another name.
+    """Return the MAGMA paper's figures by algorithm and size. Raise ConfigError for another name.
 
-    Rows whose label stands on two rows of the paper are left out: nobody can say which is which.
+    Two rows of the paper with the same label are left out, because they cannot be told apart.
     """
     if name != _PAPER:
         raise ConfigError(f"the MAGMA paper has no table {name!r}", hint=f"reference: {_PAPER}")
@@ -98,7 +98,7 @@ _SHADES = "·░▒▓█"
 
 
 def _shaded(value: Any) -> str:
-    """A number with a block as dark as it is large: full from one error per reply."""
+    """Return a number with a block as dark as it is large: full from one error per reply."""
     level = 0 if value == 0 else 1 + min(3, int(value * 4))
     return f"{_SHADES[level]} {value:.2f}"
 
@@ -121,7 +121,7 @@ _FREE_NOTE = "All columns after Diverged % are about diverged dialogues."
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:
-    """Those for which there are figures."""
+    """Yield the tables that have figures."""
     groups = report.groups
     yield from size_tables(report)
     yield from step_tables(groups)
@@ -135,7 +135,7 @@ def more_tables(report: Report) -> Iterator[TextTable]:
 def _table(
     title: str, group: str, rows: list[ReportRow], columns: tuple[Column, ...], note: str = ""
 ) -> Iterator[TextTable]:
-    """One row per group, model and setting."""
+    """Yield a table with one row per group, model and setting."""
     if rows:
         names = (group.replace("case", "algorithm and size").capitalize(), "Model", "Setting")
         headers = tuple(Header(name, name=True) for name in names)
@@ -153,12 +153,12 @@ def _cells(row: ReportRow, group: str, columns: tuple[Column, ...]) -> Iterator[
 
 
 def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
-    """Read `value` from records of one level only. A trace without a score is still one."""
+    """Return a reader of `value` from records of one level only. A trace without a score is still one."""
     return lambda record: value(record) if (record["score"] or {}).get("level", TRACE) == level else None
 
 
 def _free_running(record: ResultRecord) -> float:
-    """1 for a trace that is one dialogue of all its steps."""
+    """Return 1 for a trace that is one dialogue of all its steps."""
     return float(record["task"]["step"] is None and record["setting"] in STEPWISE)
 
 

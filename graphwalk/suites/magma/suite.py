@@ -31,8 +31,7 @@ class MagmaVerification(Verification[MagmaConfig, MagmaTask]):
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
-    """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints; and
-    `tools`, in which the graph stands in the store."""
+    """Graph algorithms step by step. Settings are strategies of prompting, and `tools` with the graph in the store."""
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = (*prompts.STRATEGIES, "tools")
@@ -48,7 +47,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     verification: ClassVar[Verification[Any, Any]] = MagmaVerification()
 
     def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
-        """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
+        """Yield one graph per trace. Raise ConfigError if a split has fewer distinct traces than requested."""
         for spec in config.specs():
             for trace in make_traces(spec, seed):
                 if config.first_state == "paper":
@@ -68,13 +67,13 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[MagmaTask]:
-        """One per step of the trace; in free-running mode one for all steps."""
+        """Return one task per state of the trace; in free-running mode one for all states."""
         form = prompts.Form(config.explain, config.input)
         steps = [None] if config.free_running else instance.source.states
         return [make_task(instance.source, step, agent, form) for step in steps]
 
     def applies(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
-        """Input–output strategies ask for the final state only, unless the experiment has `io_steps`.
+        """Return False for earlier states in input–output strategies without `io_steps`, and for impossible settings.
 
         A trace of one step has no other step whose hint could be the wrong one.
         """
@@ -91,7 +90,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
-        """The conversation up to the question for the task's state; a free-running one starts at the first state."""
+        """Return the conversation up to the question for the task's state, or for the first one if it runs freely."""
         schema = toolbox = None
         if setting == "tools":
             assert store is not None

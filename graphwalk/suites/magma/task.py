@@ -1,4 +1,4 @@
-"""MAGMA's tasks and scores: one step of a trace with the correct steps before it, or a whole trace running freely."""
+"""Tasks and scores: one state of a trace after the correct earlier states, or a whole free-running trace."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from graphwalk.types.values import Scalar
 
 
 class MagmaTask(Task):
-    """`gold` is the state after `step`; in free-running mode `step` is None and `gold` the list of all states.
+    """A state to find. `gold` is the state after `step`; in free-running mode `step` is None, `gold` has all states.
 
     States are lists as in the data set: nodes, components, or triples.
     """
@@ -33,7 +33,7 @@ class MagmaTask(Task):
 
     @property
     def weighted(self) -> bool:
-        """True where edges have weights."""
+        """Return True if edges have weights."""
         return self.algorithm in WEIGHTED
 
     @property
@@ -43,11 +43,11 @@ class MagmaTask(Task):
 
     @property
     def whole(self) -> bool:
-        """True in free-running mode."""
+        """Return True in free-running mode."""
         return self.step is None
 
     def asked(self, setting: str) -> list[tuple[int, list[Any]]]:
-        """(step, state) of every reply that the setting asks for."""
+        """Return (step, state) of every reply that the setting requests."""
         if self.step is not None:
             return [(self.step, self.gold)]
         states = list(enumerate(self.gold, start=self.first_step))
@@ -55,11 +55,11 @@ class MagmaTask(Task):
 
 
 class StepScore(BaseModel):
-    """One reply against the state after `step` (from 1).
+    """The score of one reply against the state after `step`.
 
-    `missing_prefix` is 0 or 1; without a prefix nothing else is counted, since there is no answer to look at.
-    `false_negatives` counts missing items, `hallucinations` items that should not be there; `invalid_items` is 1 if any
-    item has the wrong type or shape, however many there are.
+    `missing_prefix` is 0 or 1; without a prefix there is no answer, and nothing else is counted. `false_negatives`
+    counts missing items, `hallucinations` items that are not in the state. `invalid_items` is 1 if any item has the
+    wrong type or shape.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -76,12 +76,11 @@ class StepScore(BaseModel):
 
 
 class MagmaScore(Score):
-    """The fields of every suite are those of the last reply; `correct` is its exact match.
+    """The score of an episode. Fields of every suite are those of the last reply; `correct` is its exact match.
 
-    Error counts are sums over the replies of the episode. `first_divergence` is the first step that is not exact,
-    `recovered` whether a later one is exact again (None where none diverges, or where no step follows).
-    `thinking_tokens` is what the provider reports; `reasoning_tokens` the output tokens that come before the answer,
-    shared out by characters (None where the provider does not count tokens).
+    Error counts are sums over the replies. `first_divergence` is the first step that is not exact. `recovered` is True
+    if a later one is exact; None if none diverges or no step follows. `thinking_tokens` are reported by the provider;
+    `reasoning_tokens` are output tokens before the answer, in proportion to characters (None if not counted).
     """
 
     algorithm: Algorithm
@@ -140,7 +139,7 @@ NODE, EDGE = "Node", "EDGE"
 
 
 def stored_graph(trace: MagmaTrace) -> PropertyGraph:
-    """One node per number, one relationship per edge, from the lower number to the higher one."""
+    """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
     n, edges, weights, _ = trace.instance
     nodes = [Node(str(number), (NODE,), {}) for number in range(n)]
     held = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
