@@ -63,20 +63,19 @@ def read_problem(text: str, n: int) -> Instance | None:
     """Return the instance with `n` nodes in a problem statement, or None if a custom prompt shows no graph."""
     edges, matrix, source = _EDGES.search(text), _MATRIX.search(text), _SOURCE.search(text)
     if edges:
-        found = [(int(i), int(j), weight) for i, j, weight in _EDGE.findall(edges[1])]
-        weighted = bool(found) and bool(found[0][2])
+        found = [((int(i), int(j)), float(weight or 0)) for i, j, weight in _EDGE.findall(edges[1])]
+        weighted = any(weight for _, weight in found)
     elif matrix:
-        rows = json.loads(matrix[1], parse_float=str, parse_int=str)
-        found = [(i, j, rows[i][j]) for i, j in combinations(range(len(rows)), 2) if float(rows[i][j])]
+        try:
+            rows = json.loads(matrix[1])
+            found = [((i, j), float(rows[i][j])) for i, j in combinations(range(n), 2) if rows[i][j]]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return None
         weighted = "." in matrix[1]
     else:
         return None
-    return Instance(
-        n,
-        tuple((i, j) for i, j, _ in found),
-        tuple(float(weight) for _, _, weight in found) if weighted else None,
-        int(source[1]) if source else None,
-    )
+    weights = tuple(weight for _, weight in found) if weighted else None
+    return Instance(n, tuple(edge for edge, _ in found), weights, int(source[1]) if source else None)
 
 
 def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
@@ -138,7 +137,10 @@ def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> st
 
 def _given_hint(trace: MagmaTrace, setting: str, step: int) -> dict[str, Any] | None:
     """Return the hint that a strategy gives for a step, with None for fields left out; None without a hint."""
-    hint, kind = _hint(trace.states[step]), HINTS.get(setting)
+    kind = HINTS.get(setting)
+    if kind is None:
+        return None
+    hint = _hint(trace.states[step])
     draw = stdlib_random(trace.seed, "magma.hints", setting, trace.trace_id, step)
     if kind == "partial":
         given = sorted(name for name, value in hint.items() if value is not None)
@@ -148,8 +150,8 @@ def _given_hint(trace: MagmaTrace, setting: str, step: int) -> dict[str, Any] | 
         return {name: value if name in kept else None for name, value in hint.items()}
     if kind == "wrong":
         others = [other for other in map(_hint, trace.states.values()) if other != hint]
-        return draw.choice(others)
-    return hint if kind else None
+        return draw.choice(others) if others else None
+    return hint
 
 
 def _hint(step: Step) -> dict[str, Any]:

@@ -70,6 +70,14 @@ def test_a_matrix_shows_the_graph_that_the_edges_show(algorithm: str) -> None:
         assert prompts.read_problem(shown, 6) == made.instance
 
 
+@pytest.mark.parametrize(
+    "text", ["[[0, 1], [1]]", "[[a]]", "[[0, [1]], [1, 0]]", "[[]]", "[[[[", "[[0, 1e999], [1, 0]]"]
+)
+def test_a_matrix_of_another_form_is_no_graph(text: str) -> None:
+    assert prompts.read_problem(f"Adjacency matrix: {text}]]", 2) is None
+    assert prompts.read_problem(f"Adjacency matrix: {text}", 3) is None
+
+
 def test_an_adjacency_matrix() -> None:
     matrix = prompts.Form(input="matrix")
     assert prompts.problem(trace("mst_prim"), form=matrix) == snapshot("""\
