@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.help import App
+from graphwalk.cli.help import App, as_command
 from graphwalk.cli.options import run_folders, suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
@@ -37,9 +36,7 @@ class _ExportGroup(_Group):  # type: ignore[misc]
         except ConfigError as error:
             say(f"warning: {error}")
             return None
-        made = App(add_completion=False)
-        made.command(cmd_name, help=exporter.__doc__)(_command(exporter))
-        return get_command(made)
+        return as_command(_command(exporter), cmd_name, exporter.__doc__)
 
 
 app = App(cls=_ExportGroup, help="Write runs in other programs' formats, or training data.")

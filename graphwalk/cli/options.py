@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.help import App, Group
+from graphwalk.cli.help import Group, as_command
 from graphwalk.console import say
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.settings import Settings, read_settings
@@ -266,8 +265,7 @@ def _commands(kind: str) -> dict[str, Any]:
     """Return the commands by name. A plugin suite that cannot be imported is skipped with a warning."""
     from graphwalk.suites.registry import SUITES, suite_class
 
-    app = App()
-    app.callback()(lambda: None)
+    commands: dict[str, Any] = {}
     for name in SUITES.names():
         try:
             module = suite_class(name).presentation.commands
@@ -275,7 +273,5 @@ def _commands(kind: str) -> dict[str, Any]:
             say(f"warning: {error}")
             continue
         functions = {} if module is None else getattr(import_module(module), kind, {})
-        for command, function in functions.items():
-            app.command(command)(function)
-    commands: dict[str, Any] = getattr(get_command(app), "commands", {})
+        commands |= {command: as_command(function, command) for command, function in functions.items()}
     return commands

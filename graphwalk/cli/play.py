@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli.help import App
 from graphwalk.cli.view import drawn_format, write_pictures
 from graphwalk.console import data, draw, prose, say
 from graphwalk.errors import ConfigError
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 _SHORT = {"index": "offset"}
 _NAME = re.compile(r"[\w.-]{1,40}")
+app = App()
 
 
+@app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def play(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="Suite, task type (graph, maze, trace), experiment or run folder.")],
