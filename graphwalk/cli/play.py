@@ -83,13 +83,18 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
     """Return an experiment with one human player, and one graph unless `what` is an experiment."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
-    from graphwalk.suites.registry import suite_class
+    from graphwalk.experiments.loading import find_experiment, load_experiment
+    from graphwalk.suites.registry import SUITES, suite_class
 
     suite = _suite(what)
     if suite is not None and not suite.judged:
         raise ConfigError(f"the suite {suite.name} has no targets to score against", hint="graphwalk ask")
     if suite is None:
-        data = _shipped_or_own(what).model_dump(mode="json")
+        try:
+            find_experiment(what)
+        except ConfigError as error:
+            raise ConfigError(str(error), hint=f"{error.hint}; or one of {', '.join(SUITES.names())}") from error
+        data = load_experiment(what).model_dump(mode="json")
         suite = suite_class(data["suite"]["name"])
     else:
         data = {"name": "play", "suite": {"name": suite.name, suite.graphs_field: [{"count": 1}]}}
@@ -99,17 +104,6 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
         set_dotted(data, key, value, f"play {what}")
     data["settings"] = data["settings"][:1]
     return validate(experiment_type(data), data, f"play {what}", folder=Path.cwd())
-
-
-def _shipped_or_own(what: str) -> "AnyExperiment":
-    from graphwalk.experiments.loading import find_experiment, load_experiment
-    from graphwalk.suites.registry import SUITES
-
-    try:
-        find_experiment(what)
-    except ConfigError as error:
-        raise ConfigError(str(error), hint=f"{error.hint}; or one of {', '.join(SUITES.names())}") from error
-    return load_experiment(what)
 
 
 def _suite(what: str) -> "type[Suite[Any, Any]] | None":

@@ -16,7 +16,6 @@ from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.suites.registry import suite_named
 
 _MOST = 12
 """Differences that an error lists."""
@@ -59,7 +58,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     suites = {run.manifest["config"]["suite"]["name"] for run in every}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    suite = suite_named(suites.pop())
+    suite = folders[0].suite
     declared = suite.presentation.report(suite)
     observed = {name: observe(run.records(), declared) for name, run in runs.items()}
     notes = [line for other in every[1:] for line in _differences(every[0], other)]

@@ -24,8 +24,6 @@ from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.base import Database
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.task_cache import LARGE
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task
@@ -249,11 +247,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
 
     Figures of episodes on large graphs come from the plan. Raise StoreError if a tool fails.
     """
-
-    async def open_scratch() -> Database:
-        return EmbeddedDatabase()
-
-    plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
+    plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
     strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:
         facts = planned.graph.instance.facts

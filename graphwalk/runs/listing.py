@@ -11,7 +11,6 @@ from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_human
 from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
-from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
@@ -65,7 +64,7 @@ def listed(folder: RunFolder) -> ListedRun:
     results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
     due = sum(not is_human(key[1]) and bool(head["score"]) for key, head in results.items())
-    judged = suite_named(config["suite"]["name"]).judged
+    judged = folder.suite.judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,

@@ -16,7 +16,6 @@ from graphwalk.reports.report import report_on
 from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
-from graphwalk.suites.registry import suite_named
 
 
 def report_of(folder: RunFolder) -> Report:
@@ -41,8 +40,7 @@ def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None)
 
 def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
     manifest = folder.read_manifest()
-    config = manifest["config"]
-    suite = suite_named(config["suite"]["name"])
+    config, suite = manifest["config"], folder.suite
     declared = suite.presentation.report(suite)
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
@@ -58,11 +56,6 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     first = [incomplete] if incomplete else []
     every = (*first, *report.notes, *notes, *_without_extractor(manifest), *map(str, manifest.get("unplayed", ())))
     return replace(report, notes=every, incomplete=incomplete), observed
-
-
-def planned_episodes(folder: RunFolder) -> int | None:
-    """Return the planned episodes of a run or shard, without those of human players; None before it is planned."""
-    return own_episodes(folder.read_manifest())
 
 
 def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | None, list[str]]:
@@ -110,9 +103,7 @@ class MeasuredPair:
 def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
     """Measure all pairs of players of a run. Raise ConfigError unless a pair has two graphs, one with two tasks."""
     folder = RunFolder.open(path)
-    manifest = folder.read_manifest()
-    suite = suite_named(manifest["config"]["suite"]["name"])
-    observed = observe(folder.records(), suite.presentation.report(suite))
+    observed = observe(folder.records(), folder.suite.presentation.report(folder.suite))
     players = chosen(observed.players, models, settings)
     outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
     found = []

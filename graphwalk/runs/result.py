@@ -83,7 +83,7 @@ class Result:
         )
 
 
-def key_of(record: dict[str, Any]) -> EpisodeKey:
+def key_of(record: Mapping[str, Any]) -> EpisodeKey:
     """Return the key of the episode of a record."""
     return EpisodeKey(record["task_id"], record["model"], record["setting"], record["repeat"])
 
@@ -96,11 +96,15 @@ class EpisodeFilter:
     settings: Collection[str] | None = None
     tasks: Collection[str] | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        return self == EpisodeFilter()
+
     def __call__(self, key: EpisodeKey) -> bool:
         asked = ((self.models, key.model), (self.settings, key.setting), (self.tasks, key.task_id))
         return all(wanted is None or value in wanted for wanted, value in asked)
 
-    def nothing(self, place: object, played: Iterable[EpisodeKey]) -> ConfigError:
+    def nothing(self, place: object, played: Iterable[EpisodeKey] = ()) -> ConfigError:
         """Return the error for a run without such an episode, with its models and settings."""
         named = (("model", self.models), ("setting", self.settings), ("task", self.tasks))
         asked = [f"{what} {' or '.join(map(repr, wanted))}" for what, wanted in named if wanted is not None]
