@@ -13,7 +13,7 @@ from graphwalk.models.registry import is_human
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
-from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import Report, ResultRecord
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
 
@@ -42,7 +42,11 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     manifest = folder.read_manifest()
     config, suite = manifest["config"], folder.suite
     declared = suite.presentation.report(suite)
-    reference, notes = _reference(declared, config.get("reference"))
+    reference, notes, named = None, [], config.get("reference")
+    try:
+        reference = declared.reference(named) if named else None
+    except ConfigError as error:
+        notes = [f"Without published figures: {error}."]
     seen: set[EpisodeKey] = set()
 
     def noted() -> Iterator[ResultRecord]:
@@ -54,16 +58,12 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, sum(not is_human(key.model) for key in seen))
     first = [incomplete] if incomplete else []
-    every = (*first, *report.notes, *notes, *_without_extractor(manifest), *map(str, manifest.get("unplayed", ())))
+    extractor = config.get("extractor")
+    if extractor and (manifest.get("fingerprint") or {}).get("stage_2", extractor) is None:
+        model = extractor["model"]
+        notes.append(f"Run without the extractor {model}: replies are scored as the parser reads them.")
+    every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
     return replace(report, notes=every, incomplete=incomplete), observed
-
-
-def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | None, list[str]]:
-    """Return the published rows of this name, and a note if there are none."""
-    try:
-        return (declared.reference(name) if name else None), []
-    except ConfigError as error:
-        return None, [f"Without published figures: {error}."]
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
@@ -82,12 +82,6 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
     return None
-
-
-def _without_extractor(manifest: Mapping[str, Any]) -> Iterator[str]:
-    named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
-    if named and settled.get("stage_2", named) is None:
-        yield f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
 
 
 @dataclass(frozen=True)
