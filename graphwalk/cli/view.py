@@ -90,19 +90,20 @@ def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
 
 
 def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> None:
-    from graphwalk.runs.listing import list_runs
+    from graphwalk.runs.listing import heads, list_runs
     from graphwalk.runs.result import key_of
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.serve.page import write_page
     from graphwalk.serve.page_content import content_of
 
-    runs = []
+    folders = []
     for place in places:
         found = [run.path for run in list_runs(place) if run.state != "unreadable"]
-        opened = [RunFolder.open(path) for path in found or [place]]  # raises for a place without a run
-        runs += [content_of(run, lambda record: wanted(key_of(record))) for run in opened]
+        folders += [RunFolder.open(path) for path in found or [place]]  # raises for a place without a run
+    runs = [content_of(folder, lambda record: wanted(key_of(record))) for folder in folders]
     if not wanted.is_empty and not any(run.episodes for run in runs):
-        raise wanted.nothing(", ".join(map(str, places)))
+        played = [key_of(head) for folder in folders for head in heads(folder)]
+        raise wanted.nothing(", ".join(map(str, places)), played)
     written = write_page(runs, out)
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {written}")
 

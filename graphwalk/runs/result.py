@@ -104,7 +104,7 @@ class EpisodeFilter:
         asked = ((self.models, key.model), (self.settings, key.setting), (self.tasks, key.task_id))
         return all(wanted is None or value in wanted for wanted, value in asked)
 
-    def nothing(self, place: object, played: Iterable[EpisodeKey] = ()) -> ConfigError:
+    def nothing(self, place: object, played: Iterable[EpisodeKey]) -> ConfigError:
         """Return the error for a run without such an episode, with its models and settings."""
         named = (("model", self.models), ("setting", self.settings), ("task", self.tasks))
         asked = [f"{what} {' or '.join(map(repr, wanted))}" for what, wanted in named if wanted is not None]
