@@ -9,11 +9,13 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.evaluation.power import Design, Spread, measured_spread
+from graphwalk.experiments.protocols import OWN
 from graphwalk.models.registry import is_human
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
-from graphwalk.reports.suite_report import Report, ResultRecord
+from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.runs.protocol import deviations, in_words, protocol_note, published_differences
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
 
@@ -42,28 +44,49 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     manifest = folder.read_manifest()
     config, suite = manifest["config"], folder.suite
     declared = suite.presentation.report(suite)
-    reference, notes, named = None, [], config.get("reference")
-    try:
-        reference = declared.reference(named) if named else None
-    except ConfigError as error:
-        notes = [f"Without published figures: {error}."]
     seen: set[EpisodeKey] = set()
+    unread = 0
 
     def noted() -> Iterator[ResultRecord]:
+        nonlocal unread
         for record in records:
             seen.add(key_of(record))
+            unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
             yield record
 
     observed = observe(noted(), declared)
+    missing_extractor = _without_extractor(manifest)
+    reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, sum(not is_human(key.model) for key in seen))
-    first = [incomplete] if incomplete else []
-    extractor = config.get("extractor")
-    if extractor and (manifest.get("fingerprint") or {}).get("stage_2", extractor) is None:
-        model = extractor["model"]
-        notes.append(f"Run without the extractor {model}: replies are scored as the parser reads them.")
-    every = (*first, *report.notes, *notes, *map(str, manifest.get("unplayed", ())))
-    return replace(report, notes=every, incomplete=incomplete), observed
+    first = [note for note in (incomplete, protocol_note(config)) if note]
+    last = [note for note in (*notes, missing_extractor) if note]
+    every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
+    protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
+
+
+def _published(
+    declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool
+) -> tuple[Reference | None, list[str]]:
+    """Return the published rows that belong beside those of a run, and a note if there are none.
+
+    `extractor_missed`: the run had no extractor, and some replies needed one.
+    """
+    name = config.get("reference")
+    if not name:
+        return None, []
+    try:
+        reference = declared.reference(name)
+    except ConfigError as error:
+        return None, [f"Published figures are not shown: {error}."]
+    differences = published_differences(config)
+    if extractor_missed:
+        differences = [*differences, ("extractor", config["extractor"]["model"], "none (no API key)")]
+    if not differences:
+        return reference, []
+    hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
+    return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
@@ -81,6 +104,13 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
         return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
+    return None
+
+
+def _without_extractor(manifest: Mapping[str, Any]) -> str | None:
+    named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
+    if named and settled.get("stage_2", named) is None:
+        return f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
     return None
 
 
