@@ -62,7 +62,11 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     suite = folders[0].suite
     declared = suite.presentation.report(suite)
     observed = {name: observe(run.records(), declared) for name, run in runs.items()}
-    notes = [f"{name}: {protocol_note(run.manifest['config'])}" for name, run in runs.items()]
+    followed = {name: protocol_note(run.manifest["config"]) for name, run in runs.items()}
+    same = len(set(followed.values())) == 1
+    notes = (
+        [protocol_note(every[0].manifest["config"])] if same else [f"{name}: {one}" for name, one in followed.items()]
+    )
     notes += [line for other in every[1:] for line in _differences(every[0], other)]
 
     players = sorted({player for one in observed.values() for player in one.players})
