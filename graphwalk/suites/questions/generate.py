@@ -14,13 +14,14 @@ from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
+from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_kinds, shipped_kinds
-from graphwalk.suites.questions.config import ANY_ROWS, RowBounds
+from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.graph_index import GraphIndex, Kind
-from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows
+from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows, cypher_rows
 from graphwalk.suites.questions.parameters import (
     GENERATED,
     OWN,
@@ -31,8 +32,9 @@ from graphwalk.suites.questions.parameters import (
     generated_effort,
 )
 from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
+from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.template import QuestionTemplate, render_wording
+from graphwalk.suites.questions.template import QuestionTemplate, Target, render_wording
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph, value_order
@@ -222,6 +224,8 @@ async def make_tasks(
     load: LoadGraph | None = None,
     effort: Effort = GENERATED,
     leave_out: LeaveOut | None = None,
+    drawing: Drawing = "nontrivial",
+    target: Target = "graphwalk",
 ) -> list[QuestionTask]:
     """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
 
@@ -233,8 +237,9 @@ async def make_tasks(
     ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     index = index or GraphIndex(graph)
-    maker = TaskMaker(index, store, seed, reference, load)
-    search = ParameterSearch(index, maker.scratch, max_hops or int(graph.spec.get("hops", MAX_HOPS)), effort)
+    maker = TaskMaker(index, store, seed, reference, load, target)
+    hops = max_hops or int(graph.spec.get("hops", MAX_HOPS))
+    search = ParameterSearch(index, maker.scratch, hops, effort, drawing)
     tasks = []
     for kind in shipped_kinds().values() if kinds is None else kinds:
         taken: dict[Drawn, None] = {}
@@ -265,8 +270,10 @@ class TaskMaker:
         seed: int,
         reference: Reference | None = None,
         load: LoadGraph | None = None,
+        target: Target = "graphwalk",
     ) -> None:
         self._index, self._store, self._seed, self._reference = index, store, seed, reference
+        self._target = target
         self.scratch = Scratch(index.graph, store, load)
 
     async def drawn(
@@ -324,14 +331,35 @@ class TaskMaker:
             oracles=1 if kind.python is None else 2,
             computed=None if usual else template.computed,
         )
-        if self._reference is None or kind.python is None:
-            return task
-        try:
-            return (await self._reference(task)).added_to(task)
-        except OracleError as error:
-            if self._index.all_labelled:
-                raise
-            raise OutOfReachError(str(error), hint=error.hint) from error
+        if self._reference is not None and kind.python is not None:
+            try:
+                task = (await self._reference(task)).added_to(task)
+            except OracleError as error:
+                if self._index.all_labelled:
+                    raise
+                raise OutOfReachError(str(error), hint=error.hint) from error
+        return task if self._target == "graphwalk" else await self._with_paper_target(task, question)
+
+    async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:
+        """Return the task with the rows of the paper's query as its target. All columns are scored.
+
+        A query with LIMIT 1 returns one of the tied rows; only this one is correct then.
+        """
+        template, fields = question.kind.template, task.answer_fields
+        cypher = template.paper_cypher or template.cypher
+        found = await cypher_rows(question, self._store, cypher)
+        gold = [{field: row[field] for field in fields} for row in distinct(found)]
+        changed: dict[str, Any] = {
+            "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
+            "scored_fields": fields,
+            "key_fields": task.scored_fields,
+            "mode": "set" if template.mode == "ties-allowed" else template.mode,
+            "gold": gold,
+            "gold_size": len(gold),
+            "repeated_rows": len(found) - len(gold),
+            "tied_rows": len(task.gold) - len(gold) if template.mode == "ties-allowed" else 0,
+        }
+        return task.model_copy(update=changed)
 
 
 def _with_times(cypher: str, values: Mapping[str, Value]) -> str:

@@ -78,9 +78,9 @@ async def agreed_rows(
     )
 
 
-async def cypher_rows(question: Question, store: GraphStore) -> list[Row]:
-    """Return the rows that the store finds."""
-    query = store.render(question.kind.template.cypher, question.identifiers)
+async def cypher_rows(question: Question, store: GraphStore, cypher: str | None = None) -> list[Row]:
+    """Return the rows that the store finds with the query of the template, or with `cypher`."""
+    query = store.render(cypher or question.kind.template.cypher, question.identifiers)
     return [as_shown(row) for row in await store.run(query, question.values)]
 
 

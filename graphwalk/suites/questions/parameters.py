@@ -11,7 +11,7 @@ from typing import Any, cast
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
-from graphwalk.suites.questions.config import ANY_ROWS, RowBounds
+from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import Scratch, cypher_rows
 from graphwalk.suites.questions.rows import distinct
@@ -93,6 +93,16 @@ class ParameterSpace:
                 place, number = divmod(number, self._count(template, {**chosen, name: options[0]}))
                 option = options[place]
             chosen[name] = option
+        return chosen
+
+    def step_by_step(self, template: QuestionTemplate, random: Random) -> Chosen | None:
+        """Return parameters drawn one after another, each uniformly among its options; None if one has no options."""
+        chosen: Chosen = {}
+        for name in template.parameters:
+            options = self._options(template, name, chosen)
+            if not options:
+                return None
+            chosen[name] = random.choice(options)
         return chosen
 
     def _count(self, template: QuestionTemplate, chosen: Chosen) -> int:
@@ -195,22 +205,31 @@ class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs a
 class ParameterSearch:
     """Search for the parameters of questions about one graph. `scratch` has the graph on the embedded engine."""
 
-    def __init__(self, index: GraphIndex, scratch: Scratch, max_hops: int, effort: Effort = GENERATED) -> None:
-        self._index, self._scratch, self._effort = index, scratch, effort
+    def __init__(
+        self,
+        index: GraphIndex,
+        scratch: Scratch,
+        max_hops: int,
+        effort: Effort = GENERATED,
+        drawing: Drawing = "nontrivial",
+    ) -> None:
+        self._index, self._scratch, self._effort, self._drawing = index, scratch, effort, drawing
         self._space = ParameterSpace(index, max_hops)
 
     async def draw(
         self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), bounds: RowBounds = ANY_ROWS
     ) -> tuple[dict[str, Value], list[Row]]:
-        """Return uniformly drawn parameters within the `bounds` and not in `taken`, and the rows of `known_rows`.
+        """Return drawn parameters within the `bounds` and not in `taken`, and the rows of `known_rows`.
 
         Raise CannotHost with the reason if none are found.
         """
         effort, rejected = self._effort, Counter[str]()
         size, left = self._space.size(kind.template), effort.ways_in_all
         tries = effort.tries_by_query if kind.python is None else effort.tries
-        for number in islice(_shuffled(size, random), tries + len(taken)):
-            parameters = self._space.at(kind.template, number)
+        for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):
+            if parameters is None:
+                rejected["empty"] += 1
+                continue
             if tuple(parameters.values()) in taken:
                 continue
             question = Question(kind, self._index, parameters)
@@ -226,11 +245,19 @@ class ParameterSearch:
                 rejected["empty"] += 1
             elif not bounds.hold(len(rows)):
                 rejected["out of bounds"] += 1
-            elif not await is_worth_asking(question, rows, self._scratch):
+            elif self._drawing == "nontrivial" and not await is_worth_asking(question, rows, self._scratch):
                 rejected["trivial"] += 1
             else:
                 return parameters, rows
         raise self._in_vain(kind.template, rejected, bounds, size, len(taken))
+
+    def _choices(self, template: QuestionTemplate, size: int, random: Random) -> Iterator[Chosen | None]:
+        """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
+        if self._drawing == "nontrivial":
+            yield from (self._space.at(template, number) for number in _shuffled(size, random))
+            return
+        while size:
+            yield self._space.step_by_step(template, random)
 
     def _in_vain(
         self, template: QuestionTemplate, rejected: Counter[str], bounds: RowBounds, size: int, taken: int
@@ -239,7 +266,8 @@ class ParameterSearch:
             sampled = f"{tried:,}" if tried + taken >= size else f"{tried:,} sampled"
             outside = [f"{rejected['out of bounds']:,} not with {bounds} rows"] if bounds != ANY_ROWS else []
             long = [f"{rejected['too long']:,} too long"] if rejected["too long"] else []
-            counts = [f"{rejected['empty']:,} empty", *outside, *long, f"{rejected['trivial']:,} trivial"]
+            trivial = [f"{rejected['trivial']:,} trivial"] if self._drawing == "nontrivial" else []
+            counts = [f"{rejected['empty']:,} empty", *outside, *long, *trivial]
             reason = f"none of {sampled} parameter sets was usable ({', '.join(counts)})"
         else:
             reason = "no further parameter sets exist" if size else f"it requires {_needs(template)}"

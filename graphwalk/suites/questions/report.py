@@ -65,6 +65,8 @@ MEASURES = (
     ROWS,
     Measure("strict_correct", "count", scored("strict_correct")),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
+    Measure("keys_right", "count", scored("keys_correct")),
+    Measure("all_properties_right", "count", scored("all_properties_correct")),
     Measure("all_properties_accuracy", "percent", scored("all_properties_correct")),
     Measure("precision", "share", scored("precision")),
     Measure("recall", "share", scored("recall")),
@@ -120,8 +122,12 @@ GROUP_COLUMNS = (
 
 
 def remark(result: ResultRecord) -> str | None:
-    """Return a note about questions with one oracle, or about questions that were skipped."""
+    """Return a note on a question with one oracle, on the paper's query, or on questions that were skipped."""
     task, graph = result["task"], result.get("graph", {})
+    if task.get("tied_rows"):
+        return f"{task['template']}: the paper's query returns one of several tied rows; only this one is correct."
+    if task.get("repeated_rows"):
+        return f"{task['template']}: the paper's query repeats rows; each counts once."
     if task.get("oracles", 2) == 2:
         left_out = graph.get("left_out")
         # Generated graphs have no names, and may be many.
@@ -281,11 +287,21 @@ def _questions(report: Report) -> Iterator[Line]:
         members = [question for question in asked if category_of.get(question) == category]
         for place, question in enumerate(members):
             yield line_of(report, ("" if place else category, question), "question", question)
+            yield from _both_scores(report, question)
         yield line_of(report, ("" if members else category, f"all {category}"), "category", category)
     for question in asked:
         if category_of.get(question) not in categories:
             yield line_of(report, ("", question), "question", question)
+            yield from _both_scores(report, question)
     yield line_of(report, ("", "all"))
+
+
+def _both_scores(report: Report, question: str) -> Iterator[Line]:
+    """Yield the answers that are correct in the keys alone, and in all properties, if a row of the answer has both."""
+    rows = [row for row in report.groups["question"] if row["question"] == question]
+    for name, field in (("in the keys", "keys_right"), ("in all properties", "all_properties_right")):
+        if known := [{**row, "correct": row[field]} for row in rows if row[field] is not None]:
+            yield Line(("", f"– {name}"), known, (), ())
 
 
 def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:

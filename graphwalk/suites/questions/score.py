@@ -30,7 +30,8 @@ class QuestionScore(Score):
     """The score of one answer.
 
     * `strict_correct`: false for answers that the turn limit forced.
-    * `all_properties_correct`: all fields are correct, not only the scored ones; None if these are the same.
+    * `all_properties_correct`: all fields are correct, not only those that identify a row; None if these are the same.
+    * `keys_correct`: the fields that identify a row are correct; None if these are all fields.
     * `rows_given`: rows of the extracted answer. `extra_fields`, `missing_fields`: unexpected and missing names.
     * `grounded`: share of the first 10,000 rows that the tool results prove; None if unknown.
     * `evidence_sufficient`: the results prove every row of the target, or one if one is enough.
@@ -49,6 +50,7 @@ class QuestionScore(Score):
 
     strict_correct: bool
     all_properties_correct: bool | None = None
+    keys_correct: bool | None = None
     answered: bool
     rows_given: int
     extra_fields: tuple[str, ...] = ()
@@ -76,7 +78,14 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
     compared = compare_rows(rows, task.gold, task.scored_fields, any_one=any_one)
     audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
     forced = trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
-    all_scored = set(fields) == set(task.scored_fields)
+    keys = task.key_fields or task.scored_fields
+
+    def correct_in(compared_fields: tuple[str, ...]) -> bool | None:
+        """Return whether these fields are correct; None if a row has no others than those that identify it."""
+        if set(keys) == set(fields):
+            return None
+        return compare_rows(rows, task.gold, compared_fields, any_one=any_one).correct
+
     return QuestionScore(
         correct=compared.correct,
         precision=compared.precision,
@@ -87,7 +96,8 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         lossy=extraction.lossy,
         grounded=audit.grounded,
         strict_correct=compared.correct and not forced,
-        all_properties_correct=None if all_scored else compare_rows(rows, task.gold, fields, any_one=any_one).correct,
+        all_properties_correct=correct_in(fields),
+        keys_correct=correct_in(keys),
         answered=bool(rows),
         rows_given=len(rows or []),
         extra_fields=unknown_fields(rows or [], fields),

@@ -112,7 +112,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
         assert store is not None
-        drawing: dict[str, Any] = {"per_question": config.per_question, "answer_rows": config.answer_rows}
+        drawing: dict[str, Any] = {
+            "per_question": config.per_question,
+            "answer_rows": config.answer_rows,
+            "drawing": config.drawing,
+            "target": config.target,
+        }
         make = self._own_tasks if isinstance(instance.source, OwnGraphOrigin) else self._generated_tasks
         tasks = await make(instance, store, config, agent, {"seed": seed, **drawing})
         if config.wording == "standard":
