@@ -219,11 +219,11 @@ def _weights(graph: PropertyGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]
         table_of[table.numbers] = number
     for relationships in graph.relationship_tables:
         own = _map_weights(relationships.columns, len(relationships.sources))
-        ends = relationships.sources, relationships.targets
-        for direction, centres, others in (("outgoing", *ends), ("incoming", *reversed(ends))):
-            row = {"center_key": "", "direction": direction, "type": relationships.type}
-            maps = {"neighbor_properties": {}, "relationship_properties": {}}
-            frames = [_frame({**row, "neighbor_label": table.label, **maps}, maps=2) for table in graph.node_tables]
+        sources, targets = relationships.sources, relationships.targets
+        for direction, centres, others in (("outgoing", sources, targets), ("incoming", targets, sources)):
+            row: Row = {"center_key": "", "direction": direction, "type": relationships.type, "neighbor_properties": {}}
+            row["relationship_properties"] = {}
+            frames = [_frame({**row, "neighbor_label": table.label}, maps=2) for table in graph.node_tables]
             weights = np.array(frames, np.int64)[table_of[others]] + nodes[others] + own + keys[centres]
             np.add.at(around, centres, weights)
     return nodes, around
@@ -231,13 +231,15 @@ def _weights(graph: PropertyGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]
 
 def _map_weights(columns: Mapping[str, Column], number: int, key: int | None = None) -> NDArray[np.int64]:
     """Return the weight of each of a number of maps: the sum of its fields, and of a `key` field if given."""
-    total, fields = np.full(number, _BRACES + (key or 0)), np.full(number, 0 if key is None else 1)
+    total = np.full(number, _BRACES + (key or 0), np.int64)
+    fields = np.full(number, 0 if key is None else 1, np.int64)
     for name, column in columns.items():
         # The last weight is that of MISSING, -1.
         weights = np.array([*(_frame({name: value}, maps=1) for value in column.pool), 0], np.int64)
         total += weights[column.codes]
         fields += column.codes != MISSING
-    return total + _COMMA * np.maximum(fields - 1, 0)
+    total += _COMMA * np.maximum(fields - 1, 0)
+    return total
 
 
 def _weight(value: Any) -> int:
