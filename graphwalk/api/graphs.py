@@ -8,27 +8,14 @@ from graphwalk.asynchronous import run_in_background
 from graphwalk.config.yaml_files import validate
 from graphwalk.database.scripts import read_any
 from graphwalk.graphs import generate
-from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.settings import read_settings
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.types.check_type import PATH, check_type
 from graphwalk.types.graph import PropertyGraph
-
-__all__ = [
-    "from_networkx",
-    "from_pandas",
-    "generate_graph",
-    "generate_maze",
-    "maze_graph",
-    "read_graph",
-    "to_networkx",
-    "write_graph",
-]
 
 
 def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, **fields: Any) -> PropertyGraph:

@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
@@ -27,17 +26,26 @@ from graphwalk.types.values import Row
 T = TypeVar("T")
 AnyGraph = PropertyGraph | Path | str | Mapping[str, Any]
 """A graph, the path of a file, or where a graph is: `{"neo4j": "movies"}`, `{"file": "movies.graphml"}`."""
-
-
 _CLOSED_WITH: WeakKeyDictionary[GraphStore, AsyncExitStack] = WeakKeyDictionary()
 
 
 @asynccontextmanager
 async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> AsyncIterator[GraphStore]:
     """Await `open_store`; use with `async with`, and await `run` and `schema`."""
-    async with AsyncExitStack() as closed_with:
-        opened = await closed_with.enter_async_context(_opened(graph, store, neo4j_auth))
-        _CLOSED_WITH[opened] = closed_with
+    check_type("graph", graph, *GRAPH)
+    check_type("store", store, str)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    async with AsyncExitStack() as stack:
+        if isinstance(graph, Mapping):
+            source = open_source(validate(GraphSource, dict(graph), "open_store"), settings)
+            opened = (await stack.enter_async_context(source)).store
+        else:
+            read = graph if isinstance(graph, PropertyGraph) else await asyncio.to_thread(load_graph, graph)
+            database = await open_database(store, settings, run_id=secrets.token_hex(4))
+            stack.push_async_callback(database.close)
+            opened = await database.load(read)
+            stack.push_async_callback(opened.drop)
+        _CLOSED_WITH[opened] = stack
         yield opened
 
 
@@ -45,27 +53,6 @@ def close_with(store: GraphStore, close: Callable[[], Awaitable[None]]) -> None:
     """Close a store of `aopen_store`."""
     if store in _CLOSED_WITH:
         _CLOSED_WITH[store].push_async_callback(close)
-
-
-@asynccontextmanager
-async def _opened(graph: AnyGraph, store: str, neo4j_auth: Any) -> AsyncIterator[GraphStore]:
-    check_type("graph", graph, *GRAPH)
-    check_type("store", store, str)
-    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
-    if isinstance(graph, Mapping):
-        async with open_source(validate(GraphSource, dict(graph), "open_store"), settings) as opened:
-            yield opened.store
-        return
-    read = graph if isinstance(graph, PropertyGraph) else await asyncio.to_thread(load_graph, graph)
-    database = await open_database(store, settings, run_id=secrets.token_hex(4))
-    try:
-        loaded = await database.load(read)
-        try:
-            yield loaded
-        finally:
-            await loaded.drop()
-    finally:
-        await database.close()
 
 
 class Store:
@@ -114,9 +101,7 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
