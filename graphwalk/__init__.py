@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphwalk import api
     from graphwalk.api import *  # noqa: F403
 
-    __all__ = ["__version__"]
+    __all__: list[str] = ["__version__"]
     __all__ += api.__all__
 
 

@@ -1,10 +1,9 @@
 """Chats in OpenAI's format, one episode per line."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-from graphwalk.exports.episodes import Episodes, calls_of, messages_of
+from graphwalk.exports.episodes import Episodes, calls_of, messages_of, outcome_of
 from graphwalk.files import write_whole
 from graphwalk.runs.result import Result
 
@@ -14,12 +13,12 @@ def export_chats(episodes: Episodes, out: Path) -> None:
 
     Each has `messages`, and `metadata` of the episode. Arguments of calls are the model's text.
     """
-    write_whole(out, _lines(episodes))
 
+    def line(result: Result) -> str:
+        metadata = {**result.key._asdict(), **outcome_of(result)}
+        return json.dumps({"messages": _messages(result), "metadata": metadata}) + "\n"
 
-def _lines(episodes: Episodes) -> Iterator[str]:
-    for result in episodes:
-        yield json.dumps({"messages": _messages(result), "metadata": _metadata(result)}) + "\n"
+    write_whole(out, map(line, episodes))
 
 
 def _messages(result: Result) -> list[dict[str, object]]:
@@ -33,13 +32,3 @@ def _messages(result: Result) -> list[dict[str, object]]:
             ]
         messages.append(wire)
     return messages
-
-
-def _metadata(result: Result) -> dict[str, object]:
-    return {
-        **result.key._asdict(),
-        "exit_status": str(result.exit_status),
-        "answer": result.answer,
-        "target": result.task.get("gold"),
-        "score": result.score,
-    }

@@ -5,10 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphwalk.exports.episodes import EpisodeMessage, Episodes, calls_of, messages_of, without_none, write_files
+from graphwalk.exports.episodes import (
+    EpisodeMessage,
+    Episodes,
+    calls_of,
+    messages_of,
+    outcome_of,
+    without_none,
+    write_files,
+)
 from graphwalk.runs.result import Result
-
-_HARNESS = "graphwalk"
 
 
 def export_sts(episodes: Episodes, out: Path) -> None:
@@ -21,20 +27,16 @@ def export_sts(episodes: Episodes, out: Path) -> None:
 
 def _lines(result: Result, manifest: dict[str, Any]) -> Iterator[str]:
     key = result.key
+    question = f": {result.task.get('question', '').splitlines()[0][:100]}" if result.task else ""
     header = {
         "type": "session",
-        "harness": _HARNESS,
+        "harness": "graphwalk",
         "id": "/".join([manifest["run_id"], *map(str, key)]),
-        "name": f"{key.task_id}: {result.task.get('question', '').splitlines()[0][:100]}"
-        if result.task
-        else key.task_id,
+        "name": f"{key.task_id}{question}",
         "version": manifest["graphwalk_version"],
         "model": key.model,
         "setting": key.setting,
-        "exit_status": str(result.exit_status),
-        "answer": result.answer,
-        "target": result.task.get("gold"),
-        "score": result.score,
+        **outcome_of(result),
     }
     yield json.dumps(header) + "\n"
     for one in messages_of(result):

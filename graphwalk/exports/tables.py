@@ -17,7 +17,6 @@ from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]
 
-TABLES = ("episodes", "calls")
 _OF_CALL = (
     *("task_id", "model", "setting", "repeat", "turn", "call", "tool", "arguments", "error", "rows", "seconds"),
     "result",
@@ -28,15 +27,15 @@ _LARGEST = 2**63
 def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRow]]:
     """Return the rows of an episode in each table. `turn` and `call` count from 1; `arguments` is the model's text."""
     calls = [
-        dict(zip(_OF_CALL, (*result.key, turn, place, *_call(found)), strict=True))
+        {
+            **result.key._asdict(),
+            **{"turn": turn, "call": place, "tool": found.call.name, "arguments": found.call.arguments},
+            **{"error": found.error, "rows": found.rows, "seconds": found.seconds, "result": found.content},
+        }
         for turn, replied in enumerate(result.trajectory.turns, 1)
         for place, found in enumerate(replied.results, 1)
     ]
     return {"episodes": [episode_row(result, score_type)], "calls": calls}
-
-
-def _call(found: Any) -> tuple[Any, ...]:
-    return (found.call.name, found.call.arguments, found.error, found.rows, found.seconds, found.content)
 
 
 def columns_of(episodes: Episodes) -> dict[str, dict[str, type]]:
@@ -90,11 +89,8 @@ def export_csv(episodes: Episodes, out: Path) -> None:
 
 def _csv_text(value: Any) -> Any:
     plain = cell(value)
-    if not isinstance(plain, str):
-        return plain
     # Some programs end a text at a NUL, some refuse the file.
-    plain = plain.replace("\0", "\\x00")
-    return escape_formula(plain)
+    return escape_formula(plain.replace("\0", "\\x00")) if isinstance(plain, str) else plain
 
 
 _ROWS = 1000
@@ -136,10 +132,9 @@ class _Table:
     def flush(self) -> None:
         import pyarrow
 
-        table = {name: [_typed(row.get(name), kind) for row in self._rows] for name, kind in self._columns.items()}
+        def typed(value: Any, kind: type) -> Any:
+            return None if value is None else kind(cell(value))
+
+        table = {name: [typed(row.get(name), kind) for row in self._rows] for name, kind in self._columns.items()}
         self._writer.write_table(pyarrow.table(table, self._schema))
         self._rows.clear()
-
-
-def _typed(value: Any, kind: type) -> Any:
-    return None if value is None else kind(cell(value))

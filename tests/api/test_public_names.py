@@ -31,7 +31,7 @@ def test_type_checkers_see_the_same_names() -> None:
     assert [ast.unparse(node) for node in block.body] == [
         "from graphwalk import api",
         "from graphwalk.api import *",
-        "__all__ = ['__version__']",
+        "__all__: list[str] = ['__version__']",
         "__all__ += api.__all__",
     ]
     # They read the list without running anything, so that it must be written out.
