@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphwalk.api import *  # noqa: F403
 
     __all__: list[str] = ["__version__"]
-    __all__ += api.__all__
+    __all__ += api.__all__  # type: ignore[has-type]  # the API imports this package
 
 
 def __getattr__(name: str) -> Any:

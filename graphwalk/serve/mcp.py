@@ -182,6 +182,7 @@ def graph_server(
     toolbox = GraphToolbox(store, schema, tools, agent)
     by_name = {tool.name: tool for tool in tools}
     text = schema_text(schema, agent)
+    template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
     handlers = _Handlers(
         toolbox,
         by_name,
@@ -194,27 +195,12 @@ def graph_server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=_instructions(name, text),
+        instructions=make_environment(TEXT_FILTERS, trim=True).from_string(template).render(name=name, schema=text),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_read_resource=handlers.read_resource,
     )
-
-
-def _instructions(name: str, schema: str) -> str:
-    text = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
-    return make_environment(TEXT_FILTERS, trim=True).from_string(text).render(name=name, schema=schema)
-
-
-async def _serve_stdio(server: Server[Any]) -> None:
-    """Serve one client, which started us, until stdin closes or the task is cancelled. stdout has only the protocol."""
-    with _own_streams() as (stdin, stdout, stop):
-        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
-            try:
-                await server.run(read, write, server.create_initialization_options())
-            finally:
-                stop()
 
 
 class _Stoppable(io.RawIOBase):
@@ -280,32 +266,29 @@ async def serve(
     `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
     ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
     """
-    loaded, agent = _offered(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
+    loaded, agent = load_tools(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
+    if own := [tool.name for tool in loaded if tool.messages]:  # they keep state of an episode, as visited cells
+        raise ConfigError(
+            f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk tools"
+        )
     async with open_source(source, settings) as opened:
         schema = await opened.store.schema(agent.schema_samples)
         server = graph_server(opened.name, opened.store, schema, loaded, agent, settings)
         if transport == "stdio":
-            await _serve_stdio(server)
+            with _own_streams() as (stdin, stdout, stop):
+                async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
+                    try:
+                        await server.run(read, write, server.create_initialization_options())
+                    finally:
+                        stop()
         else:
             await serve_http(server, settings, host, port, say)
-
-
-def _offered(names: Sequence[str]) -> tuple[Tool, ...]:
-    """Load tools. Raise ConfigError for a tool that keeps state of an episode, for example visited cells."""
-    tools = load_tools(names)
-    for tool in tools:
-        if tool.messages:
-            raise ConfigError(
-                f"tool {tool.name} is available in its own suite only", hint="list all tools with  graphwalk tools"
-            )
-    return tools
 
 
 def _agent(overrides: Sequence[str]) -> AgentConfig:
     for override in overrides:
         key, _ = parse_override(override)
         if key not in SETTINGS:
-            raise ConfigError(
-                f"-o {override}: the server has no setting {key}", hint=f"settings: {', '.join(SETTINGS)}"
-            )
+            what = f"-o {override}: the server has no setting {key}"
+            raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
     return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(FOREIGN)}, overrides).agent

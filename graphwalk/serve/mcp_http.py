@@ -6,7 +6,7 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import h11
@@ -46,7 +46,11 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._opened = self.loop.time()
-        others = [other for other in self.connections if isinstance(other, Connection) and other._waits_for_token()]
+        others = [
+            other
+            for other in self.connections
+            if isinstance(other, Connection) and not (other.authenticated or other.transport.is_closing())
+        ]
         if len(others) > UNAUTHENTICATED_CONNECTIONS:
             min(others, key=lambda other: other._opened).transport.abort()
         self._limit_time()
@@ -58,9 +62,6 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
         super().connection_lost(exc)
-
-    def _waits_for_token(self) -> bool:
-        return not self.authenticated and not self.transport.is_closing()
 
     def _limit_time(self) -> None:
         """Start the time limit for the client's next message, unless it is running."""
@@ -96,25 +97,32 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
     """Serve until cancelled. Raise ConfigError for a used port, an invalid address or a short token."""
     token = _token(settings)
     with _listening(host, port) as listener:
-        place = _in_url(host) + f":{listener.getsockname()[1]}"
-        app = _Guard(_application(server, place), token)
+        place = f"[{host}]" if ":" in host else host
+        place += f":{listener.getsockname()[1]}"
+        names = sorted({place, *loopback_names(listener.getsockname()[1])})
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            max_request_body_size=LARGEST_BODY,
+            max_sessions=MOST_SESSIONS,
+            session_idle_timeout=IDLE_SECONDS,
+            transport_security=TransportSecuritySettings(
+                allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
+            ),
+        )
+        config = uvicorn.Config(
+            _Guard(app, token),
+            http=Connection,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=PARTING_SECONDS,
+        )
         say(f"listening at http://{place}{PATH}")
         given = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
         say(f"clients must send the header  Authorization: Bearer {given}")
-        await _until_cancelled(_Uvicorn(_settings(app)), listener)
-
-
-def _application(server: Server[Any], place: str) -> ASGIApp:
-    names = sorted({place, *loopback_names(int(place.rpartition(":")[2]))})
-    return server.streamable_http_app(
-        streamable_http_path=PATH,
-        max_request_body_size=LARGEST_BODY,
-        max_sessions=MOST_SESSIONS,
-        session_idle_timeout=IDLE_SECONDS,
-        transport_security=TransportSecuritySettings(
-            allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
-        ),
-    )
+        await _until_cancelled(_Uvicorn(config), listener)
 
 
 class _Guard:
@@ -153,19 +161,6 @@ async def _until_cancelled(serving: _Uvicorn, listener: socket.socket) -> None:
         raise
 
 
-def _settings(app: ASGIApp) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=Connection,
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=PARTING_SECONDS,
-    )
-
-
 def _token(settings: Settings) -> str:
     given = settings.mcp_token
     if given is None:
@@ -179,32 +174,11 @@ def _token(settings: Settings) -> str:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    try:
-        if not host or (_is_address(host) and ipaddress.ip_address(host).is_unspecified):
+    with suppress(ValueError):  # of a name
+        if not host or ipaddress.ip_address(host).is_unspecified:
             raise ConfigError(f"--host {host!r}: not an address of this machine", hint="--host ADDRESS of this machine")
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.socket(family)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, port))
-            listener.listen(128)
-        except BaseException:
-            listener.close()
-            raise
-    except (OSError, UnicodeError) as error:
-        raise ConfigError(
-            f"cannot listen at {host}, port {port}: {error}", hint="--port 0 chooses a free port"
-        ) from error
-    return listener
-
-
-def _is_address(host: str) -> bool:
     try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, UnicodeError) as error:
+        what = f"cannot listen at {host}, port {port}: {error}"
+        raise ConfigError(what, hint="--port 0 chooses a free port") from error

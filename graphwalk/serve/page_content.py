@@ -3,10 +3,9 @@
 import base64
 import json
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.reports.observations import Observations
@@ -17,7 +16,6 @@ from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
-from graphwalk.types.chat import Message, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict
 
@@ -34,7 +32,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
     return {
         "question": record["task"]["question"],
         "parameters": record["task"].get("parameters", {}),
-        "prompt": [_message(message) for message in trajectory.prompt],
+        "prompt": [[message.role, message.content or ""] for message in trajectory.prompt],
         "turns": [_turn(turn) for turn in trajectory.turns],
         "answer": record["answer"],
         "target": record["task"].get("gold"),
@@ -83,21 +81,12 @@ def _step(step: SceneStep) -> dict[str, Any]:
 
 def _fields(one: Any) -> dict[str, Any]:
     """Return the fields of a dataclass; `asdict` would copy them, which is ten times slower."""
-    return {name: getattr(one, name) for name in _names(cast(Hashable, type(one)))}
-
-
-@cache
-def _names(kind: Hashable) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cast(Any, kind)))
-
-
-def _message(message: Message) -> list[str]:
-    return [message.role, message.content or ""]
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
-    asked = {call.id for call in turn.message.tool_calls}
-    without = [c for c in turn.message.tool_calls if c.id not in {r.call.id for r in turn.results}] if asked else []
+    answered = {result.call.id for result in turn.results}
+    without = [call for call in turn.message.tool_calls if call.id not in answered]
     told = {
         "thought": turn.message.reasoning,
         "text": turn.message.content,
@@ -105,7 +94,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
             *(_call(result) for result in turn.results),
             *({"name": call.name, "arguments": _arguments(call.arguments)} for call in without),
         ],
-        "usage": _usage(turn.usage),
+        "usage": {name: value for name, value in _fields(turn.usage).items() if value},
         "seconds": turn.seconds,
         "finish": turn.finish_reason,
         "forced": turn.forced,
@@ -113,10 +102,6 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "next": turn.next_user,
     }
     return {name: value for name, value in told.items() if value}
-
-
-def _usage(usage: Usage) -> dict[str, Any]:
-    return {name: value for name, value in _fields(usage).items() if value}
 
 
 def _call(result: ToolResult) -> dict[str, Any]:
@@ -145,6 +130,7 @@ def _arguments(text: str) -> Any:
     return value if isinstance(value, dict) else text
 
 
+_STEP_ERRORS = ("missing_prefix", "invalid_items", "hallucinations", "false_negatives")
 _LONGEST_QUESTION, _LONGEST_ANSWER = 400, 160
 """Characters that can be searched for."""
 _RAW = -15
@@ -241,6 +227,7 @@ def inflated(block: bytes) -> str:
 def _line(record: Record) -> dict[str, Any]:
     """Return the fields that episodes are searched by."""
     task, score, usage = record["task"], record["score"] or {}, record["usage"]
+    said = "" if record["answer"] is None else record["answer"]
     tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
     return {
         "kind": task["template"],
@@ -256,22 +243,14 @@ def _line(record: Record) -> dict[str, Any]:
         "tokens": sum(tokens) if tokens else None,
         "cost": usage.get("cost"),
         "seconds": record["seconds"],
-        "answer": _said(record["answer"]),
+        "answer": (said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))[:_LONGEST_ANSWER],
     }
 
 
 def _wrong_steps(score: Mapping[str, Any]) -> str:
     """Return the most frequent class of errors, if a score counts several."""
-    counts = {name: score.get(name) or 0 for name in ("missing_prefix", "invalid_items", "hallucinations")}
-    counts["false_negatives"] = score.get("false_negatives") or 0
-    worst = max(counts, key=lambda name: counts[name])
-    return worst if counts[worst] else ""
-
-
-def _said(answer: Any) -> str:
-    if answer is None:
-        return ""
-    return (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:_LONGEST_ANSWER]
+    worst = max(_STEP_ERRORS, key=lambda name: score.get(name) or 0)
+    return worst if score.get(worst) else ""
 
 
 def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ They equal the chats of a run of the same experiment. Nothing else of the episod
 """
 
 import json
+import math
 from asyncio import run as run_in_loop
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
@@ -17,16 +18,15 @@ from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment, per_episode, resolve
-from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, episodes_about
+from graphwalk.runs.plan import LoadedGraph, episodes_about
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import GraphInstance
-from graphwalk.training.traces import Counts, Line, TraceOptions, lines_of
+from graphwalk.training.traces import Counts, Episodes, Line, TraceOptions, lines_of
 from graphwalk.types.chat import ToolSpec
-from graphwalk.types.episode import Task
 
 COLUMNS: dict[str, type] = {
     "messages": list,
@@ -83,66 +83,42 @@ async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], option
     return lines
 
 
-@dataclass
-class _Played:
-    """The episodes about one graph."""
-
-    experiment: Experiment
-    _results: list[Result] = field(default_factory=list)
-    _tools: dict[str, Sequence[ToolSpec]] = field(default_factory=dict)
-
-    def results(self) -> Iterator[Result]:
-        return iter(self._results)
-
-    def task(self, result: Result) -> Task:
-        return self.experiment.suite.task_type.model_validate(result.task)
-
-    def tools(self, result: Result) -> Sequence[ToolSpec]:
-        return self._tools[result.key.setting]
-
-    async def add(self, planned: PlannedEpisode, players: RunModels) -> None:
-        setting = planned.key.setting
-        if setting not in self._tools:
-            toolbox = (await planned.setup(self.experiment)).toolbox
-            self._tools[setting] = () if toolbox is None else tuple(toolbox.specs)
-        async with players.for_episode(planned) as (model, extractor):
-            self._results.append(await play(planned, model, extractor, self.experiment))
-
-
-async def _played(experiment: Experiment, players: RunModels, instance: GraphInstance) -> _Played:
+async def _played(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
+    """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
-    database, played = EmbeddedDatabase(), _Played(experiment)
+    database, results = EmbeddedDatabase(), list[Result]()
+    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
     try:
         store = None if instance.graph is None else await database.load(instance.graph)
         tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
         loaded = LoadedGraph(instance, store, suite.left_out(instance))
-        for task in tasks:
-            for planned in episodes_about(task, loaded, experiment):
-                await played.add(planned, players)
+        for planned in (planned for task in tasks for planned in episodes_about(task, loaded, experiment)):
+            place = (instance.digest, planned.key.setting)
+            if place not in tools:
+                toolbox = (await planned.setup(experiment)).toolbox
+                tools[place] = () if toolbox is None else tuple(toolbox.specs)
+            async with players.for_episode(planned) as (model, extractor):
+                results.append(await play(planned, model, extractor, experiment))
     finally:
         await database.close()
-    return played
+    return Episodes(experiment, lambda: results, tools)
 
 
 class _Series:
-    """The graphs of an experiment, one after the other; who goes back begins again."""
+    """The graphs of an experiment, one after the other; a step back starts again."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._config = experiment_from(data, "the experiment")
         self._graphs: Iterator[GraphInstance] = iter(())
-        self._next = 0
-        self._restart()
+        self._next: float = math.inf  # not started
 
     def part(self, first: int, end: int) -> list[GraphInstance]:
         if first < self._next:
-            self._restart()
-        graphs = list(islice(self._graphs, first - self._next, end - self._next))
+            suite = suite_named(self._config.suite.name)
+            self._graphs, self._next = suite.graphs(self._config.suite, self._config.seed), 0
+        graphs = list(islice(self._graphs, first - int(self._next), end - int(self._next)))
         self._next = end
         return graphs
-
-    def _restart(self) -> None:
-        suite = suite_named(self._config.suite.name)
-        self._graphs, self._next = suite.graphs(self._config.suite, self._config.seed), 0
 
 
 @lru_cache(maxsize=1)

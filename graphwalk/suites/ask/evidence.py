@@ -31,14 +31,8 @@ class Step:
     thought: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "call": self.call,
-            "arguments": self.arguments,
-            "rows": self.rows,
-            "error": self.error,
-            "seconds": round(self.seconds, 6),
-            "thought": self.thought,
-        }
+        fields = {name: value for name, value in vars(self).items() if name != "result"}
+        return fields | {"seconds": round(self.seconds, 6)}
 
 
 def step_of(result: ToolResult, text: str | None = None) -> Step:
@@ -47,15 +41,9 @@ def step_of(result: ToolResult, text: str | None = None) -> Step:
     noted = result.content if result.is_note else None
     known = {result.call.name: arguments if isinstance(arguments, dict) else ()}
     written = find_calls(text or "", known, lenient=True).rest.strip()
-    return Step(
-        call=result.call.name,
-        arguments=result.call.arguments if arguments is None else arguments,
-        rows=result.rows,
-        error=result.error,
-        seconds=result.seconds,
-        result=result.content,
-        thought=written or noted,
-    )
+    shown = result.call.arguments if arguments is None else arguments
+    thought = written or noted
+    return Step(result.call.name, shown, result.rows, result.error, result.seconds, result.content, thought)
 
 
 def steps_of(trajectory: Trajectory) -> list[Step]:
@@ -107,7 +95,8 @@ def evidence_of(question: str, answer: str, seen: ObservedGraph) -> AnswerEviden
     in_answer = Evidence([answer])
     for link in seen.relationships.values():
         touches = link.source in chosen or link.target in chosen
-        if touches and any(_is_specific(value) and in_answer.holds(value) for value in link.properties.values()):
+        specific = (value for value in link.properties.values() if not isinstance(value, bool) and value != "")
+        if touches and any(isinstance(v, int | float | str) and in_answer.holds(v) for v in specific):
             chosen |= {link.source: None, link.target: None}
     shown = list(chosen)[:MOST_NODES]
     among = [link for link in seen.relationships.values() if link.source in shown and link.target in shown]
@@ -130,7 +119,3 @@ def _names(node: ObservedNode) -> Iterator[str]:
         if isinstance(value, str) and len(value) >= _SHORTEST_NAME and not value.strip("+-.").isdigit():
             yield value
             yield value.casefold()
-
-
-def _is_specific(value: Any) -> bool:
-    return isinstance(value, int | float | str) and not isinstance(value, bool) and value != ""

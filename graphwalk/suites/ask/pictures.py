@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-_ROWS = 3
-"""Rows of a result that are shown."""
-_VALUES = 8
-"""Single values that are shown."""
-_NUMBER = 3
-"""Columns of a number; a number that needs more takes them."""
+_ROWS, _VALUES = 3, 8
+"""Rows and single values of a result that are shown."""
+_WIDTH = 120
 
 
 def step_shown(number: int, step: Step) -> "Table":
@@ -37,7 +34,7 @@ def step_shown(number: int, step: Step) -> "Table":
     from rich.text import Text
 
     shown = Table.grid(padding=(0, 1, 0, 0))
-    shown.add_column(justify="right", min_width=_NUMBER, no_wrap=True, style="dim")
+    shown.add_column(justify="right", min_width=3, no_wrap=True, style="dim")
     shown.add_column(overflow="fold")
     noted = step.thought is not None and step.thought == step.result
     if step.thought and not noted:
@@ -45,7 +42,8 @@ def step_shown(number: int, step: Step) -> "Table":
     if noted:
         shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  “{one_line(step.result)}”"))
         return shown
-    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {_arguments(step.arguments)}"))
+    given = _pairs(step.arguments, "=", " ") if isinstance(step.arguments, dict) else step.arguments
+    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {one_line(given)}"))
     if step.error is not None:
         shown.add_row("", Text(f"{one_line(step.error)}: {one_line(step.result)}", style="red"))
         return shown
@@ -106,10 +104,6 @@ def evidence_table(evidence: AnswerEvidence) -> "Table":
     return table
 
 
-def _arguments(arguments: Any) -> str:
-    return one_line(_pairs(arguments, "=", " ") if isinstance(arguments, dict) else arguments)
-
-
 def _node(labels: Any, properties: Any) -> str:
     named = [labels] if isinstance(labels, str) else labels if isinstance(labels, list) else []
     known = properties if isinstance(properties, dict) else {}
@@ -129,9 +123,6 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "–" if value is None else str(value)
-
-
-_WIDTH = 120
 
 
 class AskPictures:
@@ -171,11 +162,9 @@ def _episode(record: ResultRecord) -> "Group":
 
     steps = enumerate(steps_of(from_dict(Trajectory, record["trajectory"])), 1)
     evidence = evidence_in(record)
-    if record["answer"] is None:
-        error = one_line(record["trajectory"].get("error") or "")
-        answer = f"no answer ({record['exit_status']}): {error}"
-    else:
-        answer = printable(record["answer"])
+    error = one_line(record["trajectory"].get("error") or "")
+    missing = f"no answer ({record['exit_status']}): {error}"
+    answer = missing if record["answer"] is None else printable(record["answer"])
     return Group(
         Text(f"{one_line(record['model'])}: {one_line(record['task']['question'])}", style="bold"),
         *(step_shown(number, step) for number, step in steps),

@@ -15,7 +15,6 @@ Point = tuple[float, float]
 _APART_X, _APART_Y = 140.0, 112.0
 """Space for a node with its name, in pixels."""
 _ROUNDS = 300
-_SEED = 7
 
 
 def _layout(keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, Point]:
@@ -28,7 +27,7 @@ def _layout(keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, 
     graph.add_nodes_from(keys)
     graph.add_edges_from((source, target) for source, target in pairs if source != target)
     side = len(keys) ** 0.5
-    found = networkx.spring_layout(graph, k=2.2 / side, iterations=_ROUNDS, seed=_SEED)
+    found = networkx.spring_layout(graph, k=2.2 / side, iterations=_ROUNDS, seed=7)
     at = {key: [float(x) * _APART_X * side, float(y) * _APART_Y * side] for key, (x, y) in found.items()}
     # Push nodes that are too close apart, a little in every round.
     for _ in range(_ROUNDS):
@@ -73,12 +72,11 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
     left = min((x for x, _ in positions.values()), default=0.0) - _MARGIN_X
     top = min((y for _, y in positions.values()), default=0.0) - _MARGIN_Y
     at = {key: (x - left, y - top + _TITLE) for key, (x, y) in positions.items()}
-    width = max((x for x, _ in at.values()), default=0.0) + _MARGIN_X
+    width = max(360.0, max((x for x, _ in at.values()), default=0.0) + _MARGIN_X)
     height = max((y for _, y in at.values()), default=0.0) + _MARGIN_Y
-    width = max(width, 360.0)
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
         f"<title>{_text(title, 200)}</title>",
         f"<style>{_STYLE}</style>",
         '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
@@ -100,9 +98,8 @@ def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship],
         x, y = at[node.key]
         labels = ":".join(node.labels)
         about = escape_markup(one_line(f"{node.key} {labels} {dict(node.properties)}"))
-        yield f'<g><title>{about}</title><circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" ' + (
-            f'fill="{colours[node.label]}"/>'
-        )
+        circle = f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="{colours[node.label]}"/>'
+        yield f"<g><title>{about}</title>{circle}"
         first = y - _RADIUS - 18 if below[node.key] > 0 else y + _RADIUS + 14
         yield f'<text x="{x:.1f}" y="{first:.1f}">{_text(node.name)}</text>'
         yield f'<text class="type" x="{x:.1f}" y="{first + 13:.1f}">{_text(labels)}</text></g>'
@@ -129,12 +126,9 @@ def _links(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Itera
         pair = frozenset((link.source, link.target))
         number, many = drawn[pair], between[pair]
         drawn[pair] += 1
-        bend = (number - (many - 1) / 2) * 40
-        if link.source > link.target:
-            bend = -bend
-        path, x, y = (
-            _loop(at[link.source], number) if len(pair) == 1 else _arrow(at[link.source], at[link.target], bend)
-        )
+        bend = (number - (many - 1) / 2) * (40 if link.source < link.target else -40)
+        start, end = at[link.source], at[link.target]
+        path, x, y = _loop(start, number) if len(pair) == 1 else _arrow(start, end, bend)
         yield f'<path class="link" d="{path}" marker-end="url(#head)"/>'
         yield f'<text class="type" x="{x:.1f}" y="{y:.1f}">{_text(link.type)}</text>'
 
@@ -153,11 +147,9 @@ def _arrow(start: Point, end: Point, bend: float) -> tuple[str, float, float]:
 
 def _loop(at: Point, number: int) -> tuple[str, float, float]:
     x, y = at
-    high = 52 + 16 * number
-    path = (
-        f"M{x - 10:.1f} {y - 15:.1f}C{x - 34:.1f} {y - high:.1f} {x + 34:.1f} {y - high:.1f} {x + 10:.1f} {y - 16:.1f}"
-    )
-    return path, x, y - high * 0.8
+    top = y - 52 - 16 * number
+    path = f"M{x - 10:.1f} {y - 15:.1f}C{x - 34:.1f} {top:.1f} {x + 34:.1f} {top:.1f} {x + 10:.1f} {y - 16:.1f}"
+    return path, x, y - (y - top) * 0.8
 
 
 def _text(text: str, longest: int = _LONGEST) -> str:
