@@ -108,8 +108,7 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
 
     run = RunFolder.open(folder)
     if format == "html":
-        from graphwalk.serve.page import page_texts
-        from graphwalk.serve.page_content import content_of
+        from graphwalk.serve.page import content_of, page_texts
 
         for text in page_texts([content_of(run)]):
             data(text.removesuffix("\n"))

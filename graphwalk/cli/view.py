@@ -57,8 +57,7 @@ def view(
 def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path, title: str) -> None:
     """Write episodes as a page, or as a drawing in one of the suite's formats."""
     if out.suffix.lower() in _PAGE:
-        from graphwalk.serve.page import write_page
-        from graphwalk.serve.page_content import RunContent, episodes_of
+        from graphwalk.serve.page import RunContent, episodes_of, write_page
 
         episodes = episodes_of(records, suite.name)
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
@@ -94,8 +93,7 @@ def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path) -> None:
 
 
 def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) -> None:
-    from graphwalk.serve.page import write_page
-    from graphwalk.serve.page_content import content_of
+    from graphwalk.serve.page import content_of, write_page
 
     folders = [folder for place in places for folder in _runs_at(place)]
     runs = [content_of(folder, lambda record: _fits(record, wanted)) for folder in folders]

@@ -16,8 +16,17 @@ from graphwalk.errors import GraphwalkError
 from graphwalk.runs.listing import ListedRun, list_runs
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve import LOOPBACK, loopback_names
-from graphwalk.serve.page import figures_of, index_of, policy, served_page
-from graphwalk.serve.page_content import EpisodeReader, Record, RunContent, content_of, inflated
+from graphwalk.serve.page import (
+    EpisodeReader,
+    Record,
+    RunContent,
+    content_of,
+    figures_of,
+    index_of,
+    inflated,
+    policy,
+    served_page,
+)
 
 _REST = 4.0
 """A run that is being written is read again after so many times as long as reading it took."""

@@ -1,25 +1,37 @@
-"""Episodes as training chats, in the format of chat templates."""
+"""Episodes as training chats, in the format of chat templates: those of runs, or of scripted agents by the million."""
 
 import json
+import math
+from asyncio import run as run_in_loop
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.agent import answer_now, conversation, summary_message
+from graphwalk.bulk import Rows, in_ranges
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.text_protocol import TextProtocol, written_out
-from graphwalk.runs.experiment import Experiment, kept_experiment
+from graphwalk.runs.episode import play
+from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode, resolve
 from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.plan import LoadedGraph, episodes_about
 from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_models import RunModels
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
 
@@ -324,3 +336,102 @@ def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]
     told = Trajectory(prompt, (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
     lines = list(_of_episode(run, result, told, options))
     return [{**line, "task_id": f"{line['task_id']}-refused", "correct": True, "refusal": True} for line in lines]
+
+
+COLUMNS: dict[str, type] = {
+    "messages": list,
+    "tools": list,
+    "task_id": str,
+    "suite": str,
+    "template": str,
+    "setting": str,
+    "model": str,
+    "repeat": int,
+    "part": int,
+    "first_new": int,
+    "graph_digest": str,
+    "correct": bool,
+    "refusal": bool,
+}
+_TOGETHER = 8
+"""Graphs of a part."""
+
+
+def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
+    """Return the chats of an experiment, graph by graph. Raise ConfigError if it names a language model."""
+    called = [model for model in config.models if not per_episode(model)]
+    if called or not config.models:
+        raise ConfigError(
+            f"{', '.join(called) or 'no model'} cannot generate traces: not a scripted agent",
+            hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
+        )
+    data = config.model_dump(mode="json")
+    count = suite_named(config.suite.name).graph_count(config.suite)
+    return Rows(
+        name="graphs",
+        of=partial(_lines, json.dumps(data), options),
+        jobs=partial(in_ranges, 0, count, _TOGETHER),
+        columns=COLUMNS,
+        about={"experiment": data, "options": asdict(options)},
+        total=count,
+    )
+
+
+def _lines(experiment: str, options: TraceOptions, places: tuple[int, int]) -> list[Line]:
+    first, end = places
+    graphs = _series(experiment).part(first, end)
+    # Suites remember what they made for as long as a run lasts: a fresh one for each part.
+    resolved = resolve(experiment_from(json.loads(experiment), "the experiment"), Settings(), keys=False)
+    return run_in_loop(_chats(resolved, graphs, options))
+
+
+async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], options: TraceOptions) -> list[Line]:
+    lines: list[Line] = []
+    async with RunModels(experiment) as players:
+        for instance in graphs:
+            lines += lines_of(await _played(experiment, players, instance), options, Counts())
+    return lines
+
+
+async def _played(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
+    """Play the episodes about one graph."""
+    suite, config = experiment.suite, experiment.config
+    database, results = EmbeddedDatabase(), list[Result]()
+    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
+    try:
+        store = None if instance.graph is None else await database.load(instance.graph)
+        tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
+        loaded = LoadedGraph(instance, store, suite.left_out(instance))
+        for planned in (planned for task in tasks for planned in episodes_about(task, loaded, experiment)):
+            place = (instance.digest, planned.key.setting)
+            if place not in tools:
+                toolbox = (await planned.setup(experiment)).toolbox
+                tools[place] = () if toolbox is None else tuple(toolbox.specs)
+            async with players.for_episode(planned) as (model, extractor):
+                results.append(await play(planned, model, extractor, experiment))
+    finally:
+        await database.close()
+    return Episodes(experiment, lambda: results, tools)
+
+
+class _Series:
+    """The graphs of an experiment, one after the other; a step back starts again."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._config = experiment_from(data, "the experiment")
+        self._graphs: Iterator[GraphInstance] = iter(())
+        self._next: float = math.inf  # not started
+
+    def part(self, first: int, end: int) -> list[GraphInstance]:
+        if first < self._next:
+            suite = suite_named(self._config.suite.name)
+            self._graphs, self._next = suite.graphs(self._config.suite, self._config.seed), 0
+        graphs = list(islice(self._graphs, first - int(self._next), end - int(self._next)))
+        self._next = end
+        return graphs
+
+
+@lru_cache(maxsize=1)
+def _series(experiment: str) -> _Series:
+    """The worker of one process; its parts come in ascending order."""
+    return _Series(json.loads(experiment))

@@ -12,8 +12,7 @@ import pytest
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.serve import mcp_http
-from graphwalk.serve.mcp import serve
-from graphwalk.serve.mcp_http import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS
+from graphwalk.serve.mcp import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS, serve
 from graphwalk.settings import Settings
 from tests.serve.mcp.servers import HttpServer, over_http
 
