@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,6 +22,8 @@ _OF_CALL = (
     "result",
 )
 _LARGEST = 2**63
+_ROWS = 1000
+"""Rows that are held in memory."""
 
 
 def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRow]]:
@@ -68,33 +70,41 @@ def cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
+Write: TypeAlias = Callable[[list[FlatRow]], object]
+"""Adds rows to a table."""
+
+
+def _export(
+    episodes: Episodes, out: Path, open_table: Callable[[ExitStack, Path, Mapping[str, type]], Write], suffix: str
+) -> None:
+    folder, tables = new_folder(out), columns_of(episodes)
+    with ExitStack() as stack:
+        write = {name: open_table(stack, folder / f"{name}{suffix}", columns) for name, columns in tables.items()}
+        for result in episodes:
+            for table, rows in rows_of(result, episodes.suite.score_type).items():
+                write[table](rows)
+
+
 def export_csv(episodes: Episodes, out: Path) -> None:
     """Write episodes.csv and calls.csv into a new folder.
 
     They have a row per episode, and one per call. An apostrophe precedes texts that a spreadsheet would execute.
     """
-    folder, tables = new_folder(out), columns_of(episodes)
-    with ExitStack() as stack:
-        writers = {}
-        for table, columns in tables.items():
-            file = stack.enter_context(new_file(folder / f"{table}.csv"))
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-            stack.callback(text.detach)
-            writers[table] = csv.writer(text, lineterminator="\n")
-            writers[table].writerow(columns)
-        for result in episodes:
-            for table, rows in rows_of(result, episodes.suite.score_type).items():
-                writers[table].writerows([_csv_text(row.get(name)) for name in tables[table]] for row in rows)
+    _export(episodes, out, _csv_table, ".csv")
+
+
+def _csv_table(stack: ExitStack, path: Path, columns: Mapping[str, type]) -> Write:
+    file = io.TextIOWrapper(stack.enter_context(new_file(path)), encoding="utf-8", newline="", write_through=True)
+    stack.callback(file.detach)
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    return lambda rows: writer.writerows([_csv_text(row.get(name)) for name in columns] for row in rows)
 
 
 def _csv_text(value: Any) -> Any:
     plain = cell(value)
     # Some programs end a text at a NUL, some refuse the file.
     return escape_formula(plain.replace("\0", "\\x00")) if isinstance(plain, str) else plain
-
-
-_ROWS = 1000
-"""Rows that are held in memory."""
 
 
 def export_parquet(episodes: Episodes, out: Path) -> None:
@@ -104,37 +114,29 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
     'graphwalk-agents[parquet]'
     """
     check_pyarrow()
-    folder, tables = new_folder(out), columns_of(episodes)
-    with ExitStack() as stack:
-        writers = {table: _Table(stack, folder / f"{table}.parquet", columns) for table, columns in tables.items()}
-        for result in episodes:
-            for table, rows in rows_of(result, episodes.suite.score_type).items():
-                writers[table].add(rows)
-        for writer in writers.values():
-            writer.flush()
+    _export(episodes, out, _parquet_table, ".parquet")
 
 
-class _Table:
-    """One file while it is written, a group of rows after the other."""
+def _parquet_table(stack: ExitStack, path: Path, columns: Mapping[str, type]) -> Write:
+    """Open a table that is written in groups of rows."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
 
-    def __init__(self, stack: ExitStack, path: Path, columns: dict[str, type]) -> None:
-        from pyarrow.parquet import ParquetWriter
+    schema, held = arrow_schema(columns), list[FlatRow]()
+    writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema))
 
-        self._columns, self._rows = columns, list[FlatRow]()
-        self._schema = arrow_schema(columns)
-        self._writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), self._schema))
+    def typed(value: Any, kind: type) -> Any:
+        return None if value is None else kind(cell(value))
 
-    def add(self, rows: list[FlatRow]) -> None:
-        self._rows += rows
-        if len(self._rows) >= _ROWS:
-            self.flush()
+    def flush() -> None:
+        table = {name: [typed(row.get(name), kind) for row in held] for name, kind in columns.items()}
+        writer.write_table(pyarrow.table(table, schema))
+        held.clear()
 
-    def flush(self) -> None:
-        import pyarrow
+    def add(rows: list[FlatRow]) -> None:
+        held.extend(rows)
+        if len(held) >= _ROWS:
+            flush()
 
-        def typed(value: Any, kind: type) -> Any:
-            return None if value is None else kind(cell(value))
-
-        table = {name: [typed(row.get(name), kind) for row in self._rows] for name, kind in self._columns.items()}
-        self._writer.write_table(pyarrow.table(table, self._schema))
-        self._rows.clear()
+    stack.callback(flush)
+    return add

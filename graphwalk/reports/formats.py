@@ -1,9 +1,8 @@
 """Reports and comparisons on a terminal, and as JSON, CSV and Markdown."""
 
-import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -15,7 +14,7 @@ from graphwalk.console import counted
 from graphwalk.reports.compare import PAIRS_NOTE, RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Reference, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables
-from graphwalk.reports.text_table import csv_cell, fitting_columns, legend, markdown_table, rendered
+from graphwalk.reports.text_table import csv_text, fitting_columns, legend, markdown_table, rendered
 from graphwalk.sanitise import escape_markdown, one_line
 from graphwalk.types.episode import SCHEMA_VERSION
 
@@ -45,15 +44,8 @@ def to_csv(report: Report) -> str:
         for name, (low, high) in row.get("intervals", {}).items():
             lines[-1] |= {f"{name}_low": low, f"{name}_high": high}
             ends |= dict.fromkeys((f"{name}_low", f"{name}_high"))
-    return _csv(list(dict.fromkeys(["table", "group", *names, "note", *ends])), lines)
-
-
-def _csv(fields: list[str], lines: Iterable[Mapping[str, Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, fields, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: csv_cell(value) for name, value in line.items()} for line in lines)
-    return stream.getvalue()
+    columns = dict.fromkeys(["table", "group", *names, "note", *ends])
+    return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
@@ -149,7 +141,8 @@ def comparison_csv(made: RunComparison) -> str:
                 lines.append(line | {"difference_low": low, "difference_high": high})
     lines += [{**one, "table": "changed", "commands": "; ".join(one["commands"])} for one in made.changed]
     lines += [{"table": "note", "no_interval": note} for note in made.notes]
-    return _csv(list(dict.fromkeys(name for line in lines for name in line)), lines)
+    columns = dict.fromkeys(name for line in lines for name in line)
+    return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 
 
 def comparison_markdown(made: RunComparison) -> str:

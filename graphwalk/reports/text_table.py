@@ -3,6 +3,8 @@
 Texts are sanitised for spreadsheets, browsers and terminals.
 """
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -110,9 +112,13 @@ def legend(headers: Iterable[Header]) -> Iterator[str]:
         yield " ".join(texts)
 
 
-def csv_cell(value: Any) -> Any:
-    """Return a value for CSV: numbers unchanged, texts on one line and escaped for spreadsheets."""
-    return escape_formula(one_line(value)) if isinstance(value, str) else value
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return CSV: numbers unchanged, texts on one line and escaped for spreadsheets."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([escape_formula(one_line(v)) if isinstance(v, str) else v for v in row] for row in rows)
+    return stream.getvalue()
 
 
 def markdown_table(table: TextTable) -> str:

@@ -12,7 +12,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import anyio
@@ -153,13 +153,12 @@ class _Handlers:
 
     toolbox: GraphToolbox
     tools: dict[str, Tool]
-    offers: ListToolsResult
     schema: str
     settings: Settings
-    turns: asyncio.Semaphore
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CALLS_AT_ONCE))
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return self.offers
+        return ListToolsResult(tools=[_offer(self.tools[spec.name], spec) for spec in self.toolbox.specs])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
@@ -190,18 +189,10 @@ def graph_server(
     name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, settings: Settings
 ) -> Server[Any]:
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
-    toolbox = GraphToolbox(store, schema, tools, agent)
-    by_name = {tool.name: tool for tool in tools}
     text = schema_text(schema, agent)
     template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
-    handlers = _Handlers(
-        toolbox,
-        by_name,
-        ListToolsResult(tools=[_offer(by_name[spec.name], spec) for spec in toolbox.specs]),
-        text,
-        settings,
-        asyncio.Semaphore(CALLS_AT_ONCE),
-    )
+    toolbox = GraphToolbox(store, schema, tools, agent)
+    handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, settings)
     return Server(
         "graphwalk",
         version=__version__,
