@@ -25,10 +25,9 @@ from graphwalk.api.agents import (
     openai_tools,
     schema_prompt,
 )
-from graphwalk.api.graphs import generate_graph, generate_maze, read_graph, write_graph
+from graphwalk.api.graphs import Store, aopen_store, generate_graph, generate_maze, open_store, read_graph, write_graph
 from graphwalk.api.questions import aask, ask
 from graphwalk.api.runs import Run, amake_tasks, aplay, arun, make_tasks, open_run, play, run
-from graphwalk.api.stores import Store, aopen_store, open_store
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
 from graphwalk.models.base import Model

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
+from graphwalk.api.graphs import Store, close_with
 from graphwalk.api.questions import AnyModel, as_model
-from graphwalk.api.stores import Store, close_with
 from graphwalk.asynchronous import run_in_background
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
