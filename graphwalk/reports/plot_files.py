@@ -223,7 +223,7 @@ def _stacked(plot: Plot, canvas: "Canvas") -> None:
     ends = dict.fromkeys(players, 0.0)
     for number, one in enumerate(panel.series):
         middle = _OUTCOMES[1 + (number - 1) % (len(_OUTCOMES) - 2)]
-        colour = {"right": _OUTCOMES[0], "failed": _OUTCOMES[-1]}.get(one.name, middle)
+        colour = {"correct": _OUTCOMES[0], "failed": _OUTCOMES[-1]}.get(one.name, middle)
         known = {str(p.x): p.y for p in one.points}
         starts, widths = [ends[player] for player in players], [known.get(player, 0.0) for player in players]
         axes.barh(range(len(players)), widths, left=starts, height=0.62, color=colour, label=_label(one.name))
