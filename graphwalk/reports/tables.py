@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -154,12 +155,22 @@ class Fact:
 
 @dataclass(frozen=True)
 class Line:
-    """A line: its names, the rows of its models by (published, model, setting), and its baselines by model."""
+    """A line: its names, and the rows of models that belong to it."""
 
     names: tuple[str, ...]
-    rows: Mapping[tuple[bool, str, str], ReportRow]
-    baselines: Mapping[str, ReportRow]
-    tasks: int
+    ours: Sequence[ReportRow]
+    baselines: Sequence[ReportRow] = ()
+    published: Sequence[ReportRow] = ()
+
+    @property
+    def tasks(self) -> int:
+        return max((row["tasks"] for row in (*self.ours, *self.baselines)), default=0)
+
+    @cached_property
+    def rows(self) -> Mapping[tuple[bool, str, str], ReportRow]:
+        """The rows by published, model and setting."""
+        groups = ((self.ours, False), (self.published, True))
+        return {(paper, row["model"], row["setting"]): row for rows, paper in groups for row in rows}
 
 
 def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None, group: Any = None) -> Line:
@@ -173,10 +184,7 @@ def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None,
         ours, baselines, published = (
             [r for r in rows if r[grouping] == group] for rows in (ours, baselines, published)
         )
-    rows = {(False, row["model"], row["setting"]): row for row in ours}
-    rows |= {(True, row["model"], row["setting"]): row for row in published}
-    tasks = max((row["tasks"] for row in (*ours, *baselines)), default=0)
-    return Line(names, rows, {row["model"]: row for row in baselines}, tasks)
+    return Line(names, ours, baselines, published)
 
 
 def counts_table(
@@ -214,7 +222,7 @@ def _correct(row: ReportRow) -> str:
 
 
 def _fact(line: Line, fact: Fact) -> str:
-    row = line.baselines.get(fact.player, {})
+    row: ReportRow = next((row for row in line.baselines if row["model"] == fact.player), {})
     if row.get(fact.field) is None:
         return UNKNOWN
     known = row["known"].get(fact.field, row["tasks"])

@@ -90,7 +90,7 @@ def _published(
     differences = published_differences(config)
     if extractor_missed:
         differences = [*differences, ("extractor", config["extractor"]["model"], "none (no API key)")]
-    if not differences:
+    if not differences or reference is None:
         return reference, []
     hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
     return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]

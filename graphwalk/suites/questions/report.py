@@ -306,7 +306,7 @@ def _both_scores(report: Report, question: str) -> Iterator[Line]:
     rows = [row for row in report.groups["question"] if row["question"] == question]
     for name, field in (("in the keys", "keys_right"), ("in all properties", "all_properties_right")):
         if known := [{**row, "correct": row[field]} for row in rows if row[field] is not None]:
-            yield Line(("", f"– {name}"), known, (), ())
+            yield Line(("", f"– {name}"), known)
 
 
 def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
