@@ -186,8 +186,7 @@ def traces(
     """
     from graphwalk.evaluation.splits import manifest_path, write_manifest
     from graphwalk.experiments.loading import load_experiment
-    from graphwalk.training.played import trace_rows
-    from graphwalk.training.traces import ChatForm, TraceOptions
+    from graphwalk.training.traces import ChatForm, TraceOptions, trace_rows
     from graphwalk.types.episode import SCHEMA_VERSION
 
     flags: dict[str, Any] = {"models": model or ["scripted/expert"], "store": "embedded"}

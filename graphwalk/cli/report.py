@@ -108,8 +108,7 @@ def print_report(run: "RunFolder", format: Format, *, tables: int | None = None)
     from graphwalk.runs.reporting import report_of
 
     if format == "html":
-        from graphwalk.serve.page import page_texts
-        from graphwalk.serve.page_content import content_of
+        from graphwalk.serve.page import content_of, page_texts
 
         for text in page_texts([content_of(run)]):
             data(text.removesuffix("\n"))

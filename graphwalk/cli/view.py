@@ -64,8 +64,7 @@ def view(
 def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path, title: str) -> None:
     """Write episodes as a page, or as a drawing in one of the suite's formats."""
     if out.suffix.lower() in _PAGE:
-        from graphwalk.serve.page import write_page
-        from graphwalk.serve.page_content import RunContent, episodes_of
+        from graphwalk.serve.page import RunContent, episodes_of, write_page
 
         episodes = episodes_of(records, suite.name)
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
@@ -93,8 +92,7 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
     from graphwalk.runs.listing import heads, list_runs
     from graphwalk.runs.result import key_of
     from graphwalk.runs.run_folder import RunFolder
-    from graphwalk.serve.page import write_page
-    from graphwalk.serve.page_content import content_of
+    from graphwalk.serve.page import content_of, write_page
 
     folders = []
     for place in places:

@@ -122,15 +122,23 @@ def read_arguments(call: ToolCall) -> tuple[dict[str, Any], str | None]:
     return whole(arguments), None
 
 
+def outcome_of(result: Result) -> dict[str, Any]:
+    return {
+        "exit_status": str(result.exit_status),
+        "answer": result.answer,
+        "target": result.task.get("gold"),
+        "score": result.score,
+    }
+
+
 def is_language_model(name: str) -> bool:
     return not name.startswith(("scripted/", "human/", "replay/"))
 
 
 def file_name(*words: str, ending: str) -> str:
     """Return a file name for these words; other words give another name."""
-    said = "\x1f".join(words)
     plain = _UNSAFE.sub("-", "_".join(words)).strip("-.")[:_LONGEST_NAME]
-    digest = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:8]
+    digest = hashlib.sha256("\x1f".join(words).encode("utf-8", "replace")).hexdigest()[:8]
     return f"{plain}-{digest}{ending}"
 
 
