@@ -14,7 +14,7 @@ from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.evaluation.values import parse_json
-from graphwalk.tools.readings import other_readings
+from graphwalk.tools.arguments import other_readings
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Row, Value, shown
