@@ -10,6 +10,7 @@ import pkgutil
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -180,7 +181,9 @@ def _open_client(variable: str, address: str, settings: Settings, arguments: Map
     from openai import AsyncOpenAI
 
     host = _check_address(f"{variable}_BASE_URL", address)
-    name, local = f"{variable}_API_KEY", _on_this_machine(host)
+    name, local = f"{variable}_API_KEY", host == "localhost"
+    with suppress(ValueError):
+        local = local or ip_address(host).is_loopback
     if local:
         key = settings.get(name, "none")
     else:
@@ -236,10 +239,3 @@ def _check_address(variable: str, address: str) -> str:
     if not (good and url.hostname and address.isprintable() and " " not in address):
         raise ConfigError(f"{variable} is not the address of a server", hint="write it as https://host/v1")
     return url.hostname
-
-
-def _on_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
