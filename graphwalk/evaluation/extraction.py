@@ -230,12 +230,13 @@ def _reading(shape: Shape, group: Sequence[tuple[Candidate, tuple[Fit, str]]]) -
 def _left_over(chosen: Reading, shapes: Sequence[Shape], candidates: Candidates) -> bool:
     """Return True if something like an answer, or an empty list, follows the chosen one and is not in it."""
     held = items_of(chosen.answer)
-    for shape in shapes:
-        for reading in _readings(shape, candidates):
-            more = bool(held) if shape.empty else not items_of(reading.answer) <= held
-            if more and reading.start >= chosen.end and (reading.stated or shape.joins):
-                return True
-    return False
+    return any(
+        reading.start >= chosen.end
+        and (reading.stated or shape.joins)
+        and (bool(held) if shape.empty else not items_of(reading.answer) <= held)
+        for shape in shapes
+        for reading in _readings(shape, candidates)
+    )
 
 
 def _is_denied(chosen: Reading, text: str) -> bool:

@@ -4,7 +4,7 @@ The graph is the cluster. Repeats of a task are averaged first, so that a task c
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -63,10 +63,9 @@ class Estimate:
 
     def scaled(self, factor: float) -> "Estimate":
         """Return the estimate in another unit, for example percent; `factor` is positive."""
-        parts = (self.value, self.low, self.high, self.error)
-        return Estimate(
-            *(None if p is None else p * factor for p in parts), self.n, self.clusters, self.df, self.reason
-        )
+        names = ("value", "low", "high", "error")
+        scaled = {name: part * factor for name in names if (part := getattr(self, name)) is not None}
+        return replace(self, **scaled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +276,9 @@ def compare(first: Outcomes, second: Outcomes, *, seed: int) -> list[Comparison]
     columns = zip(estimate_means(differences), sign_flips(differences, seed=seed), better, worse, strict=True)
     compared = []
     for e, flips, more, less in columns:
-        known = e.value is not None and e.df is not None and e.error
-        p_value = float(2 * stdtr(e.df, -abs(e.value / e.error))) if known else None
+        p_value = None
+        if e.value is not None and e.df is not None and e.error:
+            p_value = float(2 * stdtr(e.df, -abs(e.value / e.error)))
         compared.append(Comparison(e, p_value, flips, more, less, e.n - more - less, mcnemar_exact(more, less)))
     return compared
 

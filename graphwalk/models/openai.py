@@ -192,8 +192,8 @@ class OpenAIModel:
                 raise ModelError("a header or the key holds characters that HTTP does not carry") from None
             return await self._post(clean, on_text)
         except openai.APIStatusError as error:
-            said = error.response.text if error.body is None else error.body
-            raise status_error(error.status_code, error.response.headers, said, self._source) from None
+            reason = error.response.text if error.body is None else error.body
+            raise status_error(error.status_code, error.response.headers, reason, self._source) from None
         except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
             # The package does not wrap all exceptions of its transport and of streams.
             raise self._unreachable(error) from None

@@ -45,7 +45,11 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
         return None
     if found.input_mtok is None or found.output_mtok is None:
         return None  # a price that is not per token
-    rates = {"input": found.input_mtok, "output": found.output_mtok, "cached_input": found.cache_read_mtok}
+    rates: dict[str, Any] = {
+        "input": found.input_mtok,
+        "output": found.output_mtok,
+        "cached_input": found.cache_read_mtok,
+    }
     # Of several steps for long inputs the first counts.
     steps = {rate.tiers[0].start for rate in rates.values() if getattr(rate, "tiers", None)}
     long = LongRates(above=min(steps), **_at(rates, min(steps) + 1)) if steps else None

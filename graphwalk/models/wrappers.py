@@ -72,7 +72,18 @@ class Guarded(Wrapper):
             reply = await self.inner.complete(messages, tools, options)
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-            return self._without_secrets(reply)
+            redact, message = self._secrets.redact_certain, reply.message
+            state = None if message.provider_state is None else json.loads(redact(json.dumps(message.provider_state)))
+            clean = replace(
+                message,
+                content=None if message.content is None else redact(message.content),
+                reasoning=None if message.reasoning is None else redact(message.reasoning),
+                tool_calls=tuple(
+                    ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls
+                ),
+                provider_state=state,
+            )
+            return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
         except ModelError as error:
             error.args = (self._secrets.redact_error(str(error)),)
             error.hint = self._secrets.redact(error.hint)
@@ -85,18 +96,6 @@ class Guarded(Wrapper):
         close = None if self._lent else getattr(self.inner, "close", None)
         if close is not None:
             await close()
-
-    def _without_secrets(self, reply: Reply) -> Reply:
-        redact, message = self._secrets.redact_certain, reply.message
-        content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
-        calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
-        state = message.provider_state
-        if state is not None:
-            written = json.dumps(state)
-            clean = redact(written)
-            state = state if clean is written else json.loads(clean)
-        message = replace(message, content=content, reasoning=reasoning, tool_calls=calls, provider_state=state)
-        return replace(reply, message=message, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
 
 
 class Deadline(Wrapper):
