@@ -22,9 +22,9 @@ from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Page, Result
 from graphwalk.suites.reference import ReferenceWalk, WalkCounter, calls_of, count, prompt_tokens
+from graphwalk.tools.arguments import as_parameter, shown_alike
 from graphwalk.tools.observed import KEY, RelationshipRow
-from graphwalk.tools.readings import as_parameter, shown_alike
-from graphwalk.tools.rows import canonical_rows
+from graphwalk.tools.results import canonical_rows
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import MISSING, Column, PropertyGraph, Relationship, value_order
