@@ -22,10 +22,10 @@ from graphwalk.graphs.formats.common import write_lines
 from graphwalk.graphs.formats.csv import ARGUMENTS, csv_line, write_csv_folder
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.stores.neo4j.admin import BY_HAND, LEDGER, Load, Loads, check_labels, facts_of, form_of
+from graphwalk.stores.neo4j.admin import BY_HAND, Load, Loads, check_labels, facts_of, form_of
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
-from graphwalk.types.graph import Column, PropertyGraph
+from graphwalk.types.graph import LEDGER, Column, PropertyGraph
 
 _WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""

@@ -261,7 +261,6 @@ class GraphSpec(Spec):
 
     @model_validator(mode="after")
     def _check_words(self) -> Self:
-        """Longer words never run out."""
         classes = self.labels + self.relationship_types
         words = classes + (classes * self.properties + 1) * (self.values + 1)
         if self.short_names and words > (most := short_words_of(self.names)):
@@ -273,7 +272,7 @@ class GraphSpec(Spec):
 
     @property
     def pairs(self) -> int:
-        """Number of ordered label pairs that each relationship type spans."""
+        """Return the number of ordered label pairs that each relationship type spans."""
         return max(1, round(self.pair_fraction * self.labels**2))
 
     @property
@@ -285,7 +284,7 @@ class GraphSpec(Spec):
 
     @property
     def _full_degree(self) -> float:
-        """Expected number of outgoing relationships of a node at density 1."""
+        """Return the expected number of outgoing relationships of a node at density 1."""
         neighbours = self.nodes if self.self_loops else self.nodes - 1
         return self.relationship_types * self.pairs / self.labels**2 * neighbours
 
@@ -303,7 +302,7 @@ Pools = dict[str, tuple[Value, ...]]
 
 
 def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
-    """Graph number `index` of a series; it depends on its spec, the seed and the index alone.
+    """Return graph number `index` of a series; it depends on its spec, the seed and the index alone.
 
     Names, nodes, relationships and values are drawn separately: with another `missing_rate` the relationships stay.
     Labels and types without nodes or relationships are left out.

@@ -14,7 +14,7 @@ _NODES = 20_000
 
 
 def graph_rows(spec: GraphSpec, seed: int, first: int, count: int) -> Rows:
-    """So many graphs of a series, from number `first` on; the count of `spec` counts for nothing."""
+    """Return `count` graphs of a series, from number `first` on; the count of `spec` is ignored."""
     return Rows(
         name="graphs",
         of=partial(_graphs, spec, seed),

@@ -35,7 +35,7 @@ _DURATION = re.compile(
 )
 _NANOSECONDS = 10**9
 KINDS: tuple[TemporalKind, ...] = get_args(TemporalKind)
-FUNCTIONS: dict[str, TemporalKind] = {kind.replace(" ", ""): kind for kind in KINDS}
+TEMPORAL_FUNCTIONS: dict[str, TemporalKind] = {kind.replace(" ", ""): kind for kind in KINDS}
 """Names of Cypher's functions and of the types of Neo4j's importer, in lower case: "localtime"."""
 _INT64 = 2**63
 

@@ -18,8 +18,8 @@ from xml.parsers.expat import ExpatError
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.types.episode import SCHEMA_VERSION
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import FUNCTIONS, read_temporal, temporal_of
+from graphwalk.types.graph import KEY, LEDGER, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal, temporal_of
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
 V = TypeVar("V")
@@ -67,8 +67,6 @@ def read_text(path: Path) -> str:
         return file.read()
 
 
-_LEDGER, _OWN_PREFIX = "GraphWalkLoad", "gw_"
-"""Labels by which GraphWalk finds its graphs in a Neo4j."""
 _LONGEST_QUOTE = 100
 _SINGLE = (str, int, float, bool, Temporal, Point, bytes)
 
@@ -106,12 +104,11 @@ def checked_text(where: str, value: Any) -> str:
 def checked_labels(where: str, labels: Iterable[Any]) -> tuple[str, ...]:
     """Return the labels, sorted and distinct. Raise ValueError for an invalid or reserved label."""
     found = sorted({checked_text(f"{where}, label", label) for label in labels})
-    for label in found:
-        if label == _LEDGER or label.startswith(_OWN_PREFIX):
-            raise ValueError(
-                f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by {_LEDGER} and labels "
-                f"that begin with {_OWN_PREFIX}, so rename it"
-            )
+    for label in filter(is_reserved, found):
+        raise ValueError(
+            f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by {LEDGER} and labels "
+            f"that begin with {OUR_PREFIX}, so rename it"
+        )
     return tuple(found)
 
 
@@ -259,7 +256,7 @@ def both_directions(relationships: Iterable[Relationship]) -> Iterator[Relations
             yield replace(relationship, source=relationship.target, target=relationship.source)
 
 
-_TEMPORAL_NAME = {kind: name for name, kind in FUNCTIONS.items()}
+_TEMPORAL_NAME = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _WHOLE = re.compile(r"\s*[+-]?\d{1,400}\s*", re.ASCII)
 _FLOATS = {name.lower(): value for name, value in SPECIAL_FLOATS.items()} | {"inf": math.inf, "-inf": -math.inf}
@@ -268,7 +265,7 @@ _LONGEST_NUMBER = 400
 
 
 def type_name(value: Value) -> str:
-    """Return string, long, double, boolean, bytes, point or a name of `FUNCTIONS`.
+    """Return string, long, double, boolean, bytes, point or a name of `TEMPORAL_FUNCTIONS`.
 
     The type of a list is that of its items with [] behind it, string[] if it is empty.
     """
@@ -328,7 +325,7 @@ def read_point_text(text: str, defaults: Mapping[str, Any] | None = None) -> Poi
     for entry in found[1].split(","):
         name, _, value = entry.partition(":")
         fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
-    readers = {"crs": str, "srid": _read_whole}
+    readers: dict[str, Callable[[str], Any]] = {"crs": str, "srid": _read_whole}
     return point_of({name: readers.get(name, _read_float)(value) for name, value in fields.items()})
 
 
@@ -348,7 +345,7 @@ _READERS: dict[str, Callable[[str], Value]] = {
     "boolean": _read_boolean,
     "bytes": _read_bytes,
     "point": read_point_text,
-    **{name: partial(read_temporal, kind=kind) for name, kind in FUNCTIONS.items()},
+    **{name: partial(read_temporal, kind=kind) for name, kind in TEMPORAL_FUNCTIONS.items()},
 }
 
 
@@ -370,10 +367,6 @@ def node_attributes(node: Node) -> dict[str, Any]:
 def relationship_attributes(relationship: Relationship) -> dict[str, Any]:
     _must_be_free("type", f"{relationship.source} to {relationship.target}", relationship.properties)
     return {"type": relationship.type, **by_name(relationship.properties)}
-
-
-KEY = "key"
-"""The name under which stores and tools show the key of a node; no property can have it."""
 
 
 def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:

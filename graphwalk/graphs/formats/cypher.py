@@ -23,10 +23,10 @@ from graphwalk.graphs.formats.common import (
 )
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import FUNCTIONS, read_temporal
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
-_FUNCTION_OF = {kind: name for name, kind in FUNCTIONS.items()}
+_FUNCTION_OF = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
 _PLAIN_STRING = r"'(?:[^'\\]|\\.)*'"
 _SINGLE = re.compile(
     rf"(?P<string>{_PLAIN_STRING})|(?P<function>[a-z]+)\((?P<argument>{_PLAIN_STRING}|\{{[^{{}}]*\}})\)|(?P<word>[^\s,'`{{}}()\[\]]+)"
@@ -109,9 +109,9 @@ def _read_single(text: str, position: int) -> tuple[Value | None, int]:
 def _call(function: str, argument: str) -> Value:
     if function == "point":
         return read_point_text(argument)
-    if function not in FUNCTIONS or not argument.startswith("'"):
+    if function not in TEMPORAL_FUNCTIONS or not argument.startswith("'"):
         raise ValueError(f"{function}({argument[:40]}) is not a value")
-    return read_temporal(_unescaped(argument[1:-1]), FUNCTIONS[function])
+    return read_temporal(_unescaped(argument[1:-1]), TEMPORAL_FUNCTIONS[function])
 
 
 def _number(word: str) -> int | float:
