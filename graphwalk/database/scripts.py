@@ -97,7 +97,8 @@ async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
 async def _run(path: Path, statement: Statement, parameters: dict[str, Any], connection: Connection) -> None:
     try:
         if statement.kind == "cypher":
-            await connection.write_once(statement.text, parameters, SECONDS)
+            # Once, since it may not be idempotent.
+            await connection.read(statement.text, parameters, SECONDS, mode="WRITE", once=True)
         elif statement.text.startswith("{"):
             [(_, [values])] = await connection.read(f"RETURN {statement.text}", parameters, SECONDS)
             parameters.update(values)

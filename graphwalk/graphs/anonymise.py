@@ -15,7 +15,7 @@ import numpy as np
 import graphwalk.seeds as seeds
 from graphwalk.files import write_whole
 from graphwalk.graphs.generate import WordMaker, node_keys
-from graphwalk.types.graph import Column, NodeTable, PropertyGraph, RelationshipTable
+from graphwalk.types.graph import Column, PropertyGraph
 from graphwalk.types.values import Point, Temporal, Value, shown
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(.*)", re.DOTALL)
@@ -165,7 +165,7 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
     words = _Words(rng, graph)
     labels = words.named({label for t in graph.node_tables for label in t.labels}, str.capitalize)
     types = words.named({table.type for table in graph.relationship_tables}, str.upper)
-    properties = words.named({name for table in _tables(graph) for name in table.columns}, str.lower)
+    properties = words.named({name for columns in graph.all_columns() for name in columns}, str.lower)
     keys = dict(zip(graph.keys, words.keys(len(graph.keys)), strict=True))
     plain = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
     texts = {**words.named(plain - keys.keys() - {""}, str.lower), **keys, "": ""}
@@ -194,15 +194,10 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
 def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
     """Return the distinct values of each property, over all nodes and relationships."""
     found: defaultdict[str, list[Value]] = defaultdict(list)
-    for table in _tables(graph):
-        for name, column in sorted(table.columns.items()):
+    for columns in graph.all_columns():
+        for name, column in sorted(columns.items()):
             found[name] += column.canonical().pool
     return found
-
-
-def _tables(graph: PropertyGraph) -> Iterator[NodeTable | RelationshipTable]:
-    yield from graph.node_tables
-    yield from graph.relationship_tables
 
 
 def _leaves(values: Iterable[Value]) -> Iterator[Value]:
@@ -220,7 +215,7 @@ class _Words:
     def __init__(self, rng: np.random.Generator, graph: PropertyGraph) -> None:
         self._rng = rng
         self._maker = WordMaker(rng)
-        names = {name for table in _tables(graph) for name in table.columns}
+        names = {name for columns in graph.all_columns() for name in columns}
         names |= {label for table in graph.node_tables for label in table.labels}
         names |= {table.type for table in graph.relationship_tables}
         texts = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}

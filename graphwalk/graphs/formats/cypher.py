@@ -95,23 +95,18 @@ def _read_single(text: str, position: int) -> tuple[Value | None, int]:
     match = _SINGLE.match(text, position)
     if match is None:
         raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
-    if match["string"] is not None:
-        value: Value | None = _unescaped(match["string"][1:-1])
-    elif match["function"] is not None:
-        value = _call(match["function"], match["argument"])
-    elif match["word"] in _WORDS:
-        value = _WORDS[match["word"]]
+    string, function, argument, word = match.group("string", "function", "argument", "word")
+    if string is not None:
+        value: Value | None = _unescaped(string[1:-1])
+    elif function == "point":
+        value = read_point_text(argument)
+    elif function in TEMPORAL_FUNCTIONS and argument.startswith("'"):
+        value = read_temporal(_unescaped(argument[1:-1]), TEMPORAL_FUNCTIONS[function])
+    elif word in _WORDS:
+        value = _WORDS[word]
     else:
-        value = _number(match["word"])
+        value = _number(word or match[0])
     return value, match.end()
-
-
-def _call(function: str, argument: str) -> Value:
-    if function == "point":
-        return read_point_text(argument)
-    if function not in TEMPORAL_FUNCTIONS or not argument.startswith("'"):
-        raise ValueError(f"{function}({argument[:40]}) is not a value")
-    return read_temporal(_unescaped(argument[1:-1]), TEMPORAL_FUNCTIONS[function])
 
 
 def _number(word: str) -> int | float:
@@ -172,7 +167,7 @@ _RELATIONSHIP = re.compile(
     rf"CREATE \(a\)-\[:{_NAME}(?: \{{(.*)\}})?\]->\(b\);"
 )
 _LABEL = re.compile(rf":{_NAME}")
-_ENTRY = re.compile(rf"{_NAME}: ")
+_ENTRY = re.compile(rf"(?:\A|, ){_NAME}: ")
 
 
 def read_cypher(path: Path) -> PropertyGraph:
@@ -228,10 +223,6 @@ def _entries(text: str | None) -> dict[str, Any]:
         if name in entries:
             raise ValueError(f"the property {name!r} is there twice")
         entries[name], position = _read_literal(text, match.end())
-        if position < len(text):
-            if not text.startswith(", ", position):
-                raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
-            position += 2
     return entries
 
 

@@ -106,10 +106,6 @@ class Connection:
                     raise
             await asyncio.sleep(FIRST_PAUSE)
 
-    async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
-        """Send a statement of a user's script once: it may not be idempotent."""
-        await self.read(cypher, parameters, seconds, mode="WRITE", once=True)
-
     async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
         """Return up to `rows` rows of a query that a model wrote; send it again only after a lost connection.
 

@@ -3,8 +3,8 @@
 import asyncio
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, Literal
@@ -334,11 +334,9 @@ class SchemaReader:
             )
             names = sorted({row[0] for found in rows for row in found} & set(shown))
             return await self._counted(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
-        counts = await self._counts(f"(:{quote(name)})" for name in shown)
-        hidden = await self._of_hidden("MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
+        found = await self._exact(shown, "(:{})", "MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
         [[unlabelled]] = await self._rows(_UNLABELLED)
-        found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
-        return [(name, count) for name, count in [*found, ("", unlabelled)] if count > 0]
+        return [*found, ("", unlabelled)] if unlabelled else found
 
     async def _types(self) -> list[tuple[str, int | None]]:
         """Return the types of shown relationships with their counts; None if the count is unknown."""
@@ -347,26 +345,19 @@ class SchemaReader:
         shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
         if self._dialect.labels is not None:
             return await self._counted(shown, _COUNT_BETWEEN)
-        counts = await self._counts(f"()-[:{quote(name)}]->()" for name in shown)
-        hidden = await self._of_hidden("MATCH (:{})-[r]->() RETURN type(r), count(*)")
-        found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
-        return [(name, count) for name, count in found if count > 0]
+        return await self._exact(shown, "()-[:{}]->()", "MATCH (:{})-[r]->() RETURN type(r), count(*)")
 
-    async def _counts(self, patterns: Iterable[str]) -> list[int]:
-        """Return the number of matches of each pattern, from the server's statistics."""
+    async def _exact(self, names: Sequence[str], pattern: str, hidden: str) -> list[tuple[str, int | None]]:
+        """Return names with their counts from the server's statistics, without those of hidden nodes."""
+        columns = [f"COUNT {{ {pattern.format(quote(name))} }} AS c{number}" for number, name in enumerate(names)]
         counts: list[int] = []
-        columns = [f"COUNT {{ {pattern} }} AS c{number}" for number, pattern in enumerate(patterns)]
         for start in range(0, len(columns), AT_ONCE):
             counts += (await self._rows(f"RETURN {', '.join(columns[start : start + AT_ONCE])}"))[0]
-        return counts
-
-    async def _of_hidden(self, query: str) -> Counter[str]:
-        """Return the number of hidden nodes or relationships of each name."""
-        found: Counter[str] = Counter()
+        left = dict(zip(names, counts, strict=True))
         if self._dialect.hidden:
-            for name, count in await self._rows(query.format("|".join(map(quote, self._dialect.hidden)))):
-                found[name] = count
-        return found
+            for name, count in await self._rows(hidden.format("|".join(map(quote, self._dialect.hidden)))):
+                left[name] = left.get(name, 0) - count
+        return [(name, count) for name, count in left.items() if count > 0]
 
     async def _counted(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
         """Count up to `COUNTED` where the server has no statistics; leave out names with no match."""

@@ -159,10 +159,14 @@ class ExistingDialect(Dialect):
 
     def _called(self, variable: str) -> str:
         """Return Cypher for the key of a node."""
-        cases = [
-            f"WHEN {unique.has(variable, others)} THEN {self._before(variable, unique, others)}{unique.value(variable)}"
-            for unique, *others in self._alike()
-        ]
+        cases = []
+        for unique, *others in self._alike():
+            before = f"{literal(unique.label + ':')} + "
+            if others:
+                labels = ", ".join(map(literal, (unique.label, *others)))
+                before = f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
+            key = f"{before if self.names.labelled else ''}{unique.value(variable)}"
+            cases.append(f"WHEN {unique.has(variable, others)} THEN {key}")
         return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
 
     def _alike(self) -> Iterator[tuple[UniqueProperty, *tuple[str, ...]]]:
@@ -188,14 +192,6 @@ class ExistingDialect(Dialect):
         return (
             f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
         )
-
-    def _before(self, variable: str, unique: UniqueProperty, others: Sequence[str]) -> str:
-        if not self.names.labelled:
-            return ""
-        if not others:
-            return f"{literal(unique.label + ':')} + "
-        labels = ", ".join(map(literal, (unique.label, *others)))
-        return f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
 
     def _id(self, variable: str) -> str:
         """Return Cypher for a key that is an element id."""
