@@ -118,7 +118,6 @@ class EmbeddedStore(GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GraphStore`."""
         return await self._values(cypher, parameters, self._timeout_ms)
 
     async def first(

@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -378,15 +377,12 @@ Fields = tuple[NDArray[np.integer], Sequence[str]]
 """A column of a file: codes, and the text for each of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Typed:
-    """A property of a table: for every value of its pool that is used a type and a text."""
+class _Typed(NamedTuple):
+    """A property of a table: its codes, and a type and a text for each value of its pool and for MISSING, the last."""
 
-    name: str
     codes: NDArray[np.int32]
-    types: Mapping[int, str]
-    texts: Sequence[str]
-    """The last is for MISSING."""
+    types: list[str]
+    texts: list[str]
 
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
@@ -447,13 +443,13 @@ def _written(
     delimiter: str,
 ) -> Iterator[str]:
     """Write a table and yield the names of its files; a property with values of two types needs several."""
-    typed = [_typed(name, columns[name], delimiter) for name in sorted(columns)]
-    for rows in _by_types(typed, len(next(iter(structure.values()))[0])):
+    typed = {name: _typed(columns[name], delimiter) for name in sorted(columns)}
+    for rows in _by_types(typed.values(), len(next(iter(structure.values()))[0])):
         fields = dict(structure)
-        for one in typed:
+        for title, one in typed.items():
             codes = one.codes[rows]
             if len(found := codes[codes != MISSING]):
-                fields[f"{one.name}:{one.types[int(found[0])]}"] = (one.codes, one.texts)
+                fields[f"{title}:{one.types[int(found[0])]}"] = (one.codes, one.texts)
         file = stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
         number = 2
         while file.lower() in names:  # some file systems ignore case
@@ -463,9 +459,8 @@ def _written(
         yield f"{file}.csv"
 
 
-def _typed(name: str, column: Column, delimiter: str) -> _Typed:
-    types: dict[int, str] = {}
-    texts = [""] * (len(column.pool) + 1)
+def _typed(column: Column, delimiter: str) -> _Typed:
+    types, texts = ([""] * (len(column.pool) + 1) for _ in range(2))
     for code in np.unique(column.codes[column.codes != MISSING]).tolist():
         value = column.pool[code]
         types[code] = "byte[]" if isinstance(value, bytes) else type_name(value)
@@ -479,22 +474,16 @@ def _typed(name: str, column: Column, delimiter: str) -> _Typed:
             texts[code] = csv_text(delimiter.join(map(value_text, value)))
         else:
             texts[code] = csv_text(value_text(value))
-    return _Typed(name, column.codes, types, texts)
+    return _Typed(column.codes, types, texts)
 
 
-def _by_types(typed: Sequence[_Typed], length: int) -> Iterator[Rows]:
+def _by_types(typed: Iterable[_Typed], length: int) -> Iterator[Rows]:
     """Yield the rows in groups in which every property has one type, in order of first occurrence."""
-    mixed = [one for one in typed if len(set(one.types.values())) > 1]
-    if not length:
+    mixed = (one for one in typed if len({*one.types} - {""}) > 1)
+    kinds = [np.unique(one.types, return_inverse=True)[1][one.codes] for one in mixed]
+    if not kinds:
+        yield from [np.arange(length)] if length else []
         return
-    if not mixed:
-        yield np.arange(length)
-        return
-    kinds = []
-    for one in mixed:
-        order = sorted(set(one.types.values()))
-        number = [order.index(one.types[code]) if code in one.types else MISSING for code in range(len(one.texts))]
-        kinds.append(np.array(number)[one.codes])
     _, first, group = np.unique(np.stack(kinds), axis=1, return_index=True, return_inverse=True)
     for number in np.argsort(first, kind="stable").tolist():
         yield np.flatnonzero(group.ravel() == number)

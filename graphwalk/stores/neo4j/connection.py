@@ -72,11 +72,9 @@ class Connection:
         return other
 
     async def ping(self) -> None:
-        """See `Checked`."""
         await self.at_once().read("RETURN 1 AS ready", {}, PING_SECONDS)
 
     async def check_content(self, *, thoroughly: bool) -> None:
-        """See `Checked`."""
         for check in list(self.content_checks):
             await check(thoroughly)
 

@@ -151,7 +151,6 @@ class ExistingStore(GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GraphStore`."""
         return await self._rows(cypher, parameters or {}, self._timeout_seconds)
 
     async def _rows(
@@ -180,7 +179,6 @@ class ExistingStore(GraphStore):
         return self._schemas[samples]
 
     async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
-        """See `GraphStore`."""
         schema, reader = await self.schema(samples), SchemaReader(self.connection, self.dialect, samples)
         nodes, relationships = list(schema.nodes), list(schema.relationships)
         if kind == "node":
@@ -195,7 +193,6 @@ class ExistingStore(GraphStore):
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        """See `GraphStore`."""
         found = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
         return shown_rows(found[:rows]), len(found) if len(found) <= rows else None
 

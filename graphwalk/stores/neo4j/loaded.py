@@ -187,7 +187,6 @@ class Neo4jStore(GraphStore):
         self._schemas: dict[int, Schema] = {}
 
     async def check_unchanged(self, generation: int) -> None:
-        """See `GraphStore`."""
         await self._database.check_unchanged(self)
         if self.generation != generation:
             raise StoreError(f"the graph {self.scope} was missing from Neo4j for a while: results in doubt")
@@ -199,7 +198,6 @@ class Neo4jStore(GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GraphStore`."""
         found = await self._connection.read(cypher, self.form.encoding.parameters(parameters), self._timeout_seconds)
         own = self._own
         return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]
