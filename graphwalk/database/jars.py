@@ -232,20 +232,20 @@ def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: No
 
     Raise StoreError if that fails.
     """
-    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", alone=False, tell=tell)
+    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", [], tell)
 
 
 def fetch_artifact(artifact: str) -> Path:
     """Return the folder with the jar of "GROUP:NAME:VERSION", without dependencies; see `fetch_jars`."""
-    return _fetched(artifact.replace(":", "-"), artifact, alone=True, tell=lambda step: None)
+    return _fetched(artifact.replace(":", "-"), artifact, ["-DexcludeTransitive=true"], lambda step: None)
 
 
-def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], object]) -> Path:
+def _fetched(name: str, artifact: str, options: Sequence[str], tell: Callable[[str], object]) -> Path:
     cache = cache_folder()
     target = cache / name
     if target.exists():
         return target
-    tell(f"fetching {artifact} with Maven, the first time only" + ("" if alone else " (some 150 MB)"))
+    tell(f"fetching {artifact} with Maven, the first time only (up to 150 MB)")
     make_folder(cache, error=StoreError)
     maven = shutil.which("mvn")
     if maven is None:
@@ -257,8 +257,7 @@ def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], obj
         pom, fetched = Path(scratch) / "pom.xml", Path(scratch) / "jars"
         pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
         command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={fetched}"]
-        command += ["-DexcludeTransitive=true"] if alone else []
-        if (said := _failed(command)) or not fetched.is_dir():
+        if (said := _failed([*command, *options])) or not fetched.is_dir():
             raise StoreError(
                 f"Maven could not fetch {artifact}:\n{said}",
                 hint="check the network and the Maven settings, then run the command again",

@@ -85,11 +85,8 @@ async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
         # Docker would need a second project next to that of `db up`, so only the jars are used.
         await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED)
         try:
-            connection = await connect(own, wait_seconds=30.0)
-            try:
+            async with await connect(own, wait_seconds=30.0) as connection:
                 yield connection
-            finally:
-                await connection.close()
         finally:
             await asyncio.to_thread(down, own, delete=True)
 

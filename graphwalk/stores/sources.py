@@ -45,11 +45,9 @@ async def open_source(
             yield OpenedGraph(source.name, store, None)
         return
     graph = await read_source(source, settings)
-    database = await open_database("embedded", settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds)
-    try:
+    run_id = secrets.token_hex(4)
+    async with await open_database("embedded", settings, run_id=run_id, timeout_seconds=timeout_seconds) as database:
         yield OpenedGraph(source.name, await database.load(graph), graph)
-    finally:
-        await database.close()
 
 
 @asynccontextmanager
@@ -61,17 +59,16 @@ async def _in_neo4j(
     from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
-    opened: ExistingStore | Neo4jDatabase
     if source.loaded is None:
-        opened = await ExistingStore.open(source, settings, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
-    else:
-        opened = await Neo4jDatabase.open(
-            settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-        )
-    try:
-        yield await opened.loaded(str(source.loaded)) if isinstance(opened, Neo4jDatabase) else opened
-    finally:
-        await opened.close()
+        async with await ExistingStore.open(
+            source, settings, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+        ) as store:
+            yield store
+        return
+    async with await Neo4jDatabase.open(
+        settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+    ) as database:
+        yield await database.loaded(source.loaded)
 
 
 async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:

@@ -15,6 +15,7 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavaila
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.settings import Settings
+from graphwalk.stores.base import Closing
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.health import FIRST_PAUSE, LONGEST_PAUSE, HealthCheck
@@ -42,7 +43,7 @@ NamesAndValues = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
 
 
-class Connection:
+class Connection(Closing):
     """Queries against one database of one server; many tasks may send them at the same time."""
 
     def __init__(

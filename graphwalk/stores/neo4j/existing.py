@@ -15,7 +15,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.settings import Settings
-from graphwalk.stores.base import GraphStore
+from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.cypher import Identifiers, quote, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
@@ -78,7 +78,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
-class ExistingStore(GraphStore):
+class ExistingStore(Closing, GraphStore):
     """One database of a server, or a part of it. Every query runs in READ mode, in which the server refuses writes."""
 
     kind = "neo4j"
@@ -239,11 +239,8 @@ async def _no_database(source: GraphSource, settings: Settings, error: StoreErro
         return error
     own = {name: value for name, value in settings.variables.items() if name != "NEO4J_DATABASE"}
     try:
-        connection = await connect(replace(settings, variables=own), wait_seconds=WAIT_SECONDS)
-        try:
+        async with await connect(replace(settings, variables=own), wait_seconds=WAIT_SECONDS) as connection:
             names = await connection.rows(_DATABASES)
-        finally:
-            await connection.close()
     except StoreError:
         return error
     return StoreError(
