@@ -17,7 +17,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
-from graphwalk.graphs.generate import CYPHER_WORDS, english_words
+from graphwalk.graphs.generate import cypher_words, english_words
 from graphwalk.resources import data_path
 
 _WORD = re.compile(r"[A-Za-z]+(?:[0-9]+[A-Za-z]*)*")
@@ -158,9 +158,8 @@ def _own_words() -> frozenset[str]:
         for path in data_path(folder).rglob("*")
         if path.suffix in (".yaml", ".j2")
     ]
-    return (
-        english_words() | CYPHER_WORDS | _OF_SCHEMAS | {word.lower() for text in texts for word in _WORD.findall(text)}
-    )
+    found = {word.lower() for text in texts for word in _WORD.findall(text)}
+    return english_words() | cypher_words() | _OF_SCHEMAS | found
 
 
 def _wording(messages: Sequence[dict[str, Any]]) -> str:

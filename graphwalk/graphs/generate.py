@@ -52,26 +52,11 @@ _KEY_SPARSITY, _SHORT_KEY_SPARSITY = 20, 2
 _SHORT_WORDS = {"any": 1700, "train": 1350, "held_out": 350}
 """So many short words there are at least."""
 
-CYPHER_WORDS = frozenset(
-    """
-    access active admin alias alter analyze ascending assert assign avg batch bool boolean both bound browse built call
-    case change cidr collect collection collections columns command commit composite concurrent constraint contains
-    continue copy cost count create csv current cypher data database databases date datetime dbms deallocate default
-    defined delete deny desc descending destroy detach different diff directed distinct driver drop dryrun dump duration
-    each edge element elements else enable encrypted end ends entity exists exit explain export extended extent fail
-    false fieldterminator finish float foreach fulltext function functions grant graph graphs group groups headers home
-    id immutable impersonate import index indexes inf infinity insert int integer isnull join key keys label labels
-    leading length like limit list load local lookup management map match max merge min name names nan new nfc nfd next
-    node nodes nodetach none normalize normalized nothing nowait null nulls offset only optional options order
-    parallel password passwords path paths percentile plaintext point populated primary privileges procedure profile
-    properties property provider range read reallocate reduce rel relationship relationships remove rename repeatable
-    replace report require required restrict return returning revoke role roles row rows scan secondary seconds seek
-    sequential server servers session set setting settings shortest show signed single size skip start starts status
-    stop string substring sum supported suspended table target terminate text then time timestamp timezone title to
-    topology trailing transaction transactions traverse trim true type typed types union unique unwind url use user
-    users using value values varchar vector vertex wait when where with without write xor yield zone zoned
-    """.split()  # noqa: SIM905 -- a table to be read
-)
+
+@cache
+def cypher_words() -> frozenset[str]:
+    """Return the reserved words of Cypher and other words that mean something in it, in lower case."""
+    return frozenset(Path(__file__).with_name("cypher_words.txt").read_text(encoding="ascii").split())
 
 
 @cache
@@ -112,7 +97,7 @@ class WordMaker:
         found: list[str] = []
         while len(found) < count:
             for word in self._draw(count - len(found)):
-                if word not in self._taken and word not in CYPHER_WORDS and word not in english_words():
+                if word not in self._taken and word not in cypher_words() and word not in english_words():
                     self._taken.add(word)
                     if self._pool in ("any", pool_of(word)):
                         found.append(word)
