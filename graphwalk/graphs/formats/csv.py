@@ -460,7 +460,8 @@ def _written(
 
 
 def _typed(column: Column, delimiter: str) -> _Typed:
-    types, texts = ([""] * (len(column.pool) + 1) for _ in range(2))
+    types = [""] * (len(column.pool) + 1)
+    texts = types.copy()
     for code in np.unique(column.codes[column.codes != MISSING]).tolist():
         value = column.pool[code]
         types[code] = "byte[]" if isinstance(value, bytes) else type_name(value)
@@ -482,7 +483,8 @@ def _by_types(typed: Iterable[_Typed], length: int) -> Iterator[Rows]:
     mixed = (one for one in typed if len({*one.types} - {""}) > 1)
     kinds = [np.unique(one.types, return_inverse=True)[1][one.codes] for one in mixed]
     if not kinds:
-        yield from [np.arange(length)] if length else []
+        if length:
+            yield np.arange(length)
         return
     _, first, group = np.unique(np.stack(kinds), axis=1, return_index=True, return_inverse=True)
     for number in np.argsort(first, kind="stable").tolist():

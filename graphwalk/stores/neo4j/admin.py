@@ -194,16 +194,18 @@ class Loads:
         """Remove a graph and its entry, batch by batch; return False if another process has taken it over."""
         if not await self._take_over(load, "dropping"):
             return False
-        label, owned = quote(load.scope), {"scope": load.scope, "owner": self.owner}
+        label = quote(load.scope)
+        owned: dict[str, Any] = {"scope": load.scope, "owner": self.owner}
         batch = (
             f"{_OWNED} OPTIONAL MATCH (n:{label}) WITH l, n LIMIT {REMOVED} DETACH DELETE n "
             "RETURN l.owner AS owner, count(n) AS removed"
         )
-        while (rows := await self._write(batch, 120.0, **owned)) and rows[0]["removed"]:
-            pass
+        rows = await self._write(batch, **owned)
+        while rows and rows[0]["removed"]:
+            rows = await self._write(batch, **owned)
         if rows:
             await self._write(f"DROP CONSTRAINT {label} IF EXISTS")
-            await self._write("MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) DELETE l", 120.0, **owned)
+            await self._write("MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) DELETE l", **owned)
         return bool(rows)
 
     async def complete(self, scope: str, batches: int) -> None:
