@@ -14,15 +14,7 @@ from typing import Literal
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.jars import (
-    DEFAULT_RELEASE,
-    command_of,
-    launch,
-    release_named,
-    runs_in,
-    start_jars,
-    stop_jars,
-)
+from graphwalk.database.jars import DEFAULT_RELEASE, command_of, launch, release_named, runs_in, start_jars, stop_jars
 from graphwalk.errors import StoreError
 from graphwalk.files import make_folder
 from graphwalk.resources import data_path

@@ -20,12 +20,7 @@ def graph_rows(spec: GraphSpec, seed: int, first: int, count: int) -> Rows:
         of=partial(_graphs, spec, seed),
         jobs=partial(in_ranges, first, count, max(1, _NODES // spec.nodes)),
         columns=_COLUMNS,
-        about={
-            "graphs": spec.model_dump(mode="json", exclude={"count"}),
-            "seed": seed,
-            "index": first,
-            "count": count,
-        },
+        about={"graphs": spec.model_dump(mode="json", exclude={"count"}), "seed": seed, "index": first, "count": count},
         total=count,
     )
 

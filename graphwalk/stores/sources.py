@@ -29,11 +29,7 @@ class OpenedGraph(NamedTuple):
 
 @asynccontextmanager
 async def open_source(
-    source: GraphSource,
-    settings: Settings,
-    *,
-    timeout_seconds: float = 30.0,
-    wait_seconds: float = WAIT_SECONDS,
+    source: GraphSource, settings: Settings, *, timeout_seconds: float = 30.0, wait_seconds: float = WAIT_SECONDS
 ) -> AsyncIterator[OpenedGraph]:
     """Open a graph while the block runs. A filtered loaded graph is copied onto the embedded engine.
 

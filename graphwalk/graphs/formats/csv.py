@@ -237,11 +237,7 @@ def _check_columns(columns: list[_Column], nodes: bool) -> None:
 
 
 def _row(
-    where: str,
-    columns: Sequence[_Column],
-    record: Record,
-    files: NodeFiles | RelationshipFiles,
-    manifest: CsvManifest,
+    where: str, columns: Sequence[_Column], record: Record, files: NodeFiles | RelationshipFiles, manifest: CsvManifest
 ) -> _Row:
     if len(record) > len(columns) and any(field is not None for field in record[len(columns) :]):
         raise ValueError(f"there are {len(record)} fields, and {len(columns)} in the header")
