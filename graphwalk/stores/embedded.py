@@ -117,18 +117,17 @@ class EmbeddedStore(GraphStore):
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return shown_rows(await self.values(cypher, parameters))
 
-    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return await self._values(cypher, parameters, self._timeout_ms)
-
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
-        found = await self._values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
-        return [{name: shown(value) for name, value in row.items()} for row in found[:rows]], len(found)
+        found = await self.values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
+        return shown_rows(found[:rows]), len(found)
 
-    async def _values(self, cypher: str, parameters: Mapping[str, Any] | None, timeout_ms: int) -> list[Row]:
-        rows = await self._found(cypher, self._serialisation.parameters(parameters), timeout_ms)
+    async def values(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, timeout_ms: int | None = None
+    ) -> list[Row]:
+        rows = await self._found(cypher, self._serialisation.parameters(parameters), timeout_ms or self._timeout_ms)
         own, name_of = self._results.own, self._results.name
         if self._results.tags:
             return [{name_of(name): own(value) for name, value in row.items()} for row in rows]

@@ -66,7 +66,7 @@ class UniqueProperty:
 
 @dataclass(frozen=True, slots=True)
 class NodeNames:
-    """The keys of the nodes of one database; `prefix` of all of its element ids, "" if unknown.
+    """The keys of the nodes of one database, by default the element ids; `prefix` of all of these, "" if unknown.
 
     `labelled`: a key that is a property's value carries its label. `mark`: the prefix of a key that is an id.
     """
@@ -75,10 +75,6 @@ class NodeNames:
     labelled: bool = False
     prefix: str = ""
     mark: str = ""
-
-
-BY_ELEMENT_ID = NodeNames()
-"""Every key is the full element id."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ class ExistingDialect(Dialect):
     """
 
     several: bool = True
-    names: NodeNames = BY_ELEMENT_ID
+    names: NodeNames = NodeNames()
     hidden: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
