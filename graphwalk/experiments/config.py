@@ -1,7 +1,6 @@
-"""The configuration of an experiment, its JSON Schema, and the table of its fields."""
+"""The configuration of an experiment, and its JSON Schema."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
@@ -11,6 +10,7 @@ from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.protocols import OWN, protocols
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
@@ -30,9 +30,21 @@ class Extractor(Strict):
         return {"model": data} if isinstance(data, str) else data
 
 
+class Scoring(Strict):
+    """How answers are read from replies."""
+
+    extraction: Literal["lenient", "strict"] = "lenient"
+    """lenient: fenced, embedded and wrapped JSON count too; strict: the whole reply must be JSON of the requested form.
+    What is not read goes to the `extractor`, if there is one."""
+
+
 def _by_name(schema: dict[str, Any]) -> None:
     """Allow the name of a model alone."""
     schema["anyOf"].append({"type": "string"})
+
+
+def _protocol_names(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(protocols())
 
 
 class ExperimentConfig(Strict, Generic[C]):
@@ -44,6 +56,8 @@ class ExperimentConfig(Strict, Generic[C]):
     """Description in the list of experiments."""
     tags: tuple[str, ...] = ()
     """Tags, for `graphwalk runs --tag`."""
+    protocol: str = Field(default=OWN, json_schema_extra=_protocol_names)
+    """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
     models: tuple[str, ...] = ()
     """Models as `provider/model`; none: the scripted agents."""
@@ -70,8 +84,16 @@ class ExperimentConfig(Strict, Generic[C]):
     """Prices by model, in US dollars per million tokens; they replace the published ones."""
     extractor: Annotated[Extractor | None, Field(json_schema_extra=_by_name)] = None
     """Model for answers that the parser cannot read; its name alone, or with `required`."""
+    scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
+
+    @field_validator("protocol")
+    @classmethod
+    def _is_known(cls, protocol: str) -> str:
+        if protocol not in protocols():
+            raise ValueError(f"there is no protocol {protocol!r}; known: {', '.join(protocols())}")
+        return protocol
 
     @field_validator("servers")
     @classmethod
@@ -123,26 +145,8 @@ def experiment_type(data: Any) -> type[AnyExperiment]:
     return ExperimentConfig[config_type]
 
 
-_TYPES = {
-    "integer": "whole number",
-    "number": "number",
-    "string": "text",
-    "boolean": "true or false",
-    "null": "empty",
-    "object": "names and values",
-}
-_BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 SCHEMA_LINE = "# yaml-language-server: $schema="
 """Beginning of the first line of a YAML file, by which editors find its schema."""
-
-
-class FieldRow(NamedTuple):
-    """One field: dotted name (`[]` for an entry of a list), type, default and meaning in words."""
-
-    name: str
-    type: str
-    default: str
-    meaning: str
 
 
 def experiment_schema() -> dict[str, Any]:
@@ -164,70 +168,3 @@ def experiment_schema() -> dict[str, Any]:
         "allOf": branches,
         "$defs": definitions,
     }
-
-
-def experiment_fields() -> dict[str, list[FieldRow]]:
-    """Return all fields: common ones under "", those of each suite under its name."""
-    found: dict[str, list[FieldRow]] = {}
-    for name in SUITES.names():
-        schema = experiment_type({"suite": {"name": name}}).model_json_schema()
-        rows = list(_rows(schema, schema.get("$defs", {}), ""))
-        found.setdefault("", [row for row in rows if not row.name.startswith("suite.")])
-        found[name] = [row for row in rows if row.name.startswith("suite.")]
-    return found
-
-
-def _rows(schema: Mapping[str, Any], known: Mapping[str, Any], prefix: str) -> Iterator[FieldRow]:
-    required = schema.get("required", ())
-    for name, field in schema.get("properties", {}).items():
-        full = f"{prefix}{name}"
-        inner, is_list = _inner(field, known)
-        meaning = " ".join(str(field.get("description") or (inner or {}).get("description") or "").split())
-        default = "needed" if name in required else _default(field, inner)
-        yield FieldRow(full, _type(field, known), default, meaning)
-        if inner is not None:
-            yield from _rows(inner, known, f"{full}{'[]' if is_list else ''}.")
-
-
-def _inner(field: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, bool]:
-    """Return the schema of the fields inside a field, None without any, and whether the field is a list of these."""
-    options = field.get("anyOf", [field])
-    for option in options:
-        target = _resolved(option, known)
-        if target.get("properties"):
-            return target, False
-        item, _ = _inner(target["items"], known) if isinstance(target.get("items"), dict) else (None, False)
-        if item is not None:
-            return item, True
-    return None, False
-
-
-def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[str, Any]:
-    name = schema.get("$ref", "").removeprefix("#/$defs/")
-    return known[name] if name else schema
-
-
-def _type(field: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    if "anyOf" in field:
-        return " or ".join(dict.fromkeys(_type(option, known) for option in field["anyOf"]))
-    field = _resolved(field, known)
-    if "const" in field:
-        return str(field["const"])
-    if "enum" in field:
-        return ", ".join(map(str, field["enum"]))
-    if field.get("properties"):
-        return "fields"
-    if field.get("type") == "array":
-        items = field.get("items") or field.get("prefixItems")
-        return f"list of {_type(items, known)}" if isinstance(items, dict) else "list"
-    bounds = [f"{sign} {field[bound]:g}" for bound, sign in _BOUNDS.items() if bound in field]
-    return " ".join([_TYPES.get(field.get("type", ""), "any value"), *bounds])
-
-
-def _default(field: Mapping[str, Any], inner: Any) -> str:
-    default = field.get("default")
-    if default is None or inner is not None:
-        return ""
-    if isinstance(default, bool):
-        return str(default).lower()
-    return ", ".join(map(str, default)) if isinstance(default, list) else str(default)

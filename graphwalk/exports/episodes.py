@@ -16,7 +16,6 @@ from graphwalk.files import make_folder, new_file, write_whole
 from graphwalk.runs.listing import heads
 from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ToolResult, Turn
@@ -59,7 +58,7 @@ class Episodes:
 
     @cached_property
     def suite(self) -> Suite[Any, Any]:
-        return suite_named(self.manifest["config"]["suite"]["name"])
+        return self.folder.suite
 
     @cached_property
     def keys(self) -> dict[EpisodeKey, int]:

@@ -21,6 +21,7 @@ from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, grow
 from graphwalk.runs.progress import LoggedProgress, Progress
+from graphwalk.runs.protocol import deviations, protocol_note
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.run_models import RunModels
@@ -144,17 +145,14 @@ class _Run:
         async with RunModels(playing, self.folder.replies_path, read, self.progress.note) as models:
             try:
                 summary = await self._play_all(plan, models)
-                await self._note_changes()
+                for name in await self.sources.changed():
+                    self.manifest.setdefault("changed_meanwhile", []).append(name)
+                    self.folder.write_manifest(self.manifest)
+                    note = f"the database {name} changed during the run: correct answers may be scored as wrong"
+                    self.progress.note(note)
                 return summary
             finally:
                 await self._clean_up(plan)
-
-    async def _note_changes(self) -> None:
-        """Note existing databases that changed: targets are those of the graph at the start of the run."""
-        for name in await self.sources.changed():
-            self.manifest.setdefault("changed_meanwhile", []).append(name)
-            self.folder.write_manifest(self.manifest)
-            self.progress.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
 
     def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
         """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
@@ -171,6 +169,8 @@ class _Run:
             models.budget.charge(counters.usage)
         if self.experiment.without_extractor:
             self.progress.note(self.experiment.without_extractor)
+        if deviations(self.manifest["config"]):
+            self.progress.note(protocol_note(self.manifest["config"]))
         self.progress.priced(counters.usage, self.experiment.prices)
         workers = WorkerPool(
             self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters, self.session

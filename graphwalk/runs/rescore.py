@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 
 from graphwalk.errors import RunLogError
+from graphwalk.experiments.config import Scoring
 from graphwalk.files import write_whole
 from graphwalk.jsonlines import compressed, encode_line
 from graphwalk.runs.episode import judge
 from graphwalk.runs.fingerprint import code_version
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.suites.registry import suite_named
 
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
@@ -25,7 +25,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
         for record in folder.records():
             result = Result.from_dict(record)
             task = suite.task_type.model_validate(result.task)
-            answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
+            answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply, scoring)
             scored = {**record, "answer": answer, "score": score}
             changed += scored["score"] != record["score"]
             total += 1
@@ -36,8 +36,8 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
 
     with folder.lock():
         manifest = folder.read_manifest()
-        suite = suite_named(manifest["config"]["suite"]["name"])
-        log = folder.results_file
+        suite, log = folder.suite, folder.results_file
+        scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
         written = lines() if log == folder.results_path else compressed(lines())
         write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
         if manifest["fingerprint"] is not None:

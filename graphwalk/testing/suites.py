@@ -16,7 +16,6 @@ from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import Task
@@ -76,10 +75,7 @@ def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | N
 
 
 async def _plan(experiment: Experiment) -> Plan:
-    async def scratch() -> EmbeddedDatabase:
-        return EmbeddedDatabase()
-
-    return await make_plan(experiment, GraphSources(scratch), lambda tasks: None)
+    return await make_plan(experiment, GraphSources(), lambda tasks: None)
 
 
 def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:

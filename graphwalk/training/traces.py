@@ -18,8 +18,6 @@ from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Database
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
 
@@ -187,10 +185,7 @@ async def _tools_of(
     for digest, setting in asked:
         by_graph.setdefault(digest, []).append(setting)
 
-    async def open_memory() -> Database:
-        return EmbeddedDatabase()
-
-    places = GraphSources(open_memory)
+    places = GraphSources()
     try:
         async for instance in suite.read_graphs(config.suite, config.seed, settings):
             here = by_graph.pop(instance.digest, ())

@@ -14,8 +14,9 @@ from typing import Any, Generic, TypeVar
 from graphwalk.evaluation.evidence import shows_data
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
-from graphwalk.suites.questions.catalogue import PythonPart, python_part
+from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
 from graphwalk.types.episode import Trajectory
@@ -43,6 +44,8 @@ _NOT_COMPARED = {list, dict, type(None)}
 
 V = TypeVar("V")
 
+_python_part = lru_cache(maxsize=64)(python_part)
+
 
 def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
     """Return those of `rows` that the tool results prove, or None if that is unknown. Never raise an error.
@@ -51,10 +54,11 @@ def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Ro
     properties that the question needs, or too much was not observed.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
-    part = _evaluator(task.template) if task.oracles == 2 else None
-    if part is None:
+    python = _python_part(task.template) if task.oracles == 2 else None
+    if python is None:
         return None
     try:
+        part = python(**task.parameters)
         prompt = "\n".join(message.content or "" for message in trajectory.prompt)
         observed = observed_graph(trajectory.results, prompt)
         known = observed.understood or not any(map(shows_data, trajectory.results))
@@ -78,11 +82,6 @@ def _proven(
     return _found(task, part, PossibleIndex(index, complete, observed.complete_labels, pairs), found)
 
 
-@lru_cache(maxsize=64)
-def _evaluator(question: str) -> PythonPart | None:
-    return python_part(question)
-
-
 def only_grows(cypher: str) -> bool:
     """Return True for a query that keeps every row when nodes and relationships are added."""
     return not _NOT_ONLY_GROWING.search(_NAMES.sub("", cypher))
@@ -91,7 +90,7 @@ def only_grows(cypher: str) -> bool:
 def _found(task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: frozenset[RowTuple]) -> frozenset[RowTuple]:
     """Return the wanted rows that the evaluator finds; stop when all are found."""
     left = set(wanted)
-    for row in islice(part.rows(index, **task.parameters), _MOST_ROWS):
+    for row in islice(part.rows(index), _MOST_ROWS):
         if not left:
             break
         left.discard(tuple(normalise(row.get(field)) for field in task.scored_fields))
@@ -110,7 +109,15 @@ class HiddenError(Exception):
     """Error of an evaluator that needs data hidden by the tools."""
 
 
-class ObservedIndex(GraphIndex):
+class _PartialIndex(GraphIndex):
+    """An index whose graph is made from its nodes and relationships when it is needed."""
+
+    @cached_property
+    def graph(self) -> PropertyGraph:  # type: ignore[override]
+        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
+
+
+class ObservedIndex(_PartialIndex):
     """The observed part of a graph. Reading a hidden direction or property raises HiddenError."""
 
     def __init__(self, observed: ObservedGraph) -> None:
@@ -118,24 +125,13 @@ class ObservedIndex(GraphIndex):
         relationships = list(observed.relationships.values())
         # A relationship may be shown with and without its properties by different tools.
         whole = {(r.type, r.source, r.target) for r in relationships if r.properties_shown}
-        self._arrange(
-            nodes,
-            [
-                relationship
-                for r in relationships
-                if r.properties_shown or (r.type, r.source, r.target) not in whole
-                for relationship in (_relationship(r) for _ in range(r.count))
-            ],
-        )
+        shown = (r for r in relationships if r.properties_shown or (r.type, r.source, r.target) not in whole)
+        self._arrange(nodes, [_relationship(r) for r in shown for _ in range(r.count)])
         if observed.hidden_direction:
             self.outgoing = self.relationships_of = _Hidden()
 
-    @cached_property
-    def graph(self) -> PropertyGraph:  # type: ignore[override]
-        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
 
-
-class PossibleIndex(GraphIndex):
+class PossibleIndex(_PartialIndex):
     """The observed part plus every possible unobserved relationship, built lazily.
 
     An unobserved relationship fits the schema and joins two incompletely observed nodes. A node may have any number of
@@ -159,10 +155,6 @@ class PossibleIndex(GraphIndex):
         types = dict.fromkeys([*self._known_of, *(type_ for _, type_, _ in self._pairs)])
         self.relationships_of = _Made(types, self._all_of)
         self.outgoing = _Made(self.nodes, self._all_from)
-
-    @cached_property
-    def graph(self) -> PropertyGraph:  # type: ignore[override]
-        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
 
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
@@ -195,16 +187,15 @@ class PossibleIndex(GraphIndex):
         if len(targets) * len(self._open[source]) > _MOST_JOINED:
             targets = targets[:1]
         yield from (Relationship(type_, key, other, {}) for other in targets)
-        yield from (Relationship(type_, key, other, {}) for other in targets[:1] for _ in range(self._most(type_)))
+        yield from (
+            Relationship(type_, key, other, {}) for other in targets[:1] for _ in range(self._most.get(type_, 0))
+        )
 
     @cached_property
-    def _counts(self) -> dict[str, int]:
+    def _most(self) -> dict[str, int]:
+        """Return type → maximum observed number of its relationships per node."""
         per_node = {type_: Counter(r.source for r in many) for type_, many in self._known_of.items()}
         return {type_: max(counts.values(), default=0) for type_, counts in per_node.items()}
-
-    def _most(self, type_: str) -> int:
-        """Return the maximum observed number of relationships of a type per node."""
-        return self._counts.get(type_, 0)
 
 
 class _Made(Mapping[str, V], Generic[V]):

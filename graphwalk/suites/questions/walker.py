@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -10,7 +10,7 @@ from graphwalk.encodings import next_page, read_rows
 from graphwalk.models.scripted import Ask
 from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
 from graphwalk.types.graph import value_order
-from graphwalk.types.schema import PropertyType, Schema
+from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value
 
 WORTH_ASKING = 8
@@ -64,7 +64,8 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
                 continue
             rows[number] += found
             if page is not None:
-                waiting.append((number, _paged(ask, page)))
+                assert not isinstance(ask.arguments, str)  # only calls made here are read
+                waiting.append((number, Ask(ask.tool, {**ask.arguments, "page": page})))
         if len(refused) < len(turn):
             waiting = refused + waiting
     return rows
@@ -85,16 +86,11 @@ def unique_values(name: str, entity: str, entity_type: Literal["node", "relation
     return Ask("get_unique_property_values", {"property_name": name, "entity_name": entity, "entity_type": entity_type})
 
 
-def _paged(ask: Ask, page: int) -> Ask:
-    assert not isinstance(ask.arguments, str)  # only calls made here are read
-    return Ask(ask.tool, {**ask.arguments, "page": page})
-
-
 class Walker:
     """Reader of neighbourhoods, which knows only the schema of the graph."""
 
     def __init__(self, schema: Schema) -> None:
-        self._schema = schema
+        self.schema = schema
         self._pairs = frozenset((source, t.type, target) for t in schema.relationships for source, target in t.pairs)
 
     def links(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
@@ -105,7 +101,7 @@ class Walker:
         asked = list(centres)
         results = yield from read([neighborhood(*centre) for centre in asked])
         links = [self.as_links(centre.label, found) for centre, found in zip(asked, results, strict=True)]
-        if not self._schema.several_labels:
+        if not self.schema.several_labels:
             return [link for found in links for link in found]
         label_of: dict[str, str] = {}
         return [
@@ -134,9 +130,17 @@ class Walker:
         links += yield from self.links(centre for centre in keys if centre.value not in seen)
         # A relationship between two of these labels has a row at both ends; keep the one at its source.
         once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
-        if not self._schema.several_labels:
+        if not self.schema.several_labels:
             return once
-        return list(_with_all_labels(once, _labels_known(links, values)))
+        # A row shows one label of its centre; the other rows and the key lists show the others.
+        known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
+        for (label, name), found in values.items():
+            for key in found if name == KEY else ():
+                known[key] |= {label}
+        for link in links:
+            known[link.source] |= link.source_labels
+            known[link.target] |= link.target_labels
+        return [replace(x, source_labels=known[x.source], target_labels=known[x.target]) for x in once]
 
     def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
         """Return the values by label and property: all keys, and properties with probably few values."""
@@ -151,9 +155,9 @@ class Walker:
 
     def _likely(self, label: str) -> list[str]:
         """Return the properties of a label without its key, those known to have few values first."""
-        node = self._schema.node(label)
+        node = self.schema.node(label)
         properties = [p for p in node.properties if p.name != KEY] if node else []
-        return [p.name for p in sorted(properties, key=_known_values)]
+        return [p.name for p in sorted(properties, key=lambda p: len(p.samples) if p.complete else float("inf"))]
 
     def as_links(self, label: str, found: list[Any]) -> list[RelationshipRow]:
         """Return the relationships in the rows of a call."""
@@ -161,30 +165,47 @@ class Walker:
             return found
         return [link for row in found if (link := relationship_in(row, label, self._pairs)) is not None]
 
+    def target_labels(self, label: str) -> Steps[dict[str, set[str]]]:
+        """Return key of each node of the label with outgoing relationships → labels of their targets."""
+        links = yield from self.relationships({label})
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for link in links:
+            if label in link.source_labels:
+                found[link.source] |= link.target_labels
+        return found
 
-def _labels_known(
-    links: Iterable[RelationshipRow], values: Mapping[tuple[str, str], Iterable[Value]]
-) -> Mapping[Value, frozenset[str]]:
-    """Return key → labels, from both ends of all rows and from the key lists of labels."""
-    known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
-    for (label, name), found in values.items():
-        for key in found if name == KEY else ():
-            known[key] |= {label}
-    for link in links:
-        known[link.source] |= link.source_labels
-        known[link.target] |= link.target_labels
-    return known
+    def links_of_type(self, name: str) -> Steps[list[RelationshipRow]]:
+        """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
+        sources, targets = _end_labels(self.schema, name)
+        links = yield from self.relationships(min(sources, targets, key=len))
+        return [link for link in links if link.type == name]
 
+    def spread(self, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]) -> Steps[Layers]:
+        """Return relationships layer by layer from a start, only where the target label is still reachable."""
+        layers: Layers = []
+        seen: set[str] = set()
+        edge = {str(start.value): frozenset([start.label])}
+        for labels in self.on_the_way(start.label, target_label, hops):
+            fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
+            layers.append((yield from self.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
+            if until(layers):
+                break
+            seen |= fresh.keys()
+            edge = {link.target: link.target_labels for link in layers[-1]}
+        return layers
 
-def _with_all_labels(
-    links: Iterable[RelationshipRow], known: Mapping[Value, frozenset[str]]
-) -> Iterator[RelationshipRow]:
-    for link in links:
-        labels = known[link.source], known[link.target]
-        if labels == (link.source_labels, link.target_labels):
-            yield link
-        else:
-            yield replace(link, source_labels=labels[0], target_labels=labels[1])
+    def on_the_way(self, source: str, target: str, hops: int) -> list[set[str]]:
+        """Return the labels after 0, 1, … hops-1 steps from which the target is still reachable."""
+        follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
+        for before, _, after in self._pairs:
+            follow[before].add(after)
+        layers = [{source}]
+        for _ in range(hops - 1):
+            layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
+        return [
+            {label for label in layer if target in reached(label, hops - depth, follow)}
+            for depth, layer in enumerate(layers)
+        ]
 
 
 def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
@@ -213,61 +234,6 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
     ]
     best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
     return [Centre(label, best, value) for value in values[label, best]]
-
-
-def _known_values(property_: PropertyType) -> float:
-    return len(property_.samples) if property_.complete else float("inf")
-
-
-def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
-    """Return key of each node of the label with outgoing relationships → labels of their targets."""
-    links = yield from walker.relationships({label})
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for link in links:
-        if label in link.source_labels:
-            found[link.source] |= link.target_labels
-    return found
-
-
-def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[RelationshipRow]]:
-    """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
-    type_ = schema.relationship(name)
-    pairs = type_.pairs if type_ else ()
-    sources, targets = {source for source, _ in pairs}, {target for _, target in pairs}
-    links = yield from walker.relationships(min(sources, targets, key=len))
-    return [link for link in links if link.type == name]
-
-
-def spread(
-    walker: Walker, schema: Schema, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]
-) -> Steps[Layers]:
-    """Return relationships layer by layer from a start, only where the target label is still reachable."""
-    layers: Layers = []
-    seen: set[str] = set()
-    edge = {str(start.value): frozenset([start.label])}
-    for labels in on_the_way(schema, start.label, target_label, hops):
-        fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
-        layers.append((yield from walker.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
-        if until(layers):
-            break
-        seen |= fresh.keys()
-        edge = {link.target: link.target_labels for link in layers[-1]}
-    return layers
-
-
-def on_the_way(schema: Schema, source: str, target: str, hops: int) -> list[set[str]]:
-    """Return the labels after 0, 1, … hops-1 steps from which the target is still reachable."""
-    follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
-    for type_ in schema.relationships:
-        for before, after in type_.pairs:
-            follow[before].add(after)
-    layers = [{source}]
-    for _ in range(hops - 1):
-        layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
-    return [
-        {label for label in layer if target in reached(label, hops - depth, follow)}
-        for depth, layer in enumerate(layers)
-    ]
 
 
 def successors(links: Iterable[RelationshipRow]) -> Successors:
@@ -313,7 +279,13 @@ def leading_to(label: str) -> str:
 
 
 def side_of(schema: Schema, relationship_type: str) -> str:
-    """Return the side from which `links_of_type` reads the relationships of a type."""
+    """Return the side from which `Walker.links_of_type` reads the relationships of a type."""
+    sources, targets = _end_labels(schema, relationship_type)
+    return "outgoing" if len(sources) <= len(targets) else "incoming"
+
+
+def _end_labels(schema: Schema, relationship_type: str) -> tuple[set[str], set[str]]:
+    """Return the labels of the sources and of the targets of a relationship type."""
     type_ = schema.relationship(relationship_type)
     pairs = type_.pairs if type_ else ()
-    return "outgoing" if len({p[0] for p in pairs}) <= len({p[1] for p in pairs}) else "incoming"
+    return {source for source, _ in pairs}, {target for _, target in pairs}
