@@ -119,6 +119,8 @@ def resolve(
     report = suite.presentation.report(suite)
     own = (settings.model,) if settings.model else tuple(f"scripted/{name}" for name in suite.agents.default_names)
     models = config.models or own
+    if config.agent.tools is not None and not suite.tools:
+        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
     extractor = _extractor(config, settings, keys)
     asked = models if extractor is None else (*models, extractor)
     experiment = Experiment(
@@ -129,7 +131,7 @@ def resolve(
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
         settings=settings,
-        tools=_tools(config.agent, suite),
+        tools=load_tools(suite.tools if config.agent.tools is None else config.agent.tools),
         prices=_prices(config, asked, settings) if prices is None else prices,
         given=given or {},
         extractor=extractor,
@@ -191,12 +193,6 @@ def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -
         elif published := published_price(spec, settings):
             found[spec] = published
     return found
-
-
-def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
-    if agent.tools is not None and not suite.tools:
-        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
-    return load_tools(suite.tools if agent.tools is None else agent.tools)
 
 
 def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | None:

@@ -83,7 +83,7 @@ class Result:
         )
 
 
-def key_of(record: dict[str, Any]) -> EpisodeKey:
+def key_of(record: Mapping[str, Any]) -> EpisodeKey:
     """Return the key of the episode of a record."""
     return EpisodeKey(record["task_id"], record["model"], record["setting"], record["repeat"])
 
@@ -95,6 +95,10 @@ class EpisodeFilter:
     models: Collection[str] | None = None
     settings: Collection[str] | None = None
     tasks: Collection[str] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == EpisodeFilter()
 
     def __call__(self, key: EpisodeKey) -> bool:
         asked = ((self.models, key.model), (self.settings, key.setting), (self.tasks, key.task_id))

@@ -125,7 +125,7 @@ def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "cause"),
     [
-        (("--task", "none"), 2, "has no episode with task_id none"),
+        (("--task", "none"), 2, "has no episode with task 'none'"),
         (("--out", "w.png"), 2, "unsupported format; expected"),
     ],
 )
