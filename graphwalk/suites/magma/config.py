@@ -53,19 +53,12 @@ class MagmaGrid(Strict):
 
     def specs(self) -> Iterator[MagmaSpec]:
         """Yield the specs, algorithm by algorithm and size by size."""
+        small, large = (800, 1000) if self.split == "train" else (112, 125)
+        shared = self.model_dump(include={"p", "offset", "split"})
         for algorithm in self.algorithm:
             for nodes in self.nodes:
-                count = self.count or paper_count(self.split, nodes)
-                yield MagmaSpec(
-                    count=count, algorithm=algorithm, nodes=nodes, p=self.p, offset=self.offset, split=self.split
-                )
-
-
-def paper_count(split: Split, nodes: int) -> int:
-    """Return the traces of a split in the MAGMA paper: 1024 with five nodes, 1250 with any other size."""
-    if split == "train":
-        return 800 if nodes <= 5 else 1000
-    return 112 if nodes <= 5 else 125
+                count = self.count or (small if nodes <= 5 else large)
+                yield MagmaSpec(count=count, algorithm=algorithm, nodes=nodes, **shared)
 
 
 class MagmaConfig(SuiteConfig):

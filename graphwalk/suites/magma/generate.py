@@ -404,7 +404,7 @@ class MagmaTrace:
     before: Step | None = None
     """State before the first step, if the trace begins with it."""
 
-    @property
+    @cached_property
     def states(self) -> dict[int, Step]:
         """Return the number of each step → its hint and state. Number 0 is the state before the first step."""
         return ({} if self.before is None else {0: self.before}) | dict(enumerate(self.steps, 1))
