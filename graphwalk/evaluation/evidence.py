@@ -115,7 +115,7 @@ class Waste:
 def waste_of(trajectory: Trajectory) -> Waste:
     """Count calls that gained nothing: repetitions, cycles, results that were never used."""
     results = trajectory.results
-    signatures = [_signature(result.call) for result in results]
+    signatures = [call_signature(result.call) for result in results]
     sizes = [len(turn.results) for turn in trajectory.turns]
     return Waste(
         repeated_calls=len(signatures) - len(set(signatures)),
@@ -146,7 +146,7 @@ def _cycle_at(calls: Sequence[Hashable], position: int) -> int:
     return 0
 
 
-def _signature(call: ToolCall) -> tuple[str, str]:
+def call_signature(call: ToolCall) -> tuple[str, str]:
     """Return name and arguments; whitespace and the order of arguments are ignored."""
     arguments = parse_json(call.arguments)
     return call.name, call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)

@@ -290,7 +290,9 @@ class _Run:
         suite = self.experiment.suite
         try:
             task = suite.task_type.model_validate(result.task)
-            made = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
+            planned = self.planned.get(result.key)
+            instance = None if planned is None else planned.graph.instance
+            made = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply, instance)
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
             return

@@ -243,6 +243,12 @@ class Suite(ABC, Generic[C, T]):
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
         """Score an answer against the target. Episodes with infrastructure failures are not scored."""
 
+    def explain(
+        self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: Score, instance: GraphInstance
+    ) -> Score:
+        """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
+        return score
+
     def applies(self, task: T, setting: str, config: C) -> bool:
         """Return False if a task cannot be asked in a setting."""
         return True

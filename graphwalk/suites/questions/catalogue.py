@@ -27,7 +27,7 @@ from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, Qu
 from graphwalk.suites.questions.walker import Steps
 from graphwalk.types.values import Row, Scalar, Value, shown
 
-_LEADING = {"rows": 1, "plan": 2, "brute_force": 1, "by_reference": 2}
+_LEADING = {"rows": 1, "plan": 2, "brute_force": 1, "by_reference": 2, "relaxed": 1}
 """Function → number of leading arguments that are not parameters of the question."""
 
 
@@ -39,6 +39,7 @@ class PythonPart:
     plan: Callable[..., Steps[list[Row]]]
     brute_force: Callable[..., Iterator[Row]] | None = None
     by_reference: Callable[..., Mapping[str, str]] | None = None
+    relaxed: Callable[..., Mapping[str, Iterator[Row]]] | None = None
     steps: int = 1
     """Fixed number of relationships in a path."""
 

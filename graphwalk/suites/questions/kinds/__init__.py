@@ -7,5 +7,7 @@
   directions or relationship properties, it uses the remaining data.
 * `brute_force(graph, **parameters)`, optional, yields the correct rows from a networkx graph, for `graphwalk verify`.
 * `by_reference(schema, rows, **parameters)`, optional, returns arguments of the tool `answer` for these rows.
+* `relaxed(index, **parameters)`, optional, returns name of a condition that is no parameter → rows without it, for the
+  analysis of failures, for example `{"negation": …}`.
 * `STEPS`, optional, is the fixed length of paths longer than 1.
 """

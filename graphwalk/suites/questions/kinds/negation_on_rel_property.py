@@ -31,6 +31,20 @@ def rows(
             yield {"node_key": key}
 
 
+def relaxed(
+    index: GraphIndex,
+    source_label: str,
+    node_property: str,
+    node_value: Value,
+    relationship_type: str,
+    target_label: str,
+    relationship_property: str,
+    excluded_value: Value,
+) -> Mapping[str, Iterator[Row]]:
+    kept = source_label, node_property, node_value, relationship_type, target_label, relationship_property
+    return {"negation": rows(index, *kept, excluded_value="\0")}
+
+
 def plan(
     walker: Walker,
     schema: Schema,

@@ -16,6 +16,12 @@ def rows(index: GraphIndex, source_label: str, required_label: str, excluded_lab
             yield {"node_key": key}
 
 
+def relaxed(
+    index: GraphIndex, source_label: str, required_label: str, excluded_label: str
+) -> Mapping[str, Iterator[Row]]:
+    return {"negation": rows(index, source_label, required_label, excluded_label="")}
+
+
 def plan(
     walker: Walker, schema: Schema, source_label: str, required_label: str, excluded_label: str
 ) -> Steps[list[Row]]:

@@ -22,6 +22,13 @@ def rows(
                 yield {"value": index.property(b, property)}
 
 
+def relaxed(
+    index: GraphIndex, source_label: str, key: str, target_label: str, property: str, max_hops: int
+) -> Mapping[str, Iterator[Row]]:
+    reached = (b for a in index.with_key(source_label, key) for b in index.distances(a, max_hops))
+    return {"negation": ({"value": index.property(b, property)} for b in reached if index.has_label(b, target_label))}
+
+
 def plan(
     walker: Walker, schema: Schema, source_label: str, key: str, target_label: str, property: str, max_hops: int
 ) -> Steps[list[Row]]:

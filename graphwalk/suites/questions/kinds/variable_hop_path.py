@@ -1,7 +1,7 @@
 """Pairs of nodes joined by a path of a few steps that can be continued by one more."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
@@ -17,6 +17,12 @@ def rows(index: GraphIndex, source_label: str, target_label: str, max_hops: int)
             used = 1 if b == a else 0
             if index.has_label(b, target_label) and len(index.outgoing[b]) > used:
                 yield {"source_node_key": a, "target_node_key": b}
+
+
+def relaxed(index: GraphIndex, source_label: str, target_label: str, max_hops: int) -> Mapping[str, Iterator[Row]]:
+    pairs = ((a, b) for a in index.keys_of(source_label) for b in index.distances(a, max_hops))
+    reached = ((a, b) for a, b in pairs if index.has_label(b, target_label))
+    return {"further step": ({"source_node_key": a, "target_node_key": b} for a, b in reached)}
 
 
 def plan(walker: Walker, schema: Schema, source_label: str, target_label: str, max_hops: int) -> Steps[list[Row]]:
