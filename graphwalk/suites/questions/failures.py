@@ -3,16 +3,17 @@
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from typing import Any, Literal, get_args
 
 from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence, holds_row
 from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
-from graphwalk.evaluation.values import normalise
+from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.variants import GraphViews, Variant, is_output, variants
-from graphwalk.suites.questions.walks import Divergence, Walk
+from graphwalk.suites.questions.walks import QUERY, Divergence, Walk
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 
@@ -31,6 +32,8 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 CONDITIONS = ("negation", "direction", "hops", "label", "type", "property", "value")
 """Conditions that a variant may ignore or change; a question may define further ones."""
 _JSON_BEGUN = re.compile(r'\[\s*\{|\{\s*"|\[\s*"')
+_MOST_MEANT = 1000
+"""Rows that a row may mean if it names nodes by a property that several have."""
 RowSet = frozenset[tuple[Hashable, ...]]
 
 
@@ -38,9 +41,9 @@ RowSet = frozenset[tuple[Hashable, ...]]
 class Failure:
     """The cause of a wrong answer, with a sentence about it.
 
-    `condition`: the condition of the question that was ignored or changed. `diverged_at`: number of the first tool call,
-    from 1, that no valid walk contains; `diverged_by`: the reason. `unexplored`: key of the first node on the expert's
-    way that the tool results do not show, if target rows are missing.
+    `condition`: the condition of the question that was ignored or changed. `diverged_at`: number of the first tool
+    call, from 1, that no valid walk contains; `diverged_by`: the reason. `unexplored`: key of the first node on the
+    expert's way that the tool results do not show, if target rows are missing.
     """
 
     cause: Cause
@@ -55,39 +58,33 @@ def failure_of(
     task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row] | None, views: GraphViews
 ) -> Failure:
     """Return the cause of a wrong answer; `rows` are the extracted ones, None if there were none."""
-    given = typed_rows(rows or [], task.gold, task.scored_fields)
-    walk = None if setting == "no_tools" else Walk(task, trajectory, views)
-    asked = _Asked(task, trajectory, rows, row_set(given, task.scored_fields), walk, views)
-    failure = asked.failure()
-    if walk is None or setting != "tools":
-        return failure
-    if walk.diverged is not None:
-        failure = replace(failure, diverged_at=walk.diverged[0], diverged_by=walk.diverged[1])
-    return replace(failure, unexplored=asked.unexplored)
+    return _WrongAnswer(task, setting, trajectory, rows, views).failure()
 
 
-class _Asked:
-    """A question with a wrong answer to it."""
+class _WrongAnswer:
+    """A wrong answer, compared with the target, and the walk that led to it."""
 
     def __init__(
-        self,
-        task: QuestionTask,
-        trajectory: Trajectory,
-        rows: Sequence[Row] | None,
-        given: RowSet,
-        walk: Walk | None,
-        views: GraphViews,
+        self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row] | None, views: GraphViews
     ) -> None:
-        self._task, self._trajectory, self._rows, self._walk, self._views = task, trajectory, rows, walk, views
+        self._task, self._trajectory, self._rows, self._views = task, trajectory, rows, views
         self._target = row_set(task.gold, task.scored_fields)
-        self._given, self._extra, self._missing = given, given - self._target, self._target - given
-        self.unexplored: str | None = None
-        if walk is not None and self._missing and not (self._target & given and task.mode != "set"):
-            self.unexplored = walk.unexplored()
+        given = self._given = row_set(typed_rows(rows or [], task.gold, task.scored_fields), task.scored_fields)
+        self._extra, self._missing = given - self._target, self._target - given
+        self._walk = None if setting == "no_tools" else Walk(task, trajectory, views)
+        self._of_tools = setting == "tools"
+        enough = task.mode != "set" and bool(self._target & given)
+        self._unexplored = (
+            self._walk.unexplored() if self._walk and self._of_tools and self._missing and not enough else None
+        )
 
     def failure(self) -> Failure:
-        """Return the first cause that fits."""
-        return self._form() or self._walked() or (self._of_rows() if self._given else self._silence())
+        """Return the first cause that fits, with the divergence of the walk."""
+        found = self._form() or self._walked() or (self._of_rows() if self._given else self._silence())
+        if self._walk is None or not self._of_tools:
+            return found
+        number, reason = self._walk.diverged or (None, None)
+        return replace(found, diverged_at=number, diverged_by=reason, unexplored=self._unexplored)
 
     def _form(self) -> Failure | None:
         """Return a failure if only the form of the reply is wrong."""
@@ -108,34 +105,37 @@ class _Asked:
             return None
         if (wrong := self._walk.wrong_start()) is not None:
             return Failure("wrong_start", f"Wrong entry point: {wrong}.")
-        if self._walk.is_fixated and self.unexplored is not None and not self._extra:
+        more = self._extra and not (self._counts_only() and self._counted_less())
+        if self._walk.is_fixated and self._unexplored is not None and not more:
             return Failure("fixation", "Most calls of the second half show nothing new.")
         return None
 
     def _silence(self) -> Failure:
         """Return the failure of an episode without a row in the answer."""
         results = [] if self._walk is None else self._walk.results
-        queries = [result for result in results if result.call.name == "run_cypher"]
+        queries = [result for result in results if result.call.name == QUERY]
         if queries and queries[-1].error is None and not queries[-1].rows and self._rows is not None:
             return Failure("missing_rows", "The last query found no rows, and the answer is empty.")
+        found = "contains no answer" if self._rows is None else "is an empty list"
         end = str(self._trajectory.exit_status).replace("_", " ")
-        found = "an empty list" if self._rows is not None else "no readable answer"
-        return Failure("gave_up", f"The episode ended with {found} ({end}).")
+        return Failure("gave_up", f"The reply {found}; the episode ended with: {end}.")
 
     def _of_rows(self) -> Failure:
         if wrong := self._other_property():
             return wrong
         if invented := next(self._invented(), None):
             return Failure("invented", f"The graph contains no {invented[0]} {invented[1]!r}.")
-        variant = self._variant()
+        too_low = self._counts_only() and self._counted_less()
+        variant = None if too_low and self._unexplored else self._variant()
         if variant is not None and variant.condition == "key":
             return Failure("wrong_start", f"The rows are those {variant.change}.", "key")
         if variant is not None and is_output(self._task, variant):
             return Failure("wrong_property", f"The rows are those {variant.change}.")
-        if self._counts_only() and not (variant or self.unexplored):
+        if self._counts_only() and variant is None and not (too_low and self._unexplored):
             return Failure("miscounted", f"{self._numbers()}, and no ignored condition explains it.")
-        fewer = not self._extra or (self._counts_only() and self._counted_less())
-        cause: Cause = "missing_rows" if fewer else "extra_rows"
+        # Of one row of several, or of the highest number, the right one may not have been seen.
+        unseen = self._task.mode != "set" and variant is None and self._unexplored is not None
+        cause: Cause = "missing_rows" if not self._extra or too_low or unseen else "extra_rows"
         return Failure(cause, self._about(variant), variant and variant.condition)
 
     def _about(self, variant: Variant | None) -> str:
@@ -144,13 +144,14 @@ class _Asked:
             return f"{numbers}. The rows are those {variant.change}."
         if self._query_found_target():
             return f"{numbers}. The last query found the target."
-        if self._extra and not self._counts_only():
-            return f"{numbers}. No single ignored condition explains the extra rows."
-        if self._walk is None or not self._walk.results:
-            return f"{numbers}."
-        if self.unexplored is not None:
-            return f"{numbers}. The first node on the expert's way that was not explored is {self.unexplored!r}."
-        return f"{numbers}, although every node on the expert's way was explored."
+        notes = (
+            ["No single ignored condition explains the extra rows."] if self._extra and not self._counts_only() else []
+        )
+        if self._unexplored is not None:
+            notes.append(f"The first node on the expert's way that was not explored is {self._unexplored!r}.")
+        elif self._of_tools and self._missing:
+            notes.append("Every node on the expert's way was explored.")
+        return " ".join([f"{numbers}.", *notes])
 
     def _numbers(self) -> str:
         if self._counts_only():
@@ -159,11 +160,15 @@ class _Asked:
 
     def _other_property(self) -> Failure | None:
         """Return a failure if another property of the right nodes was answered in place of their keys."""
-        for place in self._key_places():
-            for row in self._extra:
-                for key in self._views.keys_with_value(row[place]) if row[place] not in self._views.keys else ():
-                    if (*row[:place], key, *row[place + 1 :]) in self._target:
-                        return Failure("wrong_property", f"{row[place]!r} is a property of {key!r}, not its key.")
+        keys = self._key_places()
+        for row in sorted(self._extra, key=str):
+            meant = [
+                self._views.keys_with_value(value) if place in keys and value not in self._views.keys else [value]
+                for place, value in enumerate(row)
+            ]
+            right = next((one for one in islice(product(*meant), _MOST_MEANT) if one in self._target), None)
+            if right is not None:
+                return Failure("wrong_property", f"{row!r} has another property than the key of {right!r}.")
         return None
 
     def _invented(self) -> Iterator[tuple[str, Hashable]]:
@@ -176,7 +181,8 @@ class _Asked:
                     continue
                 if place in keys and value not in self._views.keys:
                     yield "key", value
-                elif place not in keys and value not in self._views.values and value not in self._views.keys:
+                forms = set(map(normalise, value_forms(value)))
+                if place not in keys and forms.isdisjoint(self._views.values | self._views.keys):
                     yield "value", value
 
     def _key_places(self) -> list[int]:
@@ -186,22 +192,22 @@ class _Asked:
 
     def _variant(self) -> Variant | None:
         """Return the variant with the fewest rows that contains all extra rows; without these, the answer exactly."""
-        best: tuple[tuple[bool, int], Variant] | None = None
+        best: tuple[tuple[bool, bool, int], Variant] | None = None
         for variant in variants(self._task, self._views):
-            rows = row_set(variant.rows, self._task.scored_fields)
+            rows = row_set(
+                typed_rows(variant.rows, self._task.gold, self._task.scored_fields), self._task.scored_fields
+            )
             if not (self._extra <= rows if self._extra else self._given == rows):
                 continue
-            if variant.condition == "key" and self._given != rows:
-                continue
-            rank = self._given != rows, len(rows)
+            # One row alone follows from many other keys.
+            by_chance = variant.condition == "key" and (self._given != rows or len(rows) == 1)
+            rank = by_chance, self._given != rows, len(rows)
             if best is None or rank < best[0]:
                 best = rank, variant
         return best and best[1]
 
     def _query_found_target(self) -> bool:
-        queries = (
-            [] if self._walk is None else [r for r in self._walk.results if r.call.name == "run_cypher" and r.rows]
-        )
+        queries = [] if self._walk is None else [r for r in self._walk.results if r.call.name == QUERY and r.rows]
         rows = (read_rows(queries[-1].content) or []) if queries else []
         return bool(rows) and frozenset(tuple(map(normalise, row.values())) for row in rows) == self._target
 

@@ -20,6 +20,9 @@ from graphwalk.types.episode import ToolResult, Trajectory
 Divergence = Literal["refused", "repeated", "unrelated"]
 _NAMES = ("label", "relationship_type")
 """Roles of parameters that are names in the schema."""
+_UNKNOWN = ("unknown_name", "unknown_tool")
+"""Errors of calls that name nothing of the graph."""
+QUERY = "run_cypher"
 _FEWEST_STALE = 3
 """Calls of the second half without news, from which on an episode may be fixated."""
 _MOST_ASKED = 20_000
@@ -103,8 +106,11 @@ class Walk:
         keys = [value for name, value in task.parameters.items() if role_of(task, name) == "key"]
         if not keys:
             names = self._related()
-            right = any(_mentions(result, name) for result in self.results if not result.error for name in names)
-            return None if right or not names else f"no accepted call names {' or '.join(map(repr, self._named))}"
+            known = (result for result in self.results if result.error not in _UNKNOWN)
+            right = any(_mentions(result, name) for result in known for name in names)
+            # A query without the names of the question ignores them.
+            right = right or any(result.call.name == QUERY and result.rows for result in self.results)
+            return None if right or not names else f"no call finds {' or '.join(map(repr, self._named))}"
         key = keys[0]
         if any(_mentions(result, key) for result in self.results if result.rows):
             return None
@@ -138,14 +144,15 @@ def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, 
     index, tools = views.index, MemoryTools(views.index)
     plan = plan_of(task.template, task.parameters, schema_of(views.graph))
     results: Sequence[Result] | None = None
-    number = 0
-    while number < _MOST_ASKED:
+    asked = 0
+    while asked < _MOST_ASKED:
         try:
             asks = next(plan) if results is None else plan.send(results)
         except StopIteration:
             return
+        asked += len(asks)
         results = []
-        for number, ask in enumerate(asks, number + 1):
+        for ask in asks:
             given: Any = ask.arguments
             if "property_value" in given:
                 yield ask, sorted(index.keys_with(given["label"], given["property_name"], given["property_value"]))
