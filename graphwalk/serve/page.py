@@ -67,7 +67,20 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-LINE = ("right", "failed", "error", "status", "turns", "calls", "tokens", "cost", "seconds", "answer")
+LINE = (
+    "right",
+    "failed",
+    "error",
+    "failure",
+    "ignored",
+    "status",
+    "turns",
+    "calls",
+    "tokens",
+    "cost",
+    "seconds",
+    "answer",
+)
 """Fields of an episode in the index, after the indexes of its player and task, and its repeat."""
 
 

@@ -250,6 +250,8 @@ def _line(record: Record) -> dict[str, Any]:
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "error": score.get("error_class") or _wrong_steps(score),
+        "failure": score.get("failure") or "",
+        "ignored": score.get("ignored_condition") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
         "calls": record["tool_calls"],

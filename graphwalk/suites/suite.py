@@ -188,6 +188,8 @@ class Suite(ABC, Generic[C, T]):
     """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
     judged: ClassVar[bool] = True
     """True if answers are right or wrong; False if tasks have no target."""
+    explains: ClassVar[bool] = False
+    """True if `explain` finds causes, so that `rescore` makes the graphs again."""
     agents: ClassVar[ScriptedAgents[Any]] = ScriptedAgents()
     presentation: ClassVar[Presentation[Any]] = Presentation()
     verification: ClassVar[Verification[Any, Any]] = Verification()

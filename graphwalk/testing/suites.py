@@ -18,7 +18,7 @@ from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_class
-from graphwalk.suites.suite import Suite
+from graphwalk.suites.suite import GraphInstance, Suite
 from graphwalk.types.episode import Task
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
@@ -50,8 +50,9 @@ async def check_suite(
     await _check_setups(experiment, plan)
     await _check_confirm(experiment, plan)
     results = await _results(experiment, plan)
+    instances = {loaded.instance.digest: loaded.instance for loaded in plan.graphs}
     for result in results:
-        _check_result(experiment.suite, result)
+        _check_result(experiment.suite, result, instances)
     for task, _ in plan.tasks:
         _check_odd_replies(experiment.suite, task)
     for agent, wanted in (accuracy or {}).items():
@@ -157,14 +158,15 @@ async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     return results
 
 
-def _check_result(suite: Suite[Any, Any], result: Result) -> None:
+def _check_result(suite: Suite[Any, Any], result: Result, instances: Mapping[str, GraphInstance]) -> None:
     where = f"{suite.name}: {result.key.model} on {result.key.task_id} in the setting {result.key.setting}"
     assert result.score is not None, f"{where} failed: {result.trajectory.error}"
     score = suite.score_type.model_validate(result.score)
     assert score.model_dump(mode="json") == result.score, f"{where}: the score is another one after JSON"
     back = Result.from_dict(json.loads(json.dumps(result.as_dict())))
     task = suite.task_type.model_validate(back.task)
-    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply)
+    instance = instances[task.graph_digest]
+    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply, instance)
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 

@@ -63,6 +63,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
+    explains: ClassVar[bool] = True
     agents: ClassVar[ScriptedAgents[Any]] = QuestionAgents()
     presentation: ClassVar[Presentation[Any]] = QuestionPresentation()
     verification: ClassVar[Verification[Any, Any]] = QuestionVerification()
