@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
+from graphwalk.stores.schema_queries import schema_of
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.parameters import OWN
@@ -18,10 +19,13 @@ from graphwalk.suites.questions.rows import as_shown
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
 
 _MOST_ENTITIES = 100_000
 """Nodes and relationships of a graph for which changed copies are made; each takes memory like the graph itself."""
+_MOST_WAYS = 1_000_000
+"""Walks of all variants of a question, about a second; those of one variant are limited as for your own graphs."""
 _MOST_OTHERS = 100
 """Other labels, types, properties, values or keys that are tried in place of one."""
 _ANY = "\0any"
@@ -52,6 +56,10 @@ class GraphViews:
     @cached_property
     def index(self) -> GraphIndex:
         return GraphIndex(self.graph)
+
+    @cached_property
+    def schema(self) -> Schema:
+        return schema_of(self.graph)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -196,7 +204,7 @@ class _Evaluations:
     """Evaluations of one question, which stop without rows when their effort is spent."""
 
     task: QuestionTask
-    left: int = OWN.ways_in_all or 0
+    left: int = _MOST_WAYS
 
     def rows(self, index: GraphIndex, **changed: Value) -> Iterator[Row]:
         """Yield the rows for changed parameters, or none if that takes too long."""

@@ -7,7 +7,6 @@ from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence, call_signature
 from graphwalk.evaluation.values import normalise, parse_json, value_forms
 from graphwalk.models.scripted import Ask
-from graphwalk.stores.schema_queries import schema_of
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.scripted import plan_of
@@ -76,7 +75,7 @@ class Walk:
     def _related(self) -> set[Any]:
         """Return the labels and types in the question, the ends of such types, and labels within its hops."""
         task = self._task
-        pairs = [(s, t.type, o) for t in schema_of(self._views.graph).relationships for s, o in t.pairs]
+        pairs = [(s, t.type, o) for t in self._views.schema.relationships for s, o in t.pairs]
         related = set(self._named)
         related |= {end for source, type_, target in pairs if type_ in related for end in (source, target)}
         hops = [int(value) for name, value in task.parameters.items() if role_of(task, name) == "hops"]
@@ -142,7 +141,7 @@ class Walk:
 def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, list[str]]]:
     """Yield the expert's calls with the keys of the nodes that they look up, in order."""
     index, tools = views.index, MemoryTools(views.index)
-    plan = plan_of(task.template, task.parameters, schema_of(views.graph))
+    plan = plan_of(task.template, task.parameters, views.schema)
     results: Sequence[Result] | None = None
     asked = 0
     while asked < _MOST_ASKED:

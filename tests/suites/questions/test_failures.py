@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from graphwalk.config.agent import AgentConfig
@@ -22,6 +23,7 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from tests.suites.questions.episodes import stage
 
 FILE = yaml.safe_load((Path(__file__).parent / "failures.yaml").read_text())
 TOOLS = {
@@ -137,3 +139,25 @@ def test_the_file_has_all_causes_settings_and_kinds() -> None:
     assert {one["setting"] for one in answers} == set(QuestionsSuite.settings)
     used = {one["question"] for one in answers}
     assert {kind for name in used for kind in FILE["questions"][name]} == set(shipped_kinds())
+
+
+@pytest.mark.parametrize(
+    ("flaw", "causes"),
+    [
+        ("early_stop", {"gave_up"}),
+        ("bad_json", {"wrong_form"}),
+        ("invented_rows", {"invented", "miscounted"}),
+        ("dropped_rows", {"missing_rows", "gave_up"}),
+        ("empty", {"gave_up"}),
+    ],
+)
+async def test_the_flaws_of_the_flawed_expert_are_named(flaw: str, causes: set[str]) -> None:
+    here, suite = await stage(), QuestionsSuite()
+    for one in here.tasks:
+        score, trajectory = await here.play(f"flawed:{flaw}", one)
+        answer = suite.extract(one, trajectory.reply).answer
+        explained = suite.explain(one, "tools", trajectory, answer, score, here.instance)
+        assert isinstance(explained, QuestionScore)
+        if not score.correct:
+            assert explained.failure in causes, (one.template, explained.failure_detail)
+            assert explained.diverged_at is None
