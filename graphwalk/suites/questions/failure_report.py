@@ -41,7 +41,7 @@ def _count(field: str, wanted: Callable[[str], bool]) -> Callable[[ResultRecord]
 MEASURES = (
     *(Measure(f"failure_{cause}", "count", _count("failure", cause.__eq__)) for cause in CAUSES),
     *(Measure(f"ignored_{name}", "count", _count("ignored_condition", name.__eq__)) for name in CONDITIONS),
-    Measure("ignored_other", "count", _count("ignored_condition", lambda name: name not in ("", "key", *CONDITIONS))),
+    Measure("ignored_other", "count", _count("ignored_condition", lambda name: name not in ("", *CONDITIONS))),
 )
 
 

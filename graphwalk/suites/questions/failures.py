@@ -12,7 +12,7 @@ from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.variants import GraphViews, Variant, is_output, variants
+from graphwalk.suites.questions.variants import ANSWER, START, GraphViews, Variant, variants
 from graphwalk.suites.questions.walks import QUERY, Divergence, Walk
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
@@ -127,9 +127,9 @@ class _WrongAnswer:
             return Failure("invented", f"The graph contains no {invented[0]} {invented[1]!r}.")
         too_low = self._counts_only() and self._counted_less()
         variant = None if too_low and self._unexplored else self._variant()
-        if variant is not None and variant.condition == "key":
-            return Failure("wrong_start", f"The rows are those {variant.change}.", "key")
-        if variant is not None and is_output(self._task, variant):
+        if variant is not None and variant.condition == START:
+            return Failure("wrong_start", f"The rows are those {variant.change}.")
+        if variant is not None and variant.condition == ANSWER:
             return Failure("wrong_property", f"The rows are those {variant.change}.")
         if self._counts_only() and variant is None and not (too_low and self._unexplored):
             return Failure("miscounted", f"{self._numbers()}, and no ignored condition explains it.")
@@ -200,7 +200,7 @@ class _WrongAnswer:
             if not (self._extra <= rows if self._extra else self._given == rows):
                 continue
             # One row alone follows from many other keys.
-            by_chance = variant.condition == "key" and (self._given != rows or len(rows) == 1)
+            by_chance = variant.condition == START and (self._given != rows or len(rows) == 1)
             rank = by_chance, self._given != rows, len(rows)
             if best is None or rank < best[0]:
                 best = rank, variant

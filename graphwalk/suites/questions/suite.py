@@ -39,7 +39,7 @@ QUERY_TOOLS = ("run_cypher",)
 """Tools of the setting write_cypher."""
 MOST_TEXT = 2_000_000
 """Maximum characters of a graph as text, about the context of the largest models."""
-_MOST_VIEWS = 4
+_MOST_VIEWS = 3
 """Graphs whose changed copies are kept for the analysis of failures."""
 
 

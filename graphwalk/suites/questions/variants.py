@@ -1,18 +1,14 @@
-"""Variants of a question with one condition ignored or changed (docs/method.md, Failure analysis).
+"""Variants of a question with one condition ignored or changed, and their rows (docs/method.md, Failure analysis)."""
 
-They are evaluated on the graph in memory, within the limits of effort for your own graphs.
-"""
-
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any, NamedTuple
 
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
+from graphwalk.suites.questions.catalogue import PythonPart, python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.parameters import OWN
 from graphwalk.suites.questions.rows import as_shown
@@ -22,32 +18,34 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
 
-_MOST_ENTITIES = 100_000
-"""Nodes and relationships of a graph for which changed copies are made; each takes memory like the graph itself."""
+ANSWER, START = "answer", "start"
+"""Conditions of variants that ask for another property, and that start at another node."""
+_MOST_ENTITIES = 50_000
+"""Nodes and relationships of a graph that has variants; each changed copy takes memory like the graph itself."""
 _MOST_WAYS = 1_000_000
-"""Walks of all variants of a question, about a second; those of one variant are limited as for your own graphs."""
+"""Walks of all variants of one question, about a second; those of one variant are limited as for your own graphs."""
 _MOST_OTHERS = 100
 """Other labels, types, properties, values or keys that are tried in place of one."""
+_FURTHER_HOPS = (1, 2, 3, -1)
 _ANY = "\0any"
 """A label of all nodes, or the type of all relationships, in a changed copy."""
-_FURTHER_HOPS = (-1, 1, 2, 3)
-_ROLES: Sequence[Role] = ("label", "relationship_type", "key", "property", "value", "hops")
+_WORDS: dict[str, Role] = {
+    **{"label": "label", "type": "relationship_type", "key": "key"},
+    **{"property": "property", "value": "value", "hops": "hops"},
+}
+"""Last word of a parameter's name → its role, for questions that are not built in."""
 
 
 class Variant(NamedTuple):
-    """A changed question and its rows.
-
-    `condition`: the ignored or changed condition; `change`: a phrase about it; `parameter`: the changed one, if any.
-    """
+    """A changed question and its rows. `condition`: what is ignored or changed; `change`: a phrase about it."""
 
     condition: str
     change: str
     rows: Iterable[Row]
-    parameter: str = ""
 
 
 class GraphViews:
-    """A graph with its index and changed copies of it, each made on first use."""
+    """A graph, its index, and changed copies of it, each made on first use."""
 
     def __init__(self, graph: PropertyGraph) -> None:
         self.graph = graph
@@ -67,7 +65,7 @@ class GraphViews:
 
     @cached_property
     def values(self) -> frozenset[Hashable]:
-        """Return all property values, in their normal form."""
+        """Return all property values in their normal form."""
         columns = (column for columns in self.graph.all_columns() for column in columns.values())
         return frozenset(normalise(shown(value)) for column in columns for value in column.values())
 
@@ -79,26 +77,29 @@ class GraphViews:
 
     @cached_property
     def backwards(self) -> GraphIndex:
-        return _Changed(self.graph, self.graph.nodes(), map(_turned, self.graph.relationships()))
+        return _Changed(self.graph, self.index.nodes.values(), map(_turned, self._relationships))
 
     @cached_property
     def both_ways(self) -> GraphIndex:
-        relationships = list(self.graph.relationships())
-        return _Changed(self.graph, self.graph.nodes(), chain(relationships, map(_turned, relationships)))
+        both = [*self._relationships, *map(_turned, self._relationships)]
+        return _Changed(self.graph, self.index.nodes.values(), both)
 
     @cached_property
     def any_label(self) -> GraphIndex:
-        nodes = (replace(node, labels=(*node.labels, _ANY)) for node in self.graph.nodes())
-        return _Changed(self.graph, nodes, self.graph.relationships())
+        nodes = (replace(node, labels=(*node.labels, _ANY)) for node in self.index.nodes.values())
+        return _Changed(self.graph, nodes, self._relationships)
 
     @cached_property
     def any_type(self) -> GraphIndex:
-        relationships = (replace(relationship, type=_ANY) for relationship in self.graph.relationships())
-        return _Changed(self.graph, self.graph.nodes(), relationships)
+        return _Changed(self.graph, self.index.nodes.values(), (replace(r, type=_ANY) for r in self._relationships))
+
+    @property
+    def _relationships(self) -> list[Relationship]:
+        return [relationship for outgoing in self.index.outgoing.values() for relationship in outgoing]
 
 
 class _Changed(GraphIndex):
-    """The index of other nodes and relationships than those of `graph`, which still names the properties."""
+    """The index of changed nodes or relationships of a graph."""
 
     def __init__(self, graph: PropertyGraph, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
         self.graph = graph
@@ -109,124 +110,103 @@ def _turned(relationship: Relationship) -> Relationship:
     return replace(relationship, source=relationship.target, target=relationship.source)
 
 
-def role_of(task: QuestionTask, name: str) -> Role | None:
-    """Return the role of a parameter from the template of a built-in question, else from its name."""
+def roles_of(task: QuestionTask) -> dict[str, Role | None]:
+    """Return the roles of the parameters: of a built-in question from its template, else from their names."""
     kind = shipped_kinds().get(task.template)
     if kind is not None:
-        return kind.template.parameters[name].role
-    last = name.rpartition("_")[2]
-    return "relationship_type" if last == "type" else next((role for role in _ROLES if role == last), None)
+        return {name: kind.template.parameters[name].role for name in task.parameters}
+    return {name: _WORDS.get(name.rpartition("_")[2]) for name in task.parameters}
+
+
+def parameters_with(task: QuestionTask, *roles: Role) -> list[Any]:
+    """Return the values of the parameters with one of these roles."""
+    return [task.parameters[name] for name, role in roles_of(task).items() if role in roles]
 
 
 def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
     """Yield the variants of a question, those with the fewest alternatives first.
 
     There are none without an evaluator, on large graphs, or if the evaluator does not find the target from the logged
-    parameters, for example because they contain a date.
+    parameters, for example because one is a date.
     """
-    if task.oracles != 2 or not views.small or python_part(task.template) is None:
+    part = python_part(task.template) if task.oracles == 2 and views.small else None
+    if part is None:
         return
-    tried = _Evaluations(task)
-    index = views.index
-    if row_set(tried.rows(index), task.scored_fields) != row_set(task.gold, task.scored_fields):
+    tried, index, target = _Evaluations(task, part), views.index, row_set(task.gold, task.scored_fields)
+    if row_set(tried.rows(index), task.scored_fields) != target:
         return
     yield from tried.relaxed(index)
     if len(task.scored_fields) == 2:
-        turned = [dict(zip(task.scored_fields, reversed(list(row)), strict=True)) for row in _scored(task)]
+        first, second = task.scored_fields
+        turned = [{**row, first: row[second], second: row[first]} for row in task.gold]
         yield Variant("direction", "with both ends exchanged", turned)
     yield Variant("direction", "with relationships followed from target to source", tried.rows(views.backwards))
     yield Variant("direction", "with relationships followed in both directions", tried.rows(views.both_ways))
-    roles = {name: role for name in task.parameters if (role := role_of(task, name)) is not None}
+    roles = roles_of(task)
     for name, role in roles.items():
         given: Any = task.parameters[name]
         if role == "hops":
             for hops in (given + more for more in _FURTHER_HOPS if given + more > 0):
-                change = f"with {hops} in place of {given} as {name}"
-                yield Variant("hops", change, tried.rows(index, **{name: hops}), name)
+                yield Variant("hops", f"with {hops} in place of {given} as {name}", tried.rows(index, **{name: hops}))
         elif role == "label":
-            yield Variant("label", f"with any label as {name}", tried.rows(views.any_label, **{name: _ANY}), name)
+            yield Variant("label", f"with any label as {name}", tried.rows(views.any_label, **{name: _ANY}))
         elif role == "relationship_type":
-            yield Variant("type", f"with any type as {name}", tried.rows(views.any_type, **{name: _ANY}), name)
+            yield Variant("type", f"with any type as {name}", tried.rows(views.any_type, **{name: _ANY}))
     for name, role in roles.items():
-        if role != "hops":
-            yield from _others(task, index, tried, name, role)
+        condition, options = _others(task, index, name, role)
+        everything = list(tried.rows(index)) if role == "value" else []
+        for other in [option for option in options if option != task.parameters[name]][:_MOST_OTHERS]:
+            rows = list(tried.rows(index, **{name: other}))
+            everything += rows
+            yield Variant(condition, f"with {other!r} in place of {task.parameters[name]!r} as {name}", rows)
+        if role == "value":
+            yield Variant(condition, f"with any value as {name}", everything)
 
 
-def _others(task: QuestionTask, index: GraphIndex, tried: "_Evaluations", name: str, role: Role) -> Iterator[Variant]:
-    """Yield a variant for each other value of a parameter; for keys, properties and values also all of them."""
-    given, condition = task.parameters[name], role.removeprefix("relationship_")
-    others = [other for other in _options(task, index, name, role) if other != given][:_MOST_OTHERS]
-    everything: list[Row] = []
-    for other in others:
-        rows = list(tried.rows(index, **{name: other}))
-        everything += rows
-        yield Variant(condition, f"with {other!r} in place of {given!r} as {name}", rows, name)
-    if role == "value":
-        yield Variant(condition, f"with any value as {name}", [*tried.rows(index), *everything], name)
-
-
-def is_output(task: QuestionTask, variant: Variant) -> bool:
-    """Return True if a variant answers another property than the question asks for, with the same conditions."""
-    kind = shipped_kinds().get(task.template)
-    if kind is None or variant.condition != "property":
-        return False
-    return all(parameter.of != variant.parameter for parameter in kind.template.parameters.values())
-
-
-def _scored(task: QuestionTask) -> Iterator[tuple[Value | None, ...]]:
-    yield from (tuple(row[field] for field in task.scored_fields) for row in task.gold)
-
-
-def _options(task: QuestionTask, index: GraphIndex, name: str, role: Role) -> Sequence[Value]:
-    """Return the values that a parameter may have on this graph; none if its owner is unknown."""
+def _others(task: QuestionTask, index: GraphIndex, name: str, role: Role | None) -> tuple[str, Sequence[Value]]:
+    """Return the condition that a parameter is, and its possible values on this graph; none if its owner is unknown."""
     if role == "label":
-        return sorted(index.nodes_of)
+        return "label", sorted(index.nodes_of)
     if role == "relationship_type":
-        return sorted(index.relationships_of)
+        return "type", sorted(index.relationships_of)
     kind = shipped_kinds().get(task.template)
-    if kind is None:
-        return ()
+    if kind is None or role not in ("key", "value", "property"):
+        return "", ()
     parameters, given = kind.template.parameters, task.parameters
     owner = str(parameters[name].of)
     if role == "key":
-        return index.keys_of(str(given[owner]))
+        return START, index.keys_of(str(given[owner]))
+    property_, owner = (str(given[owner]), str(parameters[owner].of)) if role == "value" else ("", owner)
+    of_nodes, named = parameters[owner].role == "label", str(given[owner])
     if role == "value":
-        property_, owner = str(given[owner]), str(parameters[owner].of)
-        of = "node" if parameters[owner].role == "label" else "relationship"
-        return sorted(index.values(of, str(given[owner]), property_), key=str)
-    if parameters[owner].role == "label":
-        return ["key", *index.node_properties(str(given[owner]))]
-    return index.relationship_properties(str(given[owner]))
+        return "value", sorted(index.values("node" if of_nodes else "relationship", named, property_), key=str)
+    names = ["key", *index.node_properties(named)] if of_nodes else index.relationship_properties(named)
+    # A property without a value in the question is the one that is asked for.
+    return "property" if any(other.of == name for other in parameters.values()) else ANSWER, names
 
 
 @dataclass
 class _Evaluations:
-    """Evaluations of one question, which stop without rows when their effort is spent."""
+    """Evaluations of one question. Those that exceed the effort have no rows."""
 
     task: QuestionTask
+    part: PythonPart
     left: int = _MOST_WAYS
 
     def rows(self, index: GraphIndex, **changed: Value) -> Iterator[Row]:
-        """Yield the rows for changed parameters, or none if that takes too long."""
-        part = python_part(self.task.template)
-        assert part is not None
         parameters: dict[str, Any] = {**self.task.parameters, **changed}
-        hops = [int(parameters[name]) for name in parameters if role_of(self.task, name) == "hops"]
-        if self._affordable(index, max([part.steps, *hops])):
-            yield from map(as_shown, part.rows(index, **parameters))
+        if self._affordable(index, parameters):
+            yield from map(as_shown, self.part.rows(index, **parameters))
 
     def relaxed(self, index: GraphIndex) -> Iterator[Variant]:
-        """Yield the variants that the question itself defines."""
-        part = python_part(self.task.template)
-        longest = max([int(v) for n, v in self.task.parameters.items() if role_of(self.task, n) == "hops"] or [1])
-        if part is not None and part.relaxed is not None and self._affordable(index, longest):
-            for condition, rows in part.relaxed(index, **self.task.parameters).items():
+        if self.part.relaxed is not None and self._affordable(index, self.task.parameters):
+            for condition, rows in self.part.relaxed(index, **self.task.parameters).items():
                 yield Variant(condition, f"without the condition {condition!r}", map(as_shown, rows))
 
-    def _affordable(self, index: GraphIndex, longest: int) -> bool:
-        """Take the walks of one evaluation from the budget, unless they are too many."""
-        keys = [str(v) for n, v in self.task.parameters.items() if role_of(self.task, n) == "key"]
-        walks: Mapping[str, int] = index.walks(longest)
+    def _affordable(self, index: GraphIndex, parameters: dict[str, Any]) -> bool:
+        """Take the walks of an evaluation from the effort, unless they are too many."""
+        hops = [parameters[name] for name, role in roles_of(self.task).items() if role == "hops"]
+        walks, keys = index.walks(max([self.part.steps, *hops])), parameters_with(self.task, "key")
         ways = sum(walks.get(key, 0) for key in keys) if keys else len(walks) + sum(walks.values())
         if ways > min(OWN.ways or 0, self.left):
             return False

@@ -11,14 +11,12 @@ from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.variants import GraphViews, role_of
+from graphwalk.suites.questions.variants import GraphViews, parameters_with
 from graphwalk.suites.questions.walker import Page, Result
 from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, schema_pairs
 from graphwalk.types.episode import ToolResult, Trajectory
 
 Divergence = Literal["refused", "repeated", "unrelated"]
-_NAMES = ("label", "relationship_type")
-"""Roles of parameters that are names in the schema."""
 _UNKNOWN = ("unknown_name", "unknown_tool")
 """Errors of calls that name nothing of the graph."""
 QUERY = "run_cypher"
@@ -41,7 +39,7 @@ class Walk:
         """Number of the first call that no valid walk contains, from 1 and notes counted, and the reason."""
         self._stale: list[bool] = []
         """Per call: it repeats an earlier one, or shows nodes and nothing new about them."""
-        self._named = [str(value) for name, value in task.parameters.items() if role_of(task, name) in _NAMES]
+        self._named = list(map(str, parameters_with(task, "label", "relationship_type")))
         self._follow(calls, Evidence([prompt]))
 
     def _follow(self, calls: Sequence[tuple[int, ToolResult]], prompt: Evidence) -> None:
@@ -78,8 +76,7 @@ class Walk:
         pairs = [(s, t.type, o) for t in self._views.schema.relationships for s, o in t.pairs]
         related = set(self._named)
         related |= {end for source, type_, target in pairs if type_ in related for end in (source, target)}
-        hops = [int(value) for name, value in task.parameters.items() if role_of(task, name) == "hops"]
-        for _ in range(max(hops, default=0)):
+        for _ in range(max(parameters_with(task, "hops"), default=0)):
             related |= {end for source, _, target in pairs if {source, target} & related for end in (source, target)}
         return related
 
@@ -102,7 +99,7 @@ class Walk:
         task = self._task
         if not self.results:
             return None
-        keys = [value for name, value in task.parameters.items() if role_of(task, name) == "key"]
+        keys = parameters_with(task, "key")
         if not keys:
             names = self._related()
             known = (result for result in self.results if result.error not in _UNKNOWN)
