@@ -135,6 +135,8 @@ class Report:
     notes: tuple[str, ...]
     incomplete: str | None = None
     """Note on an unfinished run."""
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
 
     def as_dict(self) -> dict[str, Any]:
         names = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "memorisation_test")
@@ -146,4 +148,5 @@ class Report:
             "reference": self.reference and asdict(self.reference),
             "notes": list(self.notes),
             "incomplete": self.incomplete,
+            "protocol": dict(self.protocol) or None,
         }

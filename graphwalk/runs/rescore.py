@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.experiments.config import Scoring
 from graphwalk.files import write_whole
 from graphwalk.jsonlines import compressed, encode_line
 from graphwalk.runs.episode import judge
@@ -31,7 +32,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
             result = Result.from_dict(record)
             task = suite.task_type.model_validate(result.task)
             reply, graph = result.extractor_reply, graphs.get(task.graph_digest)
-            answer, score = judge(suite, task, result.key.setting, result.trajectory, reply, graph)
+            answer, score = judge(suite, task, result.key.setting, result.trajectory, reply, scoring, graph)
             if graph is None and score is not None and score.items() <= (result.score or {}).items():
                 score = result.score
             scored = {**record, "answer": answer, "score": score}
@@ -45,6 +46,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
     with folder.lock():
         manifest = folder.read_manifest()
         suite = suite_named(manifest["config"]["suite"]["name"])
+        scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
         graphs = _graphs(suite, folder) if suite.explains else {}
         log = folder.results_file
         written = lines() if log == folder.results_path else compressed(lines())

@@ -291,8 +291,15 @@ class _Run:
         try:
             task = suite.task_type.model_validate(result.task)
             planned = self.planned.get(result.key)
-            instance = None if planned is None else planned.graph.instance
-            made = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply, instance)
+            made = judge(
+                suite,
+                task,
+                result.key.setting,
+                result.trajectory,
+                result.extractor_reply,
+                self.experiment.config.scoring,
+                None if planned is None else planned.graph.instance,
+            )
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
             return

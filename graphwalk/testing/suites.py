@@ -166,7 +166,7 @@ def _check_result(suite: Suite[Any, Any], result: Result, instances: Mapping[str
     back = Result.from_dict(json.loads(json.dumps(result.as_dict())))
     task = suite.task_type.model_validate(back.task)
     instance = instances[task.graph_digest]
-    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply, instance)
+    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply, instance=instance)
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 

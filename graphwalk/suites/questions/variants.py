@@ -1,6 +1,6 @@
 """Variants of a question with one condition ignored or changed, and their rows (docs/method.md, Failure analysis)."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.suites.questions.catalogue import PythonPart, python_part, shipped_kinds
+from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.parameters import OWN
 from graphwalk.suites.questions.rows import as_shown
 from graphwalk.suites.questions.task import QuestionTask
@@ -190,23 +191,23 @@ class _Evaluations:
     """Evaluations of one question. Those that exceed the effort have no rows."""
 
     task: QuestionTask
-    part: PythonPart
+    part: Callable[..., PythonPart]
     left: int = _MOST_WAYS
 
     def rows(self, index: GraphIndex, **changed: Value) -> Iterator[Row]:
-        parameters: dict[str, Any] = {**self.task.parameters, **changed}
-        if self._affordable(index, parameters):
-            yield from map(as_shown, self.part.rows(index, **parameters))
+        part = self.part(**{**self.task.parameters, **changed})
+        if self._affordable(index, part):
+            yield from map(as_shown, part.rows(index))
 
     def relaxed(self, index: GraphIndex) -> Iterator[Variant]:
-        if self.part.relaxed is not None and self._affordable(index, self.task.parameters):
-            for condition, rows in self.part.relaxed(index, **self.task.parameters).items():
-                yield Variant(condition, f"without the condition {condition!r}", map(as_shown, rows))
+        part = self.part(**self.task.parameters)
+        for condition, rows in part.relaxed(index).items() if self._affordable(index, part) else ():
+            yield Variant(condition, f"without the condition {condition!r}", map(as_shown, rows))
 
-    def _affordable(self, index: GraphIndex, parameters: dict[str, Any]) -> bool:
+    def _affordable(self, index: GraphIndex, part: PythonPart) -> bool:
         """Take the walks of an evaluation from the effort, unless they are too many."""
-        hops = [parameters[name] for name, role in roles_of(self.task).items() if role == "hops"]
-        walks, keys = index.walks(max([self.part.steps, *hops])), parameters_with(self.task, "key")
+        hops = [getattr(part, name) for name, role in roles_of(self.task).items() if role == "hops"]
+        walks, keys = index.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
         ways = sum(walks.get(key, 0) for key in keys) if keys else len(walks) + sum(walks.values())
         if ways > min(OWN.ways or 0, self.left):
             return False

@@ -9,11 +9,9 @@ import pytest
 import yaml
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.failures import CAUSES
-from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.suite import QUERY_TOOLS, QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
@@ -24,6 +22,7 @@ from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.suites.questions.episodes import stage
+from tests.suites.questions.evidence_graph import task
 
 FILE = yaml.safe_load((Path(__file__).parent / "failures.yaml").read_text())
 TOOLS = {
@@ -37,29 +36,9 @@ GRAPH = PropertyGraph.from_rows(
 )
 
 
-def task(name: str) -> QuestionTask:
+def asked_as(name: str) -> QuestionTask:
     ((template, parameters),) = FILE["questions"][name].items()
-    kind, index = shipped_kinds()[template], GraphIndex(GRAPH)
-    question = instantiate(kind, index, parameters)
-    assert question.right_rows is not None
-    gold = question.right_rows(index)
-    return QuestionTask(
-        task_id=name,
-        template=template,
-        question=name,
-        parameters=parameters,
-        gold=gold,
-        gold_size=len(gold),
-        seed=0,
-        graph_digest=GRAPH.digest,
-        category=kind.template.category,
-        cypher=render_cypher(question.cypher, question.identifiers),
-        cypher_parameters=question.values,
-        answer_fields=question.answer_fields,
-        scored_fields=kind.template.scored_fields or question.answer_fields,
-        mode=kind.template.mode,
-        template_version=1,
-    )
+    return task(template, GRAPH, **parameters)
 
 
 def reply_of(reply: Any, fields: tuple[str, ...]) -> str:
@@ -89,7 +68,7 @@ class Place:
     suite: QuestionsSuite
 
     async def score(self, one: dict[str, Any]) -> QuestionScore:
-        asked, instance = task(one["question"]), GraphInstance.of(GRAPH)
+        asked, instance = asked_as(one["question"]), GraphInstance.of(GRAPH)
         offered = load_tools(QUERY_TOOLS) if one["setting"] == "write_cypher" else None
         toolbox = GraphToolbox(self.store, await self.store.schema(), offered, AgentConfig())
         made = [call_of(text) for text in one.get("calls", ())]
