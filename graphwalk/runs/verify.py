@@ -285,6 +285,7 @@ class _Run:
         suite = self.experiment.suite
         try:
             task = suite.task_type.model_validate(result.task)
+            planned = self.planned.get(result.key)
             made = judge(
                 suite,
                 task,
@@ -292,6 +293,7 @@ class _Run:
                 result.trajectory,
                 result.extractor_reply,
                 self.experiment.config.scoring,
+                None if planned is None else planned.graph.instance,
             )
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")

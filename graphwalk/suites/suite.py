@@ -188,6 +188,8 @@ class Suite(ABC, Generic[C, T]):
     """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
     judged: ClassVar[bool] = True
     """True if answers are right or wrong; False if tasks have no target."""
+    explains: ClassVar[bool] = False
+    """True if `explain` finds causes, so that `rescore` makes the graphs again."""
     agents: ClassVar[ScriptedAgents[Any]] = ScriptedAgents()
     presentation: ClassVar[Presentation[Any]] = Presentation()
     verification: ClassVar[Verification[Any, Any]] = Verification()
@@ -242,6 +244,12 @@ class Suite(ABC, Generic[C, T]):
     @abstractmethod
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
         """Score an answer against the target. Episodes with infrastructure failures are not scored."""
+
+    def explain(
+        self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: Score, instance: GraphInstance
+    ) -> Score:
+        """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
+        return score
 
     def applies(self, task: T, setting: str, config: C) -> bool:
         """Return False if a task cannot be asked in a setting."""

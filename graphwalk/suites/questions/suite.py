@@ -20,10 +20,11 @@ from graphwalk.suites.questions.generate import copy_tasks, in_other_words, own_
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.rows import same_rows
-from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.score import QuestionScore, explained, extract_rows, score_question
 from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
+from graphwalk.suites.questions.variants import GraphViews
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -38,6 +39,8 @@ QUERY_TOOLS = ("run_cypher",)
 """Tools of the setting write_cypher."""
 MOST_TEXT = 2_000_000
 """Maximum characters of a graph as text, about the context of the largest models."""
+_MOST_VIEWS = 3
+"""Graphs whose changed copies are kept for the analysis of failures."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
+    explains: ClassVar[bool] = True
     agents: ClassVar[ScriptedAgents[Any]] = QuestionAgents()
     presentation: ClassVar[Presentation[Any]] = QuestionPresentation()
     verification: ClassVar[Verification[Any, Any]] = QuestionVerification()
@@ -82,6 +86,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         self._left_out: dict[str, Left] = {}
         """Questions that graphs cannot host, and settings in which own graphs cannot be used, by digest."""
         self._task_cache = TaskCache(None)
+        self._views: dict[str, GraphViews] = {}
+        """Views of the graphs of the latest wrong answers, by digest."""
 
     def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         """Yield the graphs that need no database. Raise ConfigError for one that does."""
@@ -212,6 +218,26 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
+
+    def explain(
+        self,
+        task: QuestionTask,
+        setting: str,
+        trajectory: Trajectory,
+        answer: Any,
+        score: Score,
+        instance: GraphInstance,
+    ) -> Score:
+        assert isinstance(score, QuestionScore)
+        return explained(score, task, setting, trajectory, answer, self._views_of(instance))
+
+    def _views_of(self, instance: GraphInstance) -> GraphViews:
+        """Return the views of a graph; those of the last few graphs are kept."""
+        views = self._views.pop(instance.digest, None) or GraphViews(_graph(instance))
+        self._views[instance.digest] = views
+        while len(self._views) > _MOST_VIEWS:
+            del self._views[next(iter(self._views))]
+        return views
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
         """Return the YAML of every question, and of the tool of write_cypher."""
