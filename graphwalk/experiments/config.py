@@ -1,7 +1,8 @@
 """The configuration of an experiment, its JSON Schema, and the table of its fields."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Annotated, Any, Generic, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
@@ -11,6 +12,7 @@ from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.variants import checked, combinations, overridden
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
@@ -72,6 +74,9 @@ class ExperimentConfig(Strict, Generic[C]):
     """Model for answers that the parser cannot read; its name alone, or with `required`."""
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
+    vary: dict[str, tuple[Any, ...]] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
+    """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
+    played on the same tasks."""
 
     @field_validator("servers")
     @classmethod
@@ -104,6 +109,24 @@ class ExperimentConfig(Strict, Generic[C]):
         if agent.turn_limit is not None or suite is None:
             return agent
         return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})
+
+    @field_validator("vary")
+    @classmethod
+    def _can_be_varied(cls, vary: dict[str, tuple[Any, ...]], info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
+        return checked(vary, info.data, info.context)
+
+    @cached_property
+    def variants(self) -> Mapping[str, Self]:
+        """The experiment of each variant by name; empty without `vary`."""
+        return {name: self._variant(overrides) for name, overrides in combinations(self.vary)} if self.vary else {}
+
+    def _variant(self, overrides: Mapping[str, Any]) -> Self:
+        by_part: dict[str, dict[str, Any]] = {}
+        for field, value in overrides.items():
+            part, _, name = field.partition(".")
+            by_part.setdefault(part, {})[name] = value
+        parts = {part: overridden(getattr(self, part), values) for part, values in by_part.items()}
+        return self.model_copy(update={**parts, "vary": {}})
 
     def as_yaml(self) -> str:
         """Return the experiment with all fields as YAML that can be run."""

@@ -18,7 +18,7 @@ from graphwalk.evaluation.statistics import (
     pass_rates,
 )
 from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, difference_of
-from graphwalk.reports.observations import Observations, Player, observe
+from graphwalk.reports.observations import Observations, Player, observe, player_order
 from graphwalk.reports.suite_report import (
     ESTIMATED,
     PERCENT,
@@ -30,6 +30,7 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.text_table import without_range
+from graphwalk.types.episode import setting_of
 
 _MOST_CAUSES = 3
 _DIGITS = 6
@@ -97,7 +98,7 @@ def _grouped(
     """Yield each grouping with its rows. `known`: only these groupings."""
     for number, grouping in enumerate(observed.suite.groupings):
         members = observed.members(number) if known is None or grouping.name in known else {}
-        ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), key[1]))
+        ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), player_order(key[1])))
         if ordered:
             rows = [
                 row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered
@@ -116,7 +117,7 @@ def _matching(reference: Reference | None, players: list[Player]) -> Reference |
     """Return the published rows of settings that were run."""
     if reference is None:
         return None
-    settings = {player.setting for player in players}
+    settings = {setting_of(player.setting) for player in players}
     groups = {name: tuple(row for row in rows if row["setting"] in settings) for name, rows in reference.groups.items()}
     return Reference(
         reference.source, reference.notes, tuple(r for r in reference.rows if r["setting"] in settings), groups

@@ -21,7 +21,7 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
+from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn, setting_of
 
 WireMessage = dict[str, Any]
 
@@ -197,7 +197,8 @@ async def _tools_of(
             store = await places.store_of(instance) if here else None
             for setting in here:
                 task = suite.task_type.model_validate(asked[instance.digest, setting])
-                setup = await suite.setup(task, setting, instance, store, experiment.agent, experiment.tools)
+                played = experiment.of(setting)
+                setup = await suite.setup(task, setting_of(setting), instance, store, played.agent, played.tools)
                 yield (instance.digest, setting), () if setup.toolbox is None else tuple(setup.toolbox.specs)
             if store is not None:
                 await store.drop()
@@ -338,13 +339,14 @@ def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     thoughts: Sequence[str] = [""] * len(result.trajectory.turns)
     if result.key.model.startswith("scripted/"):
         suite = run.experiment.suite
-        thoughts = suite.agents.thoughts(run.task(result), result.key.setting, result.trajectory, options.seed)
+        setting = setting_of(result.key.setting)
+        thoughts = suite.agents.thoughts(run.task(result), setting, result.trajectory, options.seed)
     return thinking_aloud(result.trajectory, thoughts)
 
 
 def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
-    tools = run.tools(result)
-    for part, chat in enumerate(chats_of(spoken, tools, run.experiment.agent, options.form)):
+    tools, agent = run.tools(result), run.experiment.of(result.key.setting).agent
+    for part, chat in enumerate(chats_of(spoken, tools, agent, options.form)):
         yield {
             "messages": chat.messages,
             "tools": tools_of(tools, options.form),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -103,6 +103,8 @@ class QuestionsConfig(SuiteConfig):
 
     Entries to generate are generated `count` times; `{file: movies.graphml}` and `{neo4j: movies}` are your own.
     """
+
+    rewording: ClassVar[tuple[str, ...]] = ("wording",)
 
     name: Literal["questions"] = "questions"
     graphs: tuple[AnyGraph, ...] = Field(default=(GraphSpec(),), min_length=1)
