@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -304,12 +304,19 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
     """Return the messages to send for the next turn, compacted by `config.compaction`.
 
     Compaction is the paper's open question (GraphWalk, section on limitations). `none` sends everything, `window`
-    leaves out tool results of older turns, `summary` replaces older turns by the model's summary. Calls without a
-    result before a user message are answered as refused, since servers require a result for every call.
+    leaves out tool results of older turns, `summary` replaces older turns by the model's summary, `scratchpad` by the
+    model's texts and thoughts. Calls without a result before a user message are answered as refused, since servers
+    require a result for every call.
     """
     messages = list(prompt)
-    first_whole = len(turns) - config.compaction_window if config.compaction == "window" else 0
+    compacts = config.compaction in ("window", "scratchpad")
+    first_whole = max(0, len(turns) - config.compaction_window) if compacts else 0
+    dropped = [turn.next_user is None and config.compaction == "scratchpad" for turn in turns[:first_whole]]
+    if config.compaction == "scratchpad" and any(turn.results for turn in turns):
+        messages.append(_scratchpad(list(compress(turns, dropped)), config))
     for number, turn in enumerate(turns):
+        if number < first_whole and dropped[number]:
+            continue
         if turn.summary is not None:
             messages = [*prompt, summary_message(turn.summary, config)]
         messages.append(turn.message)
@@ -332,6 +339,16 @@ def answer_now(config: AgentConfig) -> Message:
 
 def summary_message(summary: str, config: AgentConfig) -> Message:
     return Message("user", config.render("summary.j2", summary=summary))
+
+
+def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
+    """Return the request for notes, with those of the turns that are left out: texts and thoughts."""
+    notes = [text for turn in turns for text in (turn.message.content, *_thoughts(turn)) if text]
+    return Message("user", config.render("scratchpad.j2", notes=notes, window=config.compaction_window))
+
+
+def _thoughts(turn: Turn) -> list[str]:
+    return [result.content for result in turn.results if result.is_note]
 
 
 def _left_out(result: ToolResult, config: AgentConfig) -> str:
