@@ -11,6 +11,7 @@ from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.report import row_of
 from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
+from graphwalk.reports.variants import by_variant
 from graphwalk.sanitise import one_line
 
 PAPER = " (paper)"
@@ -29,7 +30,8 @@ def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
 
 
 def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
-    """Yield plots of accuracy by number of calls, calls against the reference, and cost."""
+    """Yield plots of accuracy by variant, by number of calls, calls against the reference, and cost."""
+    yield from by_variant(report)
     yield within_calls(observed)
     yield over_reference(report)
     yield cost_against_accuracy(report)

@@ -30,6 +30,7 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.text_table import without_range
+from graphwalk.reports.variants import variance_rows
 from graphwalk.types.episode import setting_of
 
 _MOST_CAUSES = 3
@@ -63,6 +64,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         comparisons=comparisons,
         memorisation_test=memorisation_test(observed, seed=seed),
         reference=_matching(reference, observed.players),
+        variance_shares=variance_rows(observed, seed),
         notes=(*declared.notes, *_on_numbers(rows, comparisons), *reasons, *observed.remarks, *_failures(observed)),
     )
 

@@ -135,10 +135,13 @@ class Report:
     notes: tuple[str, ...]
     incomplete: str | None = None
     """Note on an unfinished run."""
+    variance_shares: list[dict[str, Any]] = field(default_factory=list)
+    """Rows of `reports.variants.variance_rows`, for a run with variants."""
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "memorisation_test")
-        fields = {name: getattr(self, name) for name in names if name != "memorisation_test" or self.memorisation_test}
+        names = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
+        names = (*names, *(name for name in ("memorisation_test", "variance_shares") if getattr(self, name)))
+        fields = {name: getattr(self, name) for name in names}
         return {
             "schema_version": SCHEMA_VERSION,
             "suite": self.suite.suite,
