@@ -1,6 +1,5 @@
 """Results of a run as columns of numbers, read in one pass without keeping trajectories."""
 
-import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.suite_report import ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import ResultRecord, SuiteReport, in_order
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
 
@@ -25,8 +24,8 @@ class Player(NamedTuple):
 
 
 def player_order(player: Player) -> tuple[str, list[str | int]]:
-    """Return the sort key of a player; numbers in settings are sorted as numbers."""
-    return player.model, [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", player.setting)]
+    """Return the sort key of a player."""
+    return player.model, in_order(player.setting)
 
 
 def chosen(players: Sequence[Player], models: Sequence[str], settings: Sequence[str]) -> list[Player]:
