@@ -122,6 +122,14 @@ class RunOptions:
         ),
         Sets("settings"),
     ] = None
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Protocol: graphwalk (default), or paper: prompts, drawing and scoring of the papers.",
+        ),
+        Sets("protocol"),
+    ] = None
     question: Annotated[
         list[str] | None,
         typer.Option(

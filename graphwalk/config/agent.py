@@ -7,12 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from graphwalk.config.prompts import Prompts, shipped_prompts, short_prompts
+from graphwalk.config.prompts import PROMPT_SETS, Prompts, prompt_set, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
 from graphwalk.encodings import ENCODINGS
-
-SHORT = "short"
-"""Name of the short prompts in `AgentConfig.prompts`."""
 
 
 class AgentConfig(Strict):
@@ -72,7 +69,7 @@ class AgentConfig(Strict):
     """Descriptions of tools: whole, or one sentence and the arguments."""
     prompts: NameOrPath | None = None
     """A folder whose files replace those of the same name in templates/prompts/. "short": built-in prompts for models
-    with a small context."""
+    with a small context; "paper": with the information of the papers and no more."""
 
     @field_validator("encoding")
     @classmethod
@@ -85,16 +82,16 @@ class AgentConfig(Strict):
     @field_validator("prompts")
     @classmethod
     def _is_a_folder(cls, prompts: str | None) -> str | None:
-        if prompts not in (None, SHORT) and not Path(str(prompts)).is_dir():
+        if prompts not in (None, *PROMPT_SETS) and not Path(str(prompts)).is_dir():
             raise ValueError(f"{prompts} is not a folder; a path has a slash in it: ./prompts/")
         return prompts
 
     @cached_property
     def texts(self) -> Prompts:
         """The prompts of this agent, read once. Raise ConfigError if a file of the user is wrong."""
-        if self.prompts == SHORT:
-            return short_prompts()
-        return shipped_prompts() if self.prompts is None else Prompts(Path(self.prompts))
+        if self.prompts is None:
+            return shipped_prompts()
+        return prompt_set(self.prompts) if self.prompts in PROMPT_SETS else Prompts(Path(self.prompts))
 
     def render(self, name: str, /, **values: Any) -> str:
         """Render a prompt by the name of its file: "graph_tools.j2"."""

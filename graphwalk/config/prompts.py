@@ -26,6 +26,8 @@ from graphwalk.resources import data_path
 
 MESSAGES = "tool_messages.yaml"
 """Messages about failed tool calls, many in one file."""
+PROMPT_SETS = ("short", "paper")
+"""Built-in sets: the files of templates/prompts-NAME/ replace those of templates/prompts/."""
 _NOT_PLAYED = ("conformance.yaml",)
 """Texts of `graphwalk models check`, which are not part of an experiment."""
 
@@ -95,13 +97,13 @@ def shipped_prompts() -> Prompts:
 
 
 @cache
-def short_prompts() -> Prompts:
-    """Return the built-in prompts in their short form, where they have one."""
-    return Prompts(_short_folder())
+def prompt_set(name: str) -> Prompts:
+    """Return the built-in prompts with the files of one of `PROMPT_SETS`."""
+    return Prompts(_folder_of(name))
 
 
-def _short_folder() -> Path:
-    return data_path("templates") / "prompts-short"
+def _folder_of(name: str) -> Path:
+    return data_path("templates") / f"prompts-{name}"
 
 
 def _shipped() -> dict[str, Path]:
@@ -131,7 +133,8 @@ def _check_name(path: Path, known: list[str]) -> None:
 @cache
 def _names_of(name: str) -> frozenset[str]:
     """Return the variables of the built-in prompts of this name, with those of the files that they include."""
-    texts = [_read(files[name]) for files in (_shipped(), _files(_short_folder())) if name in files]
+    folders = [_files(_folder_of(chosen)) for chosen in PROMPT_SETS]
+    texts = [_read(files[name]) for files in (_shipped(), *folders) if name in files]
     included = {other for text in texts for other in included_in(text)}
     return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Generic, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
@@ -12,6 +12,7 @@ from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.protocols import OWN, protocols
 from graphwalk.experiments.variants import checked, combinations, overridden
 from graphwalk.suites.registry import SUITES, suite_class
 
@@ -32,9 +33,21 @@ class Extractor(Strict):
         return {"model": data} if isinstance(data, str) else data
 
 
+class Scoring(Strict):
+    """How answers are read from replies."""
+
+    extraction: Literal["lenient", "strict"] = "lenient"
+    """lenient: fenced, embedded and wrapped JSON count too; strict: the whole reply must be JSON of the requested form.
+    What is not read goes to the `extractor`, if there is one."""
+
+
 def _by_name(schema: dict[str, Any]) -> None:
     """Allow the name of a model alone."""
     schema["anyOf"].append({"type": "string"})
+
+
+def _protocol_names(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(protocols())
 
 
 class ExperimentConfig(Strict, Generic[C]):
@@ -46,6 +59,8 @@ class ExperimentConfig(Strict, Generic[C]):
     """Description in the list of experiments."""
     tags: tuple[str, ...] = ()
     """Tags, for `graphwalk runs --tag`."""
+    protocol: str = Field(default=OWN, json_schema_extra=_protocol_names)
+    """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
     models: tuple[str, ...] = ()
     """Models as `provider/model`; none: the scripted agents."""
@@ -72,11 +87,19 @@ class ExperimentConfig(Strict, Generic[C]):
     """Prices by model, in US dollars per million tokens; they replace the published ones."""
     extractor: Annotated[Extractor | None, Field(json_schema_extra=_by_name)] = None
     """Model for answers that the parser cannot read; its name alone, or with `required`."""
+    scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
     vary: dict[str, tuple[Any, ...]] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
     """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
     played on the same tasks."""
+
+    @field_validator("protocol")
+    @classmethod
+    def _is_known(cls, protocol: str) -> str:
+        if protocol not in protocols():
+            raise ValueError(f"there is no protocol {protocol!r}; known: {', '.join(protocols())}")
+        return protocol
 
     @field_validator("servers")
     @classmethod

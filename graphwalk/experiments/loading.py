@@ -12,6 +12,7 @@ from graphwalk.config.strict import given
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, shown, validate
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment, experiment_type
+from graphwalk.experiments.protocols import apply_protocol
 from graphwalk.resources import data_path
 from graphwalk.sanitise import shown_setting
 from graphwalk.suites.registry import suite_class
@@ -68,6 +69,7 @@ def load_experiment(
     for key, value in set_by_flag.items():
         origins[key] = shown_setting(key, value, value)
         set_dotted(data, key, given(value), key)
+    apply_protocol(data)
     return validate(_type(data, name), data, name, tree, origins, folder=folder)
 
 

@@ -141,6 +141,8 @@ class Report:
     notes: tuple[str, ...]
     incomplete: str | None = None
     """Note on an unfinished run."""
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
     variance_shares: list[dict[str, Any]] = field(default_factory=list)
     """Rows of `reports.variants.variance_rows`, for a run with variants."""
 
@@ -155,4 +157,5 @@ class Report:
             "reference": self.reference and asdict(self.reference),
             "notes": list(self.notes),
             "incomplete": self.incomplete,
+            "protocol": dict(self.protocol) or None,
         }

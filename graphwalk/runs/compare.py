@@ -15,6 +15,7 @@ from graphwalk.reports.compare import RunComparison, compare_players
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.fingerprint import differences
+from graphwalk.runs.protocol import protocol_note
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 
@@ -65,7 +66,8 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     suite = suite_named(suites.pop())
     declared = suite.presentation.report(suite)
     observed = {name: observe(run.records(), declared) for name, run in runs.items()}
-    notes = [line for other in every[1:] for line in _differences(every[0], other)]
+    notes = [f"{name}: {protocol_note(run.manifest['config'])}" for name, run in runs.items()]
+    notes += [line for other in every[1:] for line in _differences(every[0], other)]
 
     players = sorted({player for one in observed.values() for player in one.players})
     merged = _merged(observed, set(chosen(players, models, settings)))

@@ -10,6 +10,7 @@ from typing import Any
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import ConfigError, ModelError, StoreError
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
+from graphwalk.experiments.config import Scoring
 from graphwalk.models.base import Model
 from graphwalk.runs.experiment import Experiment, no_episode
 from graphwalk.runs.graph_sources import sources_for
@@ -46,7 +47,7 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
     suite, task, said = experiment.suite, planned.task, trajectory.reply
     extracted = None
     readable = bool(said.strip()) and not trajectory.exit_status.infrastructure
-    if extractor is not None and readable and not suite.extract(task, said).sure:
+    if extractor is not None and readable and not read_answer(suite, task, said, experiment.config.scoring).sure:
         try:
             # The extractor sees question, reply and format, and never the target.
             answer_format = suite.answer_format(task, experiment.agent)
@@ -57,8 +58,19 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
     return await _cross_checked(planned, experiment, trajectory, extracted)
 
 
+def read_answer(suite: Suite[Any, Any], task: Task, reply: str, scoring: Scoring) -> Extraction:
+    """Return the answer in a reply; with strict extraction none unless the whole reply is the answer."""
+    found = suite.extract(task, reply)
+    return found if scoring.extraction == "lenient" or found.stage == "strict" else Extraction()
+
+
 def judge(
-    suite: Suite[Any, Any], task: Task, setting: str, trajectory: Trajectory, extractor_reply: str | None = None
+    suite: Suite[Any, Any],
+    task: Task,
+    setting: str,
+    trajectory: Trajectory,
+    extractor_reply: str | None = None,
+    scoring: Scoring = Scoring(),
 ) -> tuple[Any, dict[str, Any] | None]:
     """Return answer and score of a trajectory, just played or from a log.
 
@@ -67,7 +79,7 @@ def judge(
     """
     if trajectory.exit_status.infrastructure:
         return None, None
-    extraction = suite.extract(task, trajectory.reply)
+    extraction = read_answer(suite, task, trajectory.reply, scoring)
     if not extraction.sure and extractor_reply is not None:
         second = suite.extract(task, extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
@@ -111,7 +123,8 @@ def _result(
     if trajectory.error is not None:
         trajectory = replace(trajectory, error=experiment.settings.secrets.redact_error(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
-    answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply)
+    scoring = experiment.config.scoring
+    answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply, scoring)
     return Result(
         key=planned.key,
         exit_status=trajectory.exit_status,

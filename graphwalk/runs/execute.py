@@ -21,6 +21,7 @@ from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, grow
 from graphwalk.runs.progress import LoggedProgress, Progress
+from graphwalk.runs.protocol import deviations, protocol_note
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.run_models import RunModels
@@ -171,6 +172,8 @@ class _Run:
             models.budget.charge(counters.usage)
         if self.experiment.without_extractor:
             self.progress.note(self.experiment.without_extractor)
+        if deviations(self.manifest["config"]):
+            self.progress.note(protocol_note(self.manifest["config"]))
         self.progress.priced(counters.usage, self.experiment.prices)
         workers = WorkerPool(
             self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters, self.session

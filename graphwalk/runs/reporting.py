@@ -9,11 +9,13 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.evaluation.power import Design, Spread, measured_spread
+from graphwalk.experiments.protocols import OWN
 from graphwalk.models.registry import is_human
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
 from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.runs.protocol import deviations, in_words, protocol_note, published_differences
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
 from graphwalk.suites.registry import suite_named
@@ -44,20 +46,26 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     config = manifest["config"]
     suite = suite_named(config["suite"]["name"])
     declared = suite.presentation.report(suite)
-    reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
+    unread = 0
 
     def noted() -> Iterator[ResultRecord]:
+        nonlocal unread
         for record in records:
             seen.add(key_of(record))
+            unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
             yield record
 
     observed = observe(noted(), declared)
+    missing_extractor = _without_extractor(manifest)
+    reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, sum(not is_human(key.model) for key in seen))
-    first = [incomplete] if incomplete else []
-    every = (*first, *report.notes, *notes, *_without_extractor(manifest), *map(str, manifest.get("unplayed", ())))
-    return replace(report, notes=every, incomplete=incomplete), observed
+    first = [note for note in (incomplete, protocol_note(config)) if note]
+    last = [note for note in (*notes, missing_extractor) if note]
+    every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
+    protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
 
 
 def planned_episodes(folder: RunFolder) -> int | None:
@@ -65,12 +73,27 @@ def planned_episodes(folder: RunFolder) -> int | None:
     return own_episodes(folder.read_manifest())
 
 
-def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | None, list[str]]:
-    """Return the published rows of this name, and a note if there are none."""
+def _published(
+    declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool
+) -> tuple[Reference | None, list[str]]:
+    """Return the published rows that belong beside those of a run, and a note if there are none.
+
+    `extractor_missed`: the run had no extractor, and some replies needed one.
+    """
+    name = config.get("reference")
+    if not name:
+        return None, []
     try:
-        return (declared.reference(name) if name else None), []
+        reference = declared.reference(name)
     except ConfigError as error:
-        return None, [f"Without published figures: {error}."]
+        return None, [f"Published figures are not shown: {error}."]
+    differences = published_differences(config)
+    if extractor_missed:
+        differences = [*differences, ("extractor", config["extractor"]["model"], "none (no API key)")]
+    if not differences:
+        return reference, []
+    hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
+    return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
@@ -91,10 +114,11 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     return None
 
 
-def _without_extractor(manifest: Mapping[str, Any]) -> Iterator[str]:
+def _without_extractor(manifest: Mapping[str, Any]) -> str | None:
     named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
     if named and settled.get("stage_2", named) is None:
-        yield f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
+        return f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
+    return None
 
 
 @dataclass(frozen=True)

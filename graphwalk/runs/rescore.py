@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from graphwalk.errors import RunLogError
+from graphwalk.experiments.config import Scoring
 from graphwalk.files import write_whole
 from graphwalk.jsonlines import compressed, encode_line
 from graphwalk.runs.episode import judge
@@ -25,7 +26,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
         for record in folder.records():
             result = Result.from_dict(record)
             task = suite.task_type.model_validate(result.task)
-            answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
+            answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply, scoring)
             scored = {**record, "answer": answer, "score": score}
             changed += scored["score"] != record["score"]
             total += 1
@@ -37,6 +38,7 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
     with folder.lock():
         manifest = folder.read_manifest()
         suite = suite_named(manifest["config"]["suite"]["name"])
+        scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
         log = folder.results_file
         written = lines() if log == folder.results_path else compressed(lines())
         write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)

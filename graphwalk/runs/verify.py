@@ -290,7 +290,14 @@ class _Run:
         suite = self.experiment.suite
         try:
             task = suite.task_type.model_validate(result.task)
-            made = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
+            made = judge(
+                suite,
+                task,
+                result.key.setting,
+                result.trajectory,
+                result.extractor_reply,
+                self.experiment.config.scoring,
+            )
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
             return

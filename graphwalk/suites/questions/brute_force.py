@@ -3,17 +3,11 @@
 Every path is enumerated, so it is slow and simple.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from graphwalk.errors import OracleError
-from graphwalk.suites.questions.catalogue import PythonPart
-from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.rows import same_rows
-from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import Value
 
 _MOST_PATHS = 3_000_000
 """Paths enumerated per question, which takes some seconds."""
@@ -21,18 +15,6 @@ _MOST_PATHS = 3_000_000
 
 class TooManyPathsError(Exception):
     """Error for questions that brute force would take too long to answer."""
-
-
-def rows_by_brute_force(
-    python: PythonPart | None, graph: PropertyGraph, parameters: Mapping[str, Any]
-) -> list[Row] | None:
-    """Return all correct rows with repetitions, or None without brute force or with too many paths."""
-    if python is None or python.brute_force is None:
-        return None
-    try:
-        return list(python.brute_force(NetworkxGraph(graph), **parameters))
-    except TooManyPathsError:
-        return None
 
 
 def same_value(left: Any, right: Value) -> bool:
@@ -79,13 +61,3 @@ class NetworkxGraph:
                 yield path
                 if len(path) < longest:
                     waiting += [[*path, edge] for edge in self.nx.out_edges(path[-1][1], keys=True) if edge not in path]
-
-
-class QuestionVerification(Verification[QuestionsConfig, QuestionTask]):
-    async def confirm(self, task: QuestionTask, instance: GraphInstance, config: QuestionsConfig) -> str | None:
-        assert instance.graph is not None
-        kind = next(kind for kind in config.kinds if kind.name == task.template)
-        rows = rows_by_brute_force(kind.python, instance.graph, task.parameters)
-        if rows is not None and not same_rows(rows, task.gold):
-            raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
-        return None if rows is None else "networkx"

@@ -21,7 +21,10 @@ from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig, absol
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
-from graphwalk.suites.questions.template import Wording
+from graphwalk.suites.questions.template import Target, Wording
+
+Drawing = Literal["nontrivial", "answerable"]
+"""How the parameters of questions are drawn."""
 
 
 class RowBounds(Strict):
@@ -124,8 +127,15 @@ class QuestionsConfig(SuiteConfig):
     """Graphs to generate, each `count` times, and your own graphs."""
     questions: tuple[NameOrPath, ...] | None = None
     """Built-in questions by name, your own by the path of their YAML file; None: all built-in questions."""
-    wording: Wording = Field(default="standard", exclude_if=lambda wording: wording == "standard")
-    """Wording of the built-in questions: standard, alternatives for training, or alternatives held out from it."""
+    wording: Wording = "standard"
+    """Wording of the built-in questions: standard, paper (with the information of the paper and no more), alternatives
+    for training, or alternatives held out from it."""
+    drawing: Drawing = "nontrivial"
+    """nontrivial: uniform over all parameter sets with an answer that is not trivial. answerable: as in the paper,
+    uniform over entities, then properties, then values, with at least one answer."""
+    target: Target = "graphwalk"
+    """graphwalk: all correct rows, of which some kinds need a part of the columns. paper: the rows of the paper's query
+    with all their columns, on generated graphs."""
     per_question: int = Field(default=1, ge=1, le=MOST)
     """Tasks per graph and question."""
     answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)
@@ -152,6 +162,12 @@ class QuestionsConfig(SuiteConfig):
         except ConfigError as error:
             raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from error
         return names
+
+    @model_validator(mode="after")
+    def _check_target(self) -> Self:
+        if self.target == "paper" and self.foreign:
+            raise ValueError("target: paper needs generated graphs; for your own set suite.target to graphwalk")
+        return self
 
     @property
     def foreign(self) -> bool:

@@ -6,7 +6,7 @@ cause errors or complicate the extraction, and leave the answer correct.
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
@@ -15,8 +15,9 @@ from graphwalk.types.values import Row
 
 MOST_INVENTED = 3
 
-WalkFlaw = Callable[[list[Ask], Policy], Policy]
-"""Function that plays an episode, given the agent and its first calls."""
+Turn = Generator[list[Ask], list[str], list[str]]
+"""The calls in place of those of one turn; returns the results of that turn's own calls."""
+WalkFlaw = Callable[[Policy], Policy]
 AnswerFlaw = Callable[[str, random.Random], str]
 
 
@@ -27,48 +28,52 @@ def flawed(agent: Policy, draw: random.Random, only: str | None = None) -> Polic
     """
     if only is not None and only not in FLAWS:
         raise ConfigError(f"unknown flaw {only!r}", hint=f"known flaws: {', '.join(FLAWS)}")
-    walk = draw.choice([None, *WALK_FLAWS]) if only is None else only
-    answer = draw.choice([None, *ANSWER_FLAWS]) if only is None else only
-    return _flawed(agent, WALK_FLAWS.get(walk or "", flawless), ANSWER_FLAWS.get(answer or ""), draw)
+    walk = WALK_FLAWS.get(draw.choice(["", *WALK_FLAWS]) if only is None else only)
+    spoil = ANSWER_FLAWS.get(draw.choice(["", *ANSWER_FLAWS]) if only is None else only)
+
+    def play() -> Policy:
+        answer = yield from walk(agent) if walk else agent
+        return spoil(answer, draw) if spoil else answer
+
+    return play()
 
 
-def _flawed(agent: Policy, walk: WalkFlaw, answer: AnswerFlaw | None, draw: random.Random) -> Policy:
-    try:
-        asks = next(agent)
-    except StopIteration as end:
-        text: str = end.value
-    else:
-        text = yield from walk(_calls(asks), agent)
-    return answer(text, draw) if answer else text
-
-
-def flawless(asks: list[Ask], agent: Policy) -> Policy:
+def _relay(agent: Policy, turn: Callable[[list[Ask], int], Turn]) -> Policy:
+    """Play the agent, with the calls of each of its turns (0, 1, …) made by `turn`."""
+    results: list[str] | None = None
+    number = 0
     while True:
-        results = yield asks
         try:
-            asks = _calls(agent.send(results))
+            asks = next(agent) if results is None else agent.send(results)
         except StopIteration as end:
             answer: str = end.value
             return answer
+        assert not isinstance(asks, str)  # agents for questions call tools until they answer
+        results = yield from turn(asks, number)
+        number += 1
 
 
-def early_stop(asks: list[Ask], agent: Policy) -> Policy:
+def early_stop(agent: Policy) -> Policy:
     """Give up after the first results."""
+    try:
+        asks = next(agent)
+    except StopIteration as end:
+        answer: str = end.value
+        return answer
     yield asks
     agent.close()
     return NO_ANSWER
 
 
-def repeated_calls(asks: list[Ask], agent: Policy) -> Policy:
+def repeated_calls(agent: Policy) -> Policy:
     """Repeat all calls of every turn in the next turn."""
-    while True:
+
+    def turn(asks: list[Ask], number: int) -> Turn:
         results = yield asks
         yield asks
-        try:
-            asks = _calls(agent.send(results))
-        except StopIteration as end:
-            answer: str = end.value
-            return answer
+        return results
+
+    return _relay(agent, turn)
 
 
 def unknown_label(ask: Ask) -> Ask:
@@ -93,11 +98,12 @@ def unknown_tool(ask: Ask) -> Ask:
 def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
     """Make one wrong call in a turn of its own, then play correctly."""
 
-    def walk(asks: list[Ask], agent: Policy) -> Policy:
-        yield [spoil(asks[0])]
-        return (yield from flawless(asks, agent))
+    def turn(asks: list[Ask], number: int) -> Turn:
+        if number == 0:
+            yield [spoil(asks[0])]
+        return (yield asks)
 
-    return walk
+    return lambda agent: _relay(agent, turn)
 
 
 def bad_json(answer: str, draw: random.Random) -> str:
@@ -116,8 +122,17 @@ def fenced(answer: str, draw: random.Random) -> str:
 def invented_rows(answer: str, draw: random.Random) -> str:
     """Add invented rows that resemble the first."""
     rows: list[Row] = json.loads(answer)
-    invented = [_invented(rows[0], draw) for _ in range(draw.randint(1, MOST_INVENTED))] if rows else []
+    invented = [
+        {name: _another(value, draw) for name, value in rows[0].items()}
+        for _ in range(draw.randint(1, MOST_INVENTED) if rows else 0)
+    ]
     return json.dumps(rows + invented, ensure_ascii=False)
+
+
+def _another(value: Any, draw: random.Random) -> Any:
+    if isinstance(value, int | float):
+        return value + draw.randint(1, 9)
+    return f"x{draw.getrandbits(32):08x}"
 
 
 def dropped_rows(answer: str, draw: random.Random) -> str:
@@ -142,23 +157,8 @@ FLAWS = (*WALK_FLAWS, *ANSWER_FLAWS)
 SPOILING = frozenset({"early_stop", "bad_json", "invented_rows", "dropped_rows", "empty"})
 
 
-def _calls(move: list[Ask] | str) -> list[Ask]:
-    assert not isinstance(move, str)  # agents for questions call tools until they answer
-    return move
-
-
 def _arguments(ask: Ask) -> dict[str, Any]:
     return json.loads(ask.arguments) if isinstance(ask.arguments, str) else dict(ask.arguments)
-
-
-def _invented(row: Row, draw: random.Random) -> Row:
-    return {name: _another(value, draw) for name, value in row.items()}
-
-
-def _another(value: Any, draw: random.Random) -> Any:
-    if isinstance(value, int | float):
-        return value + draw.randint(1, 9)
-    return f"x{draw.getrandbits(32):08x}"
 
 
 MISTAKES = 0.15
@@ -168,16 +168,12 @@ _WRONG = (unknown_label, missing_argument, unknown_tool)
 
 def varied(agent: Policy, draw: random.Random) -> Policy:
     """Play like the expert, with refused calls and a random order of calls within a turn."""
-    results: list[str] | None = None
-    while True:
-        try:
-            asks = next(agent) if results is None else agent.send(results)
-        except StopIteration as end:
-            answer: str = end.value
-            return answer
-        assert not isinstance(asks, str)  # agents for questions call tools until they answer
+
+    def turn(asks: list[Ask], number: int) -> Turn:
         if draw.random() < MISTAKES:
             yield [draw.choice(_WRONG)(draw.choice(asks))]
         order = draw.sample(range(len(asks)), len(asks))
-        given = yield [asks[number] for number in order]
-        results = [text for _, text in sorted(zip(order, given, strict=True))]
+        given = yield [asks[place] for place in order]
+        return [text for _, text in sorted(zip(order, given, strict=True))]
+
+    return _relay(agent, turn)

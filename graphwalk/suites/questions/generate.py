@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from jinja2 import TemplateError
@@ -13,38 +13,31 @@ from graphwalk.errors import OracleError
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source, read_source
-from graphwalk.suites.questions.catalogue import (
-    Question,
-    QuestionKind,
-    choose_kinds,
-    count_candidates,
-    instantiate,
-    shipped_kinds,
-)
-from graphwalk.suites.questions.config import ANY_ROWS, RowBounds
-from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows
+from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_kinds, shipped_kinds
+from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
+from graphwalk.suites.questions.graph_index import GraphIndex, Kind
+from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows, cypher_rows
 from graphwalk.suites.questions.parameters import (
     GENERATED,
     OWN,
     CannotHost,
     Drawn,
     Effort,
-    ParameterSpace,
-    draw_parameters,
+    ParameterSearch,
     generated_effort,
 )
 from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
+from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.template import QuestionTemplate, render_wording
+from graphwalk.suites.questions.template import QuestionTemplate, Target, render_wording
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
 
 Reference = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
@@ -97,12 +90,26 @@ async def _tasks_on(
     left_out: dict[str, str],
 ) -> list[QuestionTask]:
     kinds = choose_kinds(questions)
-    if graph.spec:
-        return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question)
-    if questions is not None:
-        return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question, effort=OWN)
-    leave_out = left_out.__setitem__
-    return await own_tasks(graph, store, kinds, seed=seed, per_question=per_question, leave_out=leave_out)
+    drawing: dict[str, Any] = {"seed": seed, "per_question": per_question}
+    if not graph.spec and questions is None:
+        return await own_tasks(graph, store, kinds, leave_out=left_out.__setitem__, **drawing)
+    effort = generated_effort(graph) if graph.spec else OWN
+    return await tasks_in(graph, store, kinds, effort=effort, **drawing)
+
+
+async def own_tasks(
+    graph: PropertyGraph,
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    agent: AgentConfig = AgentConfig(),
+    *,
+    leave_out: LeaveOut,
+    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
+    **drawing: Any,
+) -> list[QuestionTask]:
+    """Return the tasks that your own graph can host; call `leave_out` for the others. `drawing`: see `make_tasks`."""
+    rows = [OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in answer_rows]
+    return await tasks_in(graph, store, kinds, agent, effort=OWN, leave_out=leave_out, answer_rows=rows, **drawing)
 
 
 async def tasks_in(
@@ -110,43 +117,14 @@ async def tasks_in(
     store: GraphStore,
     kinds: Sequence[QuestionKind],
     agent: AgentConfig = AgentConfig(),
+    *,
+    effort: Effort | None = None,
     **drawing: Any,
 ) -> list[QuestionTask]:
     """Return tasks about a stored graph with reference figures. `drawing`: see `make_tasks`."""
-    scratch: Database = EmbeddedDatabase()
-    index = GraphIndex(graph)
-    drawing = {"effort": generated_effort(graph), **drawing}
-    reference = _reference_on(store, index, agent)
-    return await make_tasks(graph, store, kinds=kinds, index=index, reference=reference, load=scratch.load, **drawing)
-
-
-async def own_tasks(
-    graph: PropertyGraph,
-    store: GraphStore,
-    kinds: Sequence[QuestionKind],
-    *,
-    seed: int,
-    leave_out: LeaveOut,
-    per_question: int = 1,
-    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
-    agent: AgentConfig = AgentConfig(),
-) -> list[QuestionTask]:
-    """Return the tasks that your own graph can host; call `leave_out` for the others."""
-    scratch: Database = EmbeddedDatabase()
-    index = GraphIndex(graph)
-    return await make_tasks(
-        graph,
-        store,
-        kinds=kinds,
-        index=index,
-        seed=seed,
-        per_question=per_question,
-        answer_rows=tuple(OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in answer_rows),
-        effort=OWN,
-        leave_out=leave_out,
-        reference=await _own_reference(index, store, scratch, agent),
-        load=scratch.load,
-    )
+    index, effort = GraphIndex(graph), effort or generated_effort(graph)
+    reference = await _reference_on(store, index, agent, existing=effort is OWN)
+    return await make_tasks(graph, store, kinds=kinds, index=index, reference=reference, effort=effort, **drawing)
 
 
 async def copy_tasks(
@@ -163,10 +141,9 @@ async def copy_tasks(
 
     Call `leave_out` for your own questions with names or values in their text.
     """
-    scratch: Database = EmbeddedDatabase()
     copied, index = GraphIndex(copy.graph), GraphIndex(copy.original)
-    reference = await _own_reference(copied, store, scratch, agent)
-    maker = TaskMaker(copy.graph, store, seed=seed, index=copied, reference=reference, load=scratch.load)
+    reference = await _reference_on(store, copied, agent, existing=True)
+    maker = TaskMaker(copied, store, seed, reference)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
     for original in originals:
@@ -185,35 +162,27 @@ def mapped_parameters(
     template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
 ) -> dict[str, Value]:
     """Return the parameters of a task in the names of the copy; `index` is that of the original."""
+    names: dict[str, Mapping[str, str]] = {
+        "label": copy.labels,
+        "relationship_type": copy.relationship_types,
+        "property": copy.properties,
+        "key": copy.keys,
+    }
     mapped: dict[str, Value] = {}
     for name, parameter in template.parameters.items():
         given = parameters[name]
-        match parameter.role:
-            case "label":
-                mapped[name] = copy.labels[str(given)]
-            case "relationship_type":
-                mapped[name] = copy.relationship_types[str(given)]
-            case "property":
-                mapped[name] = copy.properties[str(given)]
-            case "key":
-                mapped[name] = copy.keys[str(given)]
-            case "value":
-                property_name = str(parameters[str(parameter.of)])
-                owner = template.parameters[str(parameter.of)].of
-                owner_name = str(parameters[str(owner)])
-                of_nodes = template.parameters[str(owner)].role == "label"
-                entities: Iterable[Node | Relationship]
-                entities = index.nodes_of[owner_name] if of_nodes else index.relationships_of[owner_name]
-                mapped[name] = copy.values.of(property_name, _raw(entities, property_name, given))
-            case "hops":
-                mapped[name] = given
+        if parameter.role in names:
+            mapped[name] = names[parameter.role][str(given)]
+        elif parameter.role == "value":
+            property_name, owner = str(parameters[str(parameter.of)]), str(template.parameters[str(parameter.of)].of)
+            kind: Kind = "node" if template.parameters[owner].role == "label" else "relationship"
+            # The raw value, for example a date for its text. Drawn values have distinct texts.
+            values = index.values(kind, str(parameters[owner]), property_name)
+            raw = next(value for value in values if value_order(shown(value)) == value_order(given))
+            mapped[name] = copy.values.of(property_name, raw)
+        else:
+            mapped[name] = given
     return mapped
-
-
-def _raw(entities: Iterable[Node | Relationship], name: str, given: Value) -> Value:
-    """Return the raw value of a parameter, for example a date for its text. Drawn values have distinct texts."""
-    found = (entity.properties[name] for entity in entities if name in entity.properties)
-    return next(value for value in found if value_order(shown(value)) == value_order(given))
 
 
 def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
@@ -222,14 +191,13 @@ def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
     return original.gold_size == task.gold_size and computed[0] == computed[1]
 
 
-async def _own_reference(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Reference:
-    """Return the reference on the embedded engine, because a plan needs the whole schema, not a sampled one."""
-    embedded = store if store.in_process else await scratch.load(index.graph)
-    return _reference_on(embedded, index, agent)
+async def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig, existing: bool) -> Reference:
+    """Return the reference with the tools on the store; on the embedded engine if that may be an `existing` database.
 
-
-def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Reference:
-    # Pages are those of the agent, but values are not shortened, because the expert's answer is checked.
+    Pages are those of the agent, but values are not shortened, because the expert's answer is checked.
+    """
+    if existing and not store.in_process:
+        store = await EmbeddedDatabase().load(index.graph)
     schema = schema_of(index.graph)
     in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
@@ -256,6 +224,8 @@ async def make_tasks(
     load: LoadGraph | None = None,
     effort: Effort = GENERATED,
     leave_out: LeaveOut | None = None,
+    drawing: Drawing = "nontrivial",
+    target: Target = "graphwalk",
 ) -> list[QuestionTask]:
     """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
 
@@ -266,8 +236,10 @@ async def make_tasks(
     `leave_out` is called for questions that the graph cannot host; without it they raise ConfigError. Raise
     ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
-    maker = TaskMaker(graph, store, seed=seed, index=index, reference=reference, load=load)
-    space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
+    index = index or GraphIndex(graph)
+    maker = TaskMaker(index, store, seed, reference, load, target)
+    hops = max_hops or int(graph.spec.get("hops", MAX_HOPS))
+    search = ParameterSearch(index, maker.scratch, hops, effort, drawing)
     tasks = []
     for kind in shipped_kinds().values() if kinds is None else kinds:
         taken: dict[Drawn, None] = {}
@@ -275,7 +247,7 @@ async def make_tasks(
             bounds = answer_rows[number // per_question]
             await asyncio.sleep(0)  # episodes about other graphs may be in flight
             try:
-                tasks.append(await _drawn(maker, kind, number, space, taken, bounds, effort))
+                tasks.append(await maker.drawn(kind, number, search, taken, bounds))
             except CannotHost as error:
                 if leave_out is None:
                     raise
@@ -284,50 +256,42 @@ async def make_tasks(
     return tasks
 
 
-async def _drawn(
-    maker: "TaskMaker",
-    kind: QuestionKind,
-    number: int,
-    space: ParameterSpace,
-    taken: dict[Drawn, None],
-    bounds: RowBounds,
-    effort: Effort,
-) -> QuestionTask:
-    """Return task `number` of a kind, whose answer the tools can reach."""
-    random = stdlib_random(maker.seed, "question", maker.index.graph.digest, kind.name, number)
-    for _ in range(_MOST_UNREACHABLE):
-        parameters, rows = await draw_parameters(kind, maker.index, space, random, maker.scratch, taken, bounds, effort)
-        taken[tuple(parameters.values())] = None
-        try:
-            return await maker.task(kind, number, parameters, bounds, rows)
-        except OutOfReachError:
-            continue
-    reason = f"the paths of {_MOST_UNREACHABLE} parameter sets need nodes without a label, which tools cannot look up"
-    raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or omit the question")
-
-
 class OutOfReachError(OracleError):
     """Error for an answer that the expert does not find because of nodes without a label."""
 
 
 class TaskMaker:
-    """Maker of the tasks about one graph from given parameters."""
+    """Maker of the tasks about one graph."""
 
     def __init__(
         self,
-        graph: PropertyGraph,
+        index: GraphIndex,
         store: GraphStore,
-        *,
         seed: int,
-        index: GraphIndex | None = None,
         reference: Reference | None = None,
         load: LoadGraph | None = None,
+        target: Target = "graphwalk",
     ) -> None:
-        self.index = index or GraphIndex(graph)
-        self.seed = seed
-        self.scratch = Scratch(graph, store, load)
-        self._store = store
-        self._reference = reference
+        self._index, self._store, self._seed, self._reference = index, store, seed, reference
+        self._target = target
+        self.scratch = Scratch(index.graph, store, load)
+
+    async def drawn(
+        self, kind: QuestionKind, number: int, search: ParameterSearch, taken: dict[Drawn, None], bounds: RowBounds
+    ) -> QuestionTask:
+        """Return task `number` of a kind, whose answer the tools can reach; add its parameters to `taken`."""
+        random = stdlib_random(self._seed, "question", self._index.graph.digest, kind.name, number)
+        for _ in range(_MOST_UNREACHABLE):
+            parameters, rows = await search.draw(kind, random, taken, bounds)
+            taken[tuple(parameters.values())] = None
+            try:
+                return await self.task(kind, number, parameters, bounds, rows)
+            except OutOfReachError:
+                continue
+        reason = (
+            f"the paths of {_MOST_UNREACHABLE} parameter sets need nodes without a label, which tools cannot look up"
+        )
+        raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or omit the question")
 
     async def task(
         self,
@@ -341,46 +305,61 @@ class TaskMaker:
 
         `right` contains the evaluator's rows if they are known.
         """
-        question = instantiate(kind, self.index, parameters)
-        gold = await agreed_rows(question, self.index, self._store, self.scratch, right)
-        task = _task(question, gold, self.index, self.seed, number, bounds)
-        if self._reference is None or kind.python is None:
-            return task
-        try:
-            return (await self._reference(task)).added_to(task)
-        except OracleError as error:
-            if self.index.all_labelled:
-                raise
-            raise OutOfReachError(str(error), hint=error.hint) from error
+        question = Question(kind, self._index, parameters)
+        gold = await agreed_rows(question, self._store, self.scratch, right)
+        template, fields, digest = kind.template, question.answer_fields, self._index.graph.digest
+        shipped = shipped_kinds().get(kind.name)
+        usual = shipped is not None and shipped.template.computed == template.computed
+        task = QuestionTask(
+            task_id=f"{digest[:12]}-{template.name}-{number}",
+            template=template.name,
+            template_version=template.version,
+            category=template.category,
+            question=_wording(question),
+            parameters=question.written,
+            cypher=_with_times(question.cypher, question.values),
+            cypher_parameters={name: question.written[name] for name in question.values},
+            answer_fields=fields,
+            scored_fields=template.scored_fields or fields,
+            mode=template.mode,
+            gold=[{field: row[field] for field in fields} for row in gold],
+            gold_size=len(gold),
+            candidates=question.candidates,
+            seed=self._seed,
+            graph_digest=digest,
+            answer_rows=None if bounds == ANY_ROWS else bounds,
+            oracles=1 if kind.python is None else 2,
+            computed=None if usual else template.computed,
+        )
+        if self._reference is not None and kind.python is not None:
+            try:
+                task = (await self._reference(task)).added_to(task)
+            except OracleError as error:
+                if self._index.all_labelled:
+                    raise
+                raise OutOfReachError(str(error), hint=error.hint) from error
+        return task if self._target == "graphwalk" else await self._with_paper_target(task, question)
 
+    async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:
+        """Return the task with the rows of the paper's query as its target. All columns are scored.
 
-def _task(
-    question: Question, gold: list[Row], index: GraphIndex, seed: int, number: int, bounds: RowBounds
-) -> QuestionTask:
-    kind, fields, digest = question.kind, question.answer_fields, index.graph.digest
-    template = kind.template
-    shipped = shipped_kinds().get(kind.name)
-    return QuestionTask(
-        task_id=f"{digest[:12]}-{template.name}-{number}",
-        template=template.name,
-        template_version=template.version,
-        category=template.category,
-        question=_wording(question),
-        parameters=question.written,
-        cypher=_with_times(render_cypher(template.cypher, question.identifiers), question.values),
-        cypher_parameters={name: question.written[name] for name in question.values},
-        answer_fields=fields,
-        scored_fields=template.scored_fields or fields,
-        mode=template.mode,
-        gold=[{field: row[field] for field in fields} for row in gold],
-        gold_size=len(gold),
-        candidates=count_candidates(template, index, question.parameters),
-        seed=seed,
-        graph_digest=digest,
-        answer_rows=None if bounds == ANY_ROWS else bounds,
-        oracles=1 if kind.python is None else 2,
-        computed=None if shipped is not None and shipped.template.computed == template.computed else template.computed,
-    )
+        A query with LIMIT 1 returns one of the tied rows; only this one is correct then.
+        """
+        template, fields = question.kind.template, task.answer_fields
+        cypher = template.paper_cypher or template.cypher
+        found = await cypher_rows(question, self._store, cypher)
+        gold = [{field: row[field] for field in fields} for row in distinct(found)]
+        changed: dict[str, Any] = {
+            "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
+            "scored_fields": fields,
+            "key_fields": task.scored_fields,
+            "mode": "set" if template.mode == "ties-allowed" else template.mode,
+            "gold": gold,
+            "gold_size": len(gold),
+            "repeated_rows": len(found) - len(gold),
+            "tied_rows": len(task.gold) - len(gold) if template.mode == "ties-allowed" else 0,
+        }
+        return task.model_copy(update=changed)
 
 
 def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
@@ -393,9 +372,9 @@ def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
 
 def _wording(question: Question) -> str:
     kind = question.kind
-    properties = question.answer_fields[len(kind.template.answer_fields) :]
+    given = {**question.written, "answer_properties": question.answer_properties}
     try:
-        return render_wording(kind.template.wording, {**question.written, "answer_properties": properties})
+        return render_wording(kind.template.wording, given)
     except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
         raise kind.mistake(f"cannot be rendered for {question.written}: {error}", "wording") from error
 

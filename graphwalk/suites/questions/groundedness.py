@@ -14,8 +14,9 @@ from typing import Any, Generic, TypeVar
 from graphwalk.evaluation.evidence import shows_data
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
-from graphwalk.suites.questions.catalogue import PythonPart, python_part
+from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
 from graphwalk.types.episode import Trajectory
@@ -43,6 +44,8 @@ _NOT_COMPARED = {list, dict, type(None)}
 
 V = TypeVar("V")
 
+_python_part = lru_cache(maxsize=64)(python_part)
+
 
 def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
     """Return those of `rows` that the tool results prove, or None if that is unknown. Never raise an error.
@@ -51,10 +54,11 @@ def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Ro
     properties that the question needs, or too much was not observed.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
-    part = _evaluator(task.template) if task.oracles == 2 else None
-    if part is None:
+    python = _python_part(task.template) if task.oracles == 2 else None
+    if python is None:
         return None
     try:
+        part = python(**task.parameters)
         prompt = "\n".join(message.content or "" for message in trajectory.prompt)
         observed = observed_graph(trajectory.results, prompt)
         known = observed.understood or not any(map(shows_data, trajectory.results))
@@ -78,11 +82,6 @@ def _proven(
     return _found(task, part, PossibleIndex(index, complete, observed.complete_labels, pairs), found)
 
 
-@lru_cache(maxsize=64)
-def _evaluator(question: str) -> PythonPart | None:
-    return python_part(question)
-
-
 def only_grows(cypher: str) -> bool:
     """Return True for a query that keeps every row when nodes and relationships are added."""
     return not _NOT_ONLY_GROWING.search(_NAMES.sub("", cypher))
@@ -91,7 +90,7 @@ def only_grows(cypher: str) -> bool:
 def _found(task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: frozenset[RowTuple]) -> frozenset[RowTuple]:
     """Return the wanted rows that the evaluator finds; stop when all are found."""
     left = set(wanted)
-    for row in islice(part.rows(index, **task.parameters), _MOST_ROWS):
+    for row in islice(part.rows(index), _MOST_ROWS):
         if not left:
             break
         left.discard(tuple(normalise(row.get(field)) for field in task.scored_fields))

@@ -9,17 +9,16 @@ from typing import TypeVar
 
 from graphwalk.errors import OracleError, StoreError
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question
 from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.rows import as_shown, distinct, same_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 
 LoadGraph = Callable[[PropertyGraph], Awaitable[GraphStore]]
 """Function that loads a graph into a database: the `load` of a Database."""
-RightRows = Callable[[GraphIndex], list[Row]]
 Shows = Callable[[PropertyGraph], Awaitable[bool]]
 T = TypeVar("T")
 Entity = TypeVar("Entity", bound=Node | Relationship)
@@ -44,81 +43,72 @@ class Scratch:
 
 
 async def agreed_rows(
-    question: Question, index: GraphIndex, store: GraphStore, scratch: Scratch, right: list[Row] | None = None
+    question: Question, store: GraphStore, scratch: Scratch, right: list[Row] | None = None
 ) -> list[Row]:
     """Return the distinct correct rows if both oracles agree. `right` contains the evaluator's rows if known.
 
     Raise OracleError with the smallest part of the graph found on which the oracles differ.
     """
     found = await cypher_rows(question, store)
-    if question.right_rows is None:
-        return await _agreed_by_engines(question, found, store, scratch)
-    right_rows = question.right_rows
+    part, kind = question.part, question.kind
+    asked = f"parameters: {question.written}\nquery: {question.cypher}"
+    if part is None:
+        embedded = await scratch.store()
+        other = found if embedded is store else await cypher_rows(question, embedded)
+        if same_rows(found, other):
+            return distinct(found)
+        raise OracleError(
+            f"the {store.kind} store and the embedded engine differ on {kind.name}, which has no evaluator\n"
+            f"{asked}\nthe {store.kind} store found: {found[:_SHOWN]}\nthe embedded engine found: {other[:_SHOWN]}",
+            hint=f"the Cypher in {kind.file.path} must return every correct row on any engine",
+        )
     if right is None:
-        right = right_rows(index)
+        right = part.right_rows(question.index)
     if agree(question, found, right):
         return right
-    graph = index.graph
-    part = await smallest(graph, lambda smaller: _differ(question, right_rows, smaller, scratch.load))
-    if part.digest != graph.digest:
-        graph = part
-        right, found = await _both(question, right_rows, part, scratch.load)
+    graph = question.index.graph
+    smaller = await smallest(graph, lambda smaller: _differ(question, part, smaller, scratch.load))
+    if smaller.digest != graph.digest:
+        graph = smaller
+        right, found = await _both(question, part, graph, scratch.load)
     raise OracleError(
-        f"Cypher ({store.kind} store) and the evaluator of {question.name} differ on this graph:\n{_written(graph)}\n"
-        f"{_asked(question)}\nCypher found: {found[:_SHOWN]}\nthe evaluator found: {right[:_SHOWN]}",
-        hint=f"the Cypher in {question.kind.file.path}, the Python part of {question.name}, or the store is wrong",
+        f"Cypher ({store.kind} store) and the evaluator of {kind.name} differ on this graph:\n{_written(graph)}\n"
+        f"{asked}\nCypher found: {found[:_SHOWN]}\nthe evaluator found: {right[:_SHOWN]}",
+        hint=f"the Cypher in {kind.file.path}, the Python part of {kind.name}, or the store is wrong",
     )
 
 
-async def _agreed_by_engines(question: Question, found: list[Row], store: GraphStore, scratch: Scratch) -> list[Row]:
-    """Return the rows of the store if the embedded engine finds the same."""
-    embedded = await scratch.store()
-    other = found if embedded is store else await cypher_rows(question, embedded)
-    if same_rows(found, other):
-        return distinct(found)
-    raise OracleError(
-        f"the {store.kind} store and the embedded engine differ on {question.name}, which has no evaluator\n"
-        f"{_asked(question)}\nthe {store.kind} store found: {found[:_SHOWN]}\n"
-        f"the embedded engine found: {other[:_SHOWN]}",
-        hint=f"the Cypher in {question.kind.file.path} must return every correct row on any engine",
-    )
-
-
-async def cypher_rows(question: Question, store: GraphStore) -> list[Row]:
-    """Return the rows that the store finds."""
-    found = await store.run(store.render(question.cypher, question.identifiers), question.values)
-    return [as_shown(row) for row in found]
+async def cypher_rows(question: Question, store: GraphStore, cypher: str | None = None) -> list[Row]:
+    """Return the rows that the store finds with the query of the template, or with `cypher`."""
+    query = store.render(cypher or question.kind.template.cypher, question.identifiers)
+    return [as_shown(row) for row in await store.run(query, question.values)]
 
 
 def agree(question: Question, found: list[Row], right: list[Row]) -> bool:
-    """Return True for equal sets of rows, or if `found` is one of several correct rows."""
-    if question.one_of_several and right:
+    """Return True for equal sets of rows, or if `found` is one of several tied rows, of which Cypher returns one."""
+    if question.kind.template.mode == "ties-allowed" and right:
         return len(found) == 1 and same_rows([*right, *found], right)
     return same_rows(found, right)
 
 
 async def _both(
-    question: Question, right_rows: RightRows, graph: PropertyGraph, load: LoadGraph
+    question: Question, part: PythonPart, graph: PropertyGraph, load: LoadGraph
 ) -> tuple[list[Row], list[Row]]:
     store = await load(graph)
     try:
         found = await cypher_rows(question, store)
     finally:
         await store.drop()
-    return right_rows(GraphIndex(graph)), found
+    return part.right_rows(GraphIndex(graph)), found
 
 
-async def _differ(question: Question, right_rows: RightRows, graph: PropertyGraph, load: LoadGraph) -> bool:
+async def _differ(question: Question, part: PythonPart, graph: PropertyGraph, load: LoadGraph) -> bool:
     try:
-        right, found = await _both(question, right_rows, graph, load)
+        right, found = await _both(question, part, graph, load)
     except StoreError:
         # An engine may refuse a name that is missing in the smaller graph.
         return False
     return not agree(question, found, right)
-
-
-def _asked(question: Question) -> str:
-    return f"parameters: {question.written}\nquery: {render_cypher(question.cypher, question.identifiers)}"
 
 
 def _written(graph: PropertyGraph) -> str:

@@ -10,9 +10,8 @@ from typing import Any, cast
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.stores.base import GraphStore
-from graphwalk.suites.questions.catalogue import Question, QuestionKind, count_candidates, instantiate, ways_of
-from graphwalk.suites.questions.config import ANY_ROWS, RowBounds
+from graphwalk.suites.questions.catalogue import Question, QuestionKind
+from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import Scratch, cypher_rows
 from graphwalk.suites.questions.rows import distinct
@@ -36,7 +35,8 @@ class Effort:
     """Limits of the search for parameters. They do not depend on time, so that results are reproducible.
 
     `tries` is the number of parameter sets; `tries_by_query` applies to questions without an evaluator, where each
-    takes a query. `ways` limits the walks (`ways_of`) of one question, `ways_in_all` those of a search; None: no limit.
+    takes a query. `ways` limits the walks of one question (`Question.count_ways`), `ways_in_all` those of a search;
+    None: no limit.
     """
 
     tries: int
@@ -70,7 +70,6 @@ class ParameterSpace:
         self._max_hops = max_hops
         self._labels = sorted(index.nodes_of)
         self._types = sorted(index.relationships_of)
-        self._properties: dict[tuple[str, str], list[str]] = {}
         self._values: dict[tuple[str, str, Value], list[Value]] = {}
         self._counts: dict[tuple[Value, ...], int] = {}
         self._referred: dict[str, list[tuple[str, ...]]] = {}
@@ -94,6 +93,16 @@ class ParameterSpace:
                 place, number = divmod(number, self._count(template, {**chosen, name: options[0]}))
                 option = options[place]
             chosen[name] = option
+        return chosen
+
+    def step_by_step(self, template: QuestionTemplate, random: Random) -> Chosen | None:
+        """Return parameters drawn one after another, each uniformly among its options; None if one has no options."""
+        chosen: Chosen = {}
+        for name in template.parameters:
+            options = self._options(template, name, chosen)
+            if not options:
+                return None
+            chosen[name] = random.choice(options)
         return chosen
 
     def _count(self, template: QuestionTemplate, chosen: Chosen) -> int:
@@ -134,17 +143,13 @@ class ParameterSpace:
             case "key":
                 return self._index.keys_of(str(chosen[str(parameter.of)]))
             case "property":
-                return self._property_names(*_owner(template, name, chosen))
+                role, owner = _owner(template, name, chosen)
+                names = self._index.node_properties if role == "label" else self._index.relationship_properties
+                return names(owner)
             case "value":
                 return self._property_values(*_owner(template, name, chosen), chosen[str(parameter.of)])
             case "hops":
                 return range(min(parameter.at_least, self._max_hops), self._max_hops + 1)
-
-    def _property_names(self, role: str, owner: str) -> list[str]:
-        if (role, owner) not in self._properties:
-            names = self._index.node_properties if role == "label" else self._index.relationship_properties
-            self._properties[role, owner] = names(owner)
-        return self._properties[role, owner]
 
     def _property_values(self, role: str, owner: str, name: Value) -> list[Value]:
         if (role, owner, name) not in self._values:
@@ -189,46 +194,93 @@ def _sources(template: QuestionTemplate, name: str) -> set[str]:
     return {source for source in (*owners, parameter.differs_from) if source is not None}
 
 
-async def draw_parameters(
-    kind: QuestionKind,
-    index: GraphIndex,
-    space: ParameterSpace,
-    random: Random,
-    scratch: Scratch,
-    taken: Collection[Drawn] = (),
-    bounds: RowBounds = ANY_ROWS,
-    effort: Effort = GENERATED,
-) -> tuple[dict[str, Value], list[Row]]:
-    """Return uniformly drawn parameters within the `bounds` and not in `taken`, and the rows of `known_rows`.
+class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
+    """Error for a question without usable parameters; `reason` does not name the graph."""
 
-    Raise CannotHost with the reason if none are found.
-    """
-    search = _Search(kind.template, bounds, space.size(kind.template), len(taken))
-    tries = effort.tries_by_query if kind.python is None else effort.tries
-    left = effort.ways_in_all
-    for number in islice(_shuffled(search.size, random), tries + len(taken)):
-        parameters = space.at(kind.template, number)
-        if tuple(parameters.values()) in taken:
-            continue
-        question = instantiate(kind, index, parameters)
-        if left is not None and effort.ways is not None:
-            ways = ways_of(question, index)
-            if ways > effort.ways:
-                search.too_many_ways += 1
+    def __init__(self, message: str, *, reason: str, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
+
+
+class ParameterSearch:
+    """Search for the parameters of questions about one graph. `scratch` has the graph on the embedded engine."""
+
+    def __init__(
+        self,
+        index: GraphIndex,
+        scratch: Scratch,
+        max_hops: int,
+        effort: Effort = GENERATED,
+        drawing: Drawing = "nontrivial",
+    ) -> None:
+        self._index, self._scratch, self._effort, self._drawing = index, scratch, effort, drawing
+        self._space = ParameterSpace(index, max_hops)
+
+    async def draw(
+        self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), bounds: RowBounds = ANY_ROWS
+    ) -> tuple[dict[str, Value], list[Row]]:
+        """Return drawn parameters within the `bounds` and not in `taken`, and the rows of `known_rows`.
+
+        Raise CannotHost with the reason if none are found.
+        """
+        effort, rejected = self._effort, Counter[str]()
+        size, left = self._space.size(kind.template), effort.ways_in_all
+        tries = effort.tries_by_query if kind.python is None else effort.tries
+        for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):
+            if parameters is None:
+                rejected["empty"] += 1
                 continue
-            if (left := left - ways) < 0:
-                break
-        most = None if effort.ways is None else bounds.at_most
-        rows = await known_rows(question, index, scratch, most)
-        if not has_answer(question, rows):
-            search.unanswered += 1
-        elif not bounds.hold(len(rows)):
-            search.out_of_bounds += 1
-        elif not await is_worth_asking(question, index, rows, scratch):
-            search.trivial += 1
+            if tuple(parameters.values()) in taken:
+                continue
+            question = Question(kind, self._index, parameters)
+            if left is not None and effort.ways is not None:
+                ways = question.count_ways()
+                if ways > effort.ways:
+                    rejected["too long"] += 1
+                    continue
+                if (left := left - ways) < 0:
+                    break
+            rows = await known_rows(question, self._scratch, None if effort.ways is None else bounds.at_most)
+            if not has_answer(question, rows):
+                rejected["empty"] += 1
+            elif not bounds.hold(len(rows)):
+                rejected["out of bounds"] += 1
+            elif self._drawing == "nontrivial" and not await is_worth_asking(question, rows, self._scratch):
+                rejected["trivial"] += 1
+            else:
+                return parameters, rows
+        raise self._in_vain(kind.template, rejected, bounds, size, len(taken))
+
+    def _choices(self, template: QuestionTemplate, size: int, random: Random) -> Iterator[Chosen | None]:
+        """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
+        if self._drawing == "nontrivial":
+            yield from (self._space.at(template, number) for number in _shuffled(size, random))
+            return
+        while size:
+            yield self._space.step_by_step(template, random)
+
+    def _in_vain(
+        self, template: QuestionTemplate, rejected: Counter[str], bounds: RowBounds, size: int, taken: int
+    ) -> CannotHost:
+        if tried := rejected.total():
+            sampled = f"{tried:,}" if tried + taken >= size else f"{tried:,} sampled"
+            outside = [f"{rejected['out of bounds']:,} not with {bounds} rows"] if bounds != ANY_ROWS else []
+            long = [f"{rejected['too long']:,} too long"] if rejected["too long"] else []
+            trivial = [f"{rejected['trivial']:,} trivial"] if self._drawing == "nontrivial" else []
+            counts = [f"{rejected['empty']:,} empty", *outside, *long, *trivial]
+            reason = f"none of {sampled} parameter sets was usable ({', '.join(counts)})"
         else:
-            return parameters, rows
-    raise search.in_vain(index)
+            reason = "no further parameter sets exist" if size else f"it requires {_needs(template)}"
+        again = f" {taken + 1} times" if taken else ""
+        graph = self._index.graph
+        hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
+        return CannotHost(
+            f"the graph {graph.digest[:12]} "
+            f"({counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}) "
+            f"cannot host the question {template.name}{again}: {reason}",
+            reason=reason,
+            hint=f"change suite.answer_rows, or {hint}" if rejected["out of bounds"] else hint,
+        )
 
 
 def _shuffled(size: int, random: Random) -> Iterator[int]:
@@ -240,51 +292,6 @@ def _shuffled(size: int, random: Random) -> Iterator[int]:
         moved[other] = moved.pop(place, place)
 
 
-class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
-    """Error for a question without usable parameters; `reason` does not name the graph."""
-
-    def __init__(self, message: str, *, reason: str, hint: str) -> None:
-        super().__init__(message, hint=hint)
-        self.reason = reason
-
-
-@dataclass
-class _Search:
-    """Counts of rejected parameter sets, for the error message."""
-
-    template: QuestionTemplate
-    bounds: RowBounds
-    size: int
-    taken: int
-    unanswered: int = 0
-    out_of_bounds: int = 0
-    trivial: int = 0
-    too_many_ways: int = 0
-
-    def in_vain(self, index: GraphIndex) -> "CannotHost":
-        again = f" {self.taken + 1} times" if self.taken else ""
-        graph = index.graph
-        hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
-        reason = self._reason()
-        return CannotHost(
-            f"the graph {graph.digest[:12]} "
-            f"({counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}) "
-            f"cannot host the question {self.template.name}{again}: {reason}",
-            reason=reason,
-            hint=f"change suite.answer_rows, or {hint}" if self.out_of_bounds else hint,
-        )
-
-    def _reason(self) -> str:
-        tried = self.unanswered + self.out_of_bounds + self.trivial + self.too_many_ways
-        if not tried:
-            return "no further parameter sets exist" if self.size else f"it requires {_needs(self.template)}"
-        sampled = f"{tried:,}" if tried + self.taken >= self.size else f"{tried:,} sampled"
-        bounds = [f"{self.out_of_bounds:,} not with {self.bounds} rows"] if self.bounds != ANY_ROWS else []
-        long = [f"{self.too_many_ways:,} too long"] if self.too_many_ways else []
-        counts = ", ".join([f"{self.unanswered:,} empty", *bounds, *long, f"{self.trivial:,} trivial"])
-        return f"none of {sampled} parameter sets was usable ({counts})"
-
-
 def _needs(template: QuestionTemplate) -> str:
     """Return the elements that a graph must have for this template."""
     roles = {parameter.role for parameter in template.parameters.values()}
@@ -293,27 +300,26 @@ def _needs(template: QuestionTemplate) -> str:
     return " and ".join(word for role, word in words.items() if role in roles)
 
 
-async def known_rows(question: Question, index: GraphIndex, scratch: Scratch, most: int | None = None) -> list[Row]:
+async def known_rows(question: Question, scratch: Scratch, most: int | None = None) -> list[Row]:
     """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
 
     Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
     """
-    asked = ", ".join(question.answer_fields)
-    if question.right_rows is not None:
-        rows = question.right_rows(index, most=most)
+    mistake, asked = question.kind.mistake, ", ".join(question.answer_fields)
+    if question.part is not None:
+        rows = question.part.right_rows(question.index, most)
         if rows and rows[0].keys() != set(question.answer_fields):
-            given = ", ".join(rows[0])
-            raise question.kind.mistake(f"the Python part returns {given}, expected {asked}", "answer_fields")
+            raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {asked}", "answer_fields")
         return rows
     try:
         rows = await cypher_rows(question, await scratch.store())
     except StoreError as error:
-        raise question.kind.mistake(str(error), "cypher") from error
+        raise mistake(str(error), "cypher") from error
     for row in rows:
         if row.keys() != set(question.answer_fields):
-            raise question.kind.mistake(f"the query returns {', '.join(row)}, expected {asked}", "cypher")
+            raise mistake(f"the query returns {', '.join(row)}, expected {asked}", "cypher")
         if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
-            raise question.kind.mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
+            raise mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
     return distinct(rows)
 
 
@@ -323,31 +329,25 @@ def has_answer(question: Question, rows: list[Row]) -> bool:
     return bool(rows) and all(row[field] not in (0, None) for row in rows for field in computed)
 
 
-async def is_worth_asking(question: Question, index: GraphIndex, rows: list[Row], scratch: Scratch) -> bool:
-    """Return True if the answer meets the conditions in `drawing` of the template."""
-    template = question.kind.template
-    drawing = template.drawing
+async def is_worth_asking(question: Question, rows: list[Row], scratch: Scratch) -> bool:
+    """Return True if the answer meets the conditions in `drawing` of the template.
+
+    Raise ConfigError if a query of `wider` is refused, or returns no `size`.
+    """
+    kind, drawing = question.kind, question.kind.template.drawing
     if any(row[field] is None for row in rows for field in drawing.required_fields):
         return False
-    candidates = count_candidates(template, index, question.parameters) if drawing.below_candidates else None
-    if candidates is not None and len(rows) >= candidates:
+    if drawing.below_candidates and question.candidates is not None and len(rows) >= question.candidates:
         return False
-    size = rows[0][template.computed[0]] if template.one_number else len(rows)
-    for number in range(len(drawing.wider)):
-        if await _wider_size(question, number, await scratch.store()) <= size:
+    size = rows[0][kind.template.computed[0]] if kind.template.one_number else len(rows)
+    for number, text in enumerate(drawing.wider):
+        place, store = ("drawing", "wider", number), await scratch.store()
+        try:
+            found = await store.run(store.render(text, question.identifiers), question.values)
+        except StoreError as error:
+            raise kind.mistake(str(error), *place) from error
+        if len(found) != 1 or not isinstance(wider := found[0].get("size"), int | float):
+            raise kind.mistake("the query must return one number, `size`", *place)
+        if wider <= size:
             return False
     return True
-
-
-async def _wider_size(question: Question, number: int, store: GraphStore) -> float:
-    """Return the size of the answer with one condition left out."""
-    place = ("drawing", "wider", number)
-    kind = question.kind
-    try:
-        query = store.render(kind.template.drawing.wider[number], question.identifiers)
-        rows = await store.run(query, question.values)
-    except StoreError as error:
-        raise kind.mistake(str(error), *place) from error
-    if len(rows) != 1 or not isinstance(size := rows[0].get("size"), int | float):
-        raise kind.mistake("the query must return one number, `size`", *place)
-    return size

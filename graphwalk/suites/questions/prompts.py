@@ -1,7 +1,7 @@
 """Prompts of questions: with the schema (for tools or queries) or with the whole graph."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import MISSING, Column, PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Value, shown
+from graphwalk.types.values import shown
 
 FORMATS = {
     "json": "JSON",
@@ -24,7 +24,6 @@ FORMATS = {
 }
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _COMMA = rule_hundredths(",")
-_HEAD = '{\n"nodes":[\n],"relationships":[\n]}'
 
 
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
@@ -34,18 +33,12 @@ def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Mes
 
 def tools_system(schema: Schema, agent: AgentConfig) -> Message:
     """Return the system prompt with the schema, shortened to `agent.schema_tokens` if set."""
-    if agent.schema_tokens is not None:
-        text = agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock)
-        return Message("system", text)
-    return _with_schema("graph_tools.j2", schema, agent)
+    if agent.schema_tokens is None:
+        return with_schema("graph_tools.j2", schema, agent)
+    return Message("system", agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock))
 
 
-def write_cypher_system(schema: Schema, agent: AgentConfig) -> Message:
-    """Return the system prompt for a model that writes queries."""
-    return _with_schema("graph_write_cypher.j2", schema, agent)
-
-
-def _with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
+def with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
     """Return the system prompt with the schema table (docs/method.md, Schema) and its sample values, if any."""
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
@@ -66,7 +59,7 @@ def whole_text_tokens(graph: PropertyGraph) -> int:
     Nodes must have one label, and values must be text or numbers.
     """
     keys = np.array([rule_hundredths(_encode(key)[1:-1]) for key in graph.keys], dtype=np.int64)
-    total = rule_hundredths(_HEAD)
+    total = rule_hundredths('{\n"nodes":[\n],"relationships":[\n]}')
     for nodes in graph.node_tables:
         line = {"key": "", "label": nodes.label, "properties": {}}
         total += _lines(line, len(nodes.numbers), nodes.columns) + int(keys[nodes.numbers].sum())
@@ -85,10 +78,7 @@ def _lines(line: Mapping[str, object], number: int, columns: Mapping[str, Column
     for name, column in columns.items():
         there = column.codes[column.codes != MISSING]
         fields += column.codes != MISSING
-        total += int(np.bincount(there, minlength=len(column.pool)) @ _weights(name, column.pool))
+        texts = [f"{_encode(name)}:{_encode(shown(value))}" for value in column.pool]
+        weights: NDArray[np.int64] = np.array([rule_hundredths(text) for text in texts], dtype=np.int64)
+        total += int(np.bincount(there, minlength=len(column.pool)) @ weights)
     return total + _COMMA * int(np.maximum(fields - 1, 0).sum())
-
-
-def _weights(name: str, pool: Sequence[Value]) -> NDArray[np.int64]:
-    label = _encode(name)
-    return np.array([rule_hundredths(f"{label}:{_encode(shown(value))}") for value in pool], dtype=np.int64)

@@ -53,8 +53,7 @@ def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
 
 
 def _per_answer(result: ResultRecord) -> float | None:
-    score = result["score"]
-    return float(score["false_positives"]) if score.get("answered") else None
+    return float(result["score"]["false_positives"]) if result["score"].get("answered") else None
 
 
 def _without_think(result: ResultRecord) -> float | None:
@@ -66,6 +65,8 @@ MEASURES = (
     ROWS,
     Measure("strict_correct", "count", scored("strict_correct")),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
+    Measure("keys_right", "count", scored("keys_correct")),
+    Measure("all_properties_right", "count", scored("all_properties_correct")),
     Measure("all_properties_accuracy", "percent", scored("all_properties_correct")),
     Measure("precision", "share", scored("precision")),
     Measure("recall", "share", scored("recall")),
@@ -121,8 +122,12 @@ GROUP_COLUMNS = (
 
 
 def remark(result: ResultRecord) -> str | None:
-    """Return a note about questions with one oracle, or about questions that were skipped."""
+    """Return a note on a question with one oracle, on the paper's query, or on questions that were skipped."""
     task, graph = result["task"], result.get("graph", {})
+    if task.get("tied_rows"):
+        return f"{task['template']}: the paper's query returns one of several tied rows; only this one is correct."
+    if task.get("repeated_rows"):
+        return f"{task['template']}: the paper's query repeats rows; each counts once."
     if task.get("oracles", 2) == 2:
         left_out = graph.get("left_out")
         # Generated graphs have no names, and may be many.
@@ -179,35 +184,32 @@ def paper_reference(name: str) -> Reference:
     paper = paper_figures()
     notes = tuple(paper["notes"])
     if name == "table_4_graph_size":
-        sizes = tuple(_counted(row) for row in paper[name])
+        # The counts behind the printed percentages.
+        counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL} for row in paper[name]]
+        sizes = tuple({**row, **count} for row, count in zip(paper[name], counts, strict=True))
         return Reference(f"{paper['source']}, Table 4", notes, groups={"nodes": sizes})
     overall = tuple(_overall(**row) for row in paper["table_2_questions"])
     table = paper["table_3_correct_of_10_by_question"]
     asked = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
-    categories = {category: [name for name in asked if asked[name] == category] for category in CATEGORIES}
+    members = {category: [name for name in asked if asked[name] == category] for category in CATEGORIES}
+
+    def grouped(grouping: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
+        for group, questions in groups.items():
+            number = _OF_EACH * len(questions)
+            for row in table:
+                correct = sum(row[question] for question in questions)
+                counts = {"correct": correct, "questions": number, "accuracy": round(100 * correct / number, 2)}
+                yield {"model": row["model"], "setting": row["setting"], grouping: group, **counts}
+
     groups = {
-        "category": tuple(_grouped(table, "category", categories)),
-        "question": tuple(_grouped(table, "question", {name: [name] for name in asked})),
+        "category": tuple(grouped("category", members)),
+        "question": tuple(grouped("question", {name: [name] for name in asked})),
     }
     return Reference(f"{paper['source']}, Tables 2 and 3", notes, overall, groups)
 
 
 def _overall(correct_of_120: int, **row: Any) -> dict[str, Any]:
     return {**row, "correct": correct_of_120, "questions": _OF_ALL}
-
-
-def _counted(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the count behind the printed percentage."""
-    return {**row, "correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL}
-
-
-def _grouped(table: list[dict[str, Any]], name: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
-    for group, questions in groups.items():
-        asked = _OF_EACH * len(questions)
-        for row in table:
-            correct = sum(row[question] for question in questions)
-            counts = {"correct": correct, "questions": asked, "accuracy": round(100 * correct / asked, 2)}
-            yield {"model": row["model"], "setting": row["setting"], name: group, **counts}
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
@@ -240,29 +242,18 @@ def valid_rows(result: ResultRecord) -> int | None:
 def _random_row(hit: float, gold: int, any_one: bool) -> dict[str, Any]:
     """Return the expected score of one row that is correct with probability `hit`."""
     needed = 1 if any_one else gold
-    return {
-        "correct": hit if needed == 1 else 0.0,
-        "strict_correct": hit if needed == 1 else 0.0,
-        "precision": hit,
-        "recall": hit / needed,
-        "f1": hit * 2 / (1 + needed),
-        "false_positives": 1 - hit,
-        "answered": True,
-    }
+    right = hit if needed == 1 else 0.0
+    rates = {"precision": hit, "recall": hit / needed, "f1": hit * 2 / (1 + needed), "false_positives": 1 - hit}
+    return {"correct": right, "strict_correct": right, **rates, "answered": True}
 
 
 def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
     precision = right / rows if rows else float(gold == 0)
     recall = right / gold if gold else 1.0
-    return {
-        "correct": rows == right == gold,
-        "strict_correct": rows == right == gold,
-        "precision": precision,
-        "recall": recall,
-        "f1": 2 * precision * recall / (precision + recall) if precision + recall else 0.0,
-        "false_positives": rows - right,
-        "answered": rows > 0,
-    }
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    correct = rows == right == gold
+    rates = {"precision": precision, "recall": recall, "f1": f1, "false_positives": rows - right}
+    return {"correct": correct, "strict_correct": correct, **rates, "answered": rows > 0}
 
 
 _FACTS = common_facts(EMPTY, CHANCE, REFERENCE)
@@ -274,19 +265,16 @@ _MISTAKES = tuple(
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:
+    note = f"{_NOTE} (paper): {report.reference.source}." if report.reference else _NOTE
     if len(report.groups.get("question", ())):
         names = ("category", "question")
-        yield counts_table("Correct answers by question", names, list(_questions(report)), _FACTS, _note(report))
+        yield counts_table("Correct answers by question", names, list(_questions(report)), _FACTS, note)
     sizes = list(dict.fromkeys(row["nodes"] for row in report.groups.get("nodes", ())))
     if len(sizes) > 1:
         lines = [line_of(report, (str(size),), "nodes", size) for size in sizes]
-        yield counts_table("Correct answers by graph size", ("nodes",), lines, _FACTS, _note(report))
+        yield counts_table("Correct answers by graph size", ("nodes",), lines, _FACTS, note)
     last_mile = Column("Last mile", "last_mile", integer, optional=3)
     yield from players_table(report, "Errors and wasted calls", (*_MISTAKES, last_mile, *WASTE))
-
-
-def _note(report: Report) -> str:
-    return f"{_NOTE} (paper): {report.reference.source}." if report.reference else _NOTE
 
 
 def _questions(report: Report) -> Iterator[Line]:
@@ -299,11 +287,21 @@ def _questions(report: Report) -> Iterator[Line]:
         members = [question for question in asked if category_of.get(question) == category]
         for place, question in enumerate(members):
             yield line_of(report, ("" if place else category, question), "question", question)
+            yield from _both_scores(report, question)
         yield line_of(report, ("" if members else category, f"all {category}"), "category", category)
     for question in asked:
         if category_of.get(question) not in categories:
             yield line_of(report, ("", question), "question", question)
+            yield from _both_scores(report, question)
     yield line_of(report, ("", "all"))
+
+
+def _both_scores(report: Report, question: str) -> Iterator[Line]:
+    """Yield the answers that are correct in the keys alone, and in all properties, if a row of the answer has both."""
+    rows = [row for row in report.groups["question"] if row["question"] == question]
+    for name, field in (("in the keys", "keys_right"), ("in all properties", "all_properties_right")):
+        if known := [{**row, "correct": row[field]} for row in rows if row[field] is not None]:
+            yield Line(("", f"– {name}"), known, (), ())
 
 
 def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
@@ -342,12 +340,16 @@ def walked_against_text(report: Report) -> Plot:
 def question_scene(record: ResultRecord) -> Scene:
     """Return the step-by-step picture of an episode; rows are compared by their scored fields."""
     task = record["task"]
+    gold, scored_fields, fields = task["gold"], task["scored_fields"], tuple(task["answer_fields"])
     rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
-    given = typed_rows(rows, task["gold"], task["scored_fields"])
-    marked = list(_marked(given, task["gold"], task["scored_fields"]))
-    asked = {str(value) for value in task["parameters"].values()} - set(_labels(task))
+    marked = list(_marked(typed_rows(rows, gold, scored_fields), gold, scored_fields))
+    # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
+    names = {str(v) for name, v in task["parameters"].items() if name.endswith(("label", "type", "property", "hops"))}
+    asked = {str(value) for value in task["parameters"].values()} - names
     answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
-    return walked_scene(from_dict(Trajectory, record["trajectory"]), asked, answered, _table(task, marked))
+    note = "One row of the target is enough." if task["mode"] != "set" and len(gold) > 1 else ""
+    table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
+    return walked_scene(from_dict(Trajectory, record["trajectory"]), asked, answered, table)
 
 
 def _marked(given: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
@@ -358,20 +360,6 @@ def _marked(given: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) ->
     for row in gold[:_MOST_ROWS]:
         if not row_set([row], fields) <= named:
             yield "missed", row
-
-
-def _table(task: Mapping[str, Any], marked: Sequence[tuple[Fate, Row]]) -> StateTable:
-    fields = tuple(task["answer_fields"])
-    one = task["mode"] != "set"
-    note = "One row of the target is enough." if one and len(task["gold"]) > 1 else ""
-    return StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
-
-
-def _labels(task: Mapping[str, Any]) -> Iterator[str]:
-    """Yield names of labels, types and properties, which nodes may also have as a value."""
-    for name, value in task["parameters"].items():
-        if name.endswith(("label", "type", "property", "hops")):
-            yield str(value)
 
 
 class QuestionPresentation(Presentation[QuestionTask]):

@@ -30,7 +30,8 @@ class QuestionScore(Score):
     """The score of one answer.
 
     * `strict_correct`: false for answers that the turn limit forced.
-    * `all_properties_correct`: all fields are correct, not only the scored ones; None if these are the same.
+    * `all_properties_correct`: all fields are correct, not only those that identify a row; None if these are the same.
+    * `keys_correct`: the fields that identify a row are correct; None if these are all fields.
     * `rows_given`: rows of the extracted answer. `extra_fields`, `missing_fields`: unexpected and missing names.
     * `grounded`: share of the first 10,000 rows that the tool results prove; None if unknown.
     * `evidence_sufficient`: the results prove every row of the target, or one if one is enough.
@@ -49,6 +50,7 @@ class QuestionScore(Score):
 
     strict_correct: bool
     all_properties_correct: bool | None = None
+    keys_correct: bool | None = None
     answered: bool
     rows_given: int
     extra_fields: tuple[str, ...] = ()
@@ -72,8 +74,18 @@ def extract_rows(task: QuestionTask, reply: str) -> Extraction:
 def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
     """Score an answer against the target and the tool results."""
     rows: list[Row] | None = extraction.answer
-    compared = compare_rows(rows, task.gold, task.scored_fields, any_one=_any_one(task))
+    any_one, fields = task.mode != "set", task.answer_fields
+    compared = compare_rows(rows, task.gold, task.scored_fields, any_one=any_one)
     audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
+    forced = trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
+    keys = task.key_fields or task.scored_fields
+
+    def correct_in(compared_fields: tuple[str, ...]) -> bool | None:
+        """Return whether these fields are correct; None if a row has no others than those that identify it."""
+        if set(keys) == set(fields):
+            return None
+        return compare_rows(rows, task.gold, compared_fields, any_one=any_one).correct
+
     return QuestionScore(
         correct=compared.correct,
         precision=compared.precision,
@@ -83,12 +95,13 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         extraction_stage=extraction.stage,
         lossy=extraction.lossy,
         grounded=audit.grounded,
-        strict_correct=compared.correct and not _forced(trajectory),
-        all_properties_correct=_all_properties_correct(task, rows),
+        strict_correct=compared.correct and not forced,
+        all_properties_correct=correct_in(fields),
+        keys_correct=correct_in(keys),
         answered=bool(rows),
         rows_given=len(rows or []),
-        extra_fields=unknown_fields(rows or [], task.answer_fields),
-        missing_fields=missing_fields(rows or [], task.answer_fields),
+        extra_fields=unknown_fields(rows or [], fields),
+        missing_fields=missing_fields(rows or [], fields),
         error_class=_error_class(rows, compared, trajectory, audit),
         evidence_sufficient=audit.sufficient,
         last_mile=not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
@@ -113,7 +126,7 @@ class _Audit:
             self.grounded = sum(row <= proven for row in given) / len(rows)
             self.invented = self.grounded < 1 and _has_invented(task, rows, tool_evidence(trajectory))
         target = row_set(task.gold, task.scored_fields)
-        self.sufficient = bool(target & proven) if _any_one(task) else target <= proven
+        self.sufficient = target <= proven if task.mode == "set" else bool(target & proven)
 
 
 def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
@@ -146,18 +159,4 @@ def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: li
         return False
     reply = Evidence([strip_thinking(trajectory.reply)])
     named = (holds_row(row, task.scored_fields, reply) for row in task.gold)
-    return any(named) if _any_one(task) else all(named)
-
-
-def _all_properties_correct(task: QuestionTask, rows: list[Row] | None) -> bool | None:
-    if set(task.answer_fields) == set(task.scored_fields):
-        return None
-    return compare_rows(rows, task.gold, task.answer_fields, any_one=_any_one(task)).correct
-
-
-def _any_one(task: QuestionTask) -> bool:
-    return task.mode != "set"
-
-
-def _forced(trajectory: Trajectory) -> bool:
-    return trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
+    return all(named) if task.mode == "set" else any(named)

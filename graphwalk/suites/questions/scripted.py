@@ -99,29 +99,29 @@ def plan_of(question: str, parameters: Mapping[str, Value], schema: Schema) -> S
     python = python_part(question)
     if python is None:
         raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
-    return python.plan(Walker(schema), schema, **parameters)
+    return python(**parameters).plan(Walker(schema))
 
 
 def by_reference(walk: Policy, task: QuestionTask, schema: Schema) -> Policy:
     """Play like the expert, but answer with the tool `answer`; answer as text if that is refused or impossible."""
-    results: list[str] | None = None
-    while True:
-        try:
-            asks = next(walk) if results is None else walk.send(results)
-        except StopIteration as end:
-            text: str = end.value
-            break
-        results = yield asks
+    text = yield from walk
     rows: list[Row] = json.loads(text)
     python = python_part(task.template)
-    if rows and python is not None and python.by_reference is not None:
-        yield [Ask(ANSWER, {"results": "all", **python.by_reference(schema, rows, **task.parameters)})]
+    if rows and python is not None and (arguments := python(**task.parameters).by_reference(schema, rows)) is not None:
+        yield [Ask(ANSWER, {"results": "all", **arguments})]
     return text
 
 
 def own_cypher(task: QuestionTask) -> Policy:
     """Run the task's Cypher and answer with its rows, page by page if there are too many for one result."""
-    query = re.sub(r"\$(\w+)", lambda name: _literal(task.cypher_parameters[name[1]]), task.cypher)
+
+    def literal(name: re.Match[str]) -> str:
+        value = task.cypher_parameters[name[1]]
+        if not isinstance(value, str):
+            return json.dumps(value)
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    query = re.sub(r"\$(\w+)", literal, task.cypher)
     (rows,) = yield from read([Ask("run_cypher", {"query": query})])
     if len(rows) >= PAGE:
         ordered = f"{query} ORDER BY {', '.join(f'`{field}`' for field in task.answer_fields)}"
@@ -133,12 +133,6 @@ def own_cypher(task: QuestionTask) -> Policy:
             rows += found
     answer: list[Row] = [{field: row[field] for field in task.answer_fields} for row in rows]
     return json.dumps(answer, ensure_ascii=False)
-
-
-def _literal(value: Value) -> str:
-    if not isinstance(value, str):
-        return json.dumps(value)
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def always_empty() -> Policy:
@@ -234,7 +228,11 @@ def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -
 
     Return None if the prompt has no readable schema, or the question contains no name of it.
     """
-    known = _schema_in(trajectory.prompt[0].content or "")
+    prompt = trajectory.prompt[0].content or ""
+    # Label or type → "Node" or "Relationship", in the order of the schema.
+    known = {name: kind for kind, name in _SCHEMA_ROW.findall(prompt)} or {
+        name: kind for kind, form in _SHORT_SCHEMA.items() for name in form.findall(prompt)
+    }
     named = [str(value) for value in task.parameters.values() if value in known]
     if not named:
         return None
@@ -245,13 +243,6 @@ def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -
     names = [other for other, kind in known.items() if kind == known[name]]
     reply = Thoughts("questions", draw).say("no_name", what=_KINDS[known[name]], name=made_up, names=names)
     return question, reply
-
-
-def _schema_in(prompt: str) -> dict[str, str]:
-    """Return label or type in a prompt → "Node" or "Relationship", in order."""
-    if rows := _SCHEMA_ROW.findall(prompt):
-        return {name: kind for kind, name in rows}
-    return {name: kind for kind, form in _SHORT_SCHEMA.items() for name in form.findall(prompt)}
 
 
 def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> str:

@@ -1,12 +1,12 @@
 """Suite of questions on property graphs."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import generate_graph
@@ -15,11 +15,11 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.questions.brute_force import QuestionVerification
 from graphwalk.suites.questions.config import GeneratedGraph, OwnGraph, QuestionsConfig
-from graphwalk.suites.questions.generate import LeaveOut, copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
-from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, write_cypher_system
+from graphwalk.suites.questions.generate import copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
+from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
+from graphwalk.suites.questions.rows import same_rows
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
@@ -46,7 +46,17 @@ class OwnGraphOrigin:
 
     entry: OwnGraph
     copy: AnonymisedCopy | None = None
-    left_out: dict[str, str] = field(default_factory=dict)
+
+
+class QuestionVerification(Verification[QuestionsConfig, QuestionTask]):
+    async def confirm(self, task: QuestionTask, instance: GraphInstance, config: QuestionsConfig) -> str | None:
+        """Compute the target again over networkx."""
+        kind = next(kind for kind in config.kinds if kind.name == task.template)
+        part = None if kind.python is None else kind.python(**task.parameters)
+        rows = None if part is None else part.rows_by_brute_force(_graph(instance))
+        if rows is not None and not same_rows(rows, task.gold):
+            raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
+        return None if rows is None else "networkx"
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
@@ -69,21 +79,19 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """System prompt and tools by graph, setting and agent, shared by all episodes."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
         """Tasks about own graphs by digest and seed, which anonymised copies repeat."""
-        self._skipped: set[tuple[str, str]] = set()
-        """Digest and setting of own graphs that cannot be used in a setting."""
         self._left_out: dict[str, Left] = {}
-        """Questions that generated graphs cannot host, by digest."""
+        """Questions that graphs cannot host, and settings in which own graphs cannot be used, by digest."""
         self._task_cache = TaskCache(None)
 
     def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         """Yield the graphs that need no database. Raise ConfigError for one that does."""
         for place, entry in enumerate(config.graphs):
+            if isinstance(entry, OwnGraph) and entry.file is None:
+                raise ConfigError(f"{entry.name} is in a database", hint="use Suite.read_graphs")
             if isinstance(entry, GeneratedGraph):
                 yield from _generated(place, entry, seed, config)
-            elif entry.file is not None:
-                yield from own_graphs(entry, place, read_file(entry), seed)
             else:
-                raise ConfigError(f"{entry.name} is in a database", hint="use Suite.read_graphs")
+                yield from _own(place, entry, seed, read_file(entry))
 
     async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
         self._task_cache = TaskCache(settings.plans_folder)
@@ -91,7 +99,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             if isinstance(entry, GeneratedGraph):
                 made = _generated(place, entry, seed, config)
             else:
-                made = own_graphs(entry, place, await read_source(entry, settings), seed)
+                made = _own(place, entry, seed, await read_source(entry, settings))
             for instance in made:
                 yield instance
 
@@ -103,34 +111,29 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
-        tasks = await self._standard_tasks(instance, store, config, seed, agent)
+        assert store is not None
+        drawing: dict[str, Any] = {
+            "per_question": config.per_question,
+            "answer_rows": config.answer_rows,
+            "drawing": config.drawing,
+            "target": config.target,
+        }
+        make = self._own_tasks if isinstance(instance.source, OwnGraphOrigin) else self._generated_tasks
+        tasks = await make(instance, store, config, agent, {"seed": seed, **drawing})
         if config.wording == "standard":
             return tasks
         texts = {kind.name: kind.template.other_wordings.get(config.wording, ()) for kind in config.kinds}
         return [in_other_words(task, texts[task.template], seed) for task in tasks]
 
-    async def _standard_tasks(
-        self, instance: GraphInstance, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
-    ) -> list[QuestionTask]:
-        assert store is not None
-        kinds, graph, own = config.kinds, _graph(instance), instance.source
-        if not isinstance(own, OwnGraphOrigin):
-            return await self._generated_tasks(graph, store, config, seed, agent)
-        own.left_out.update(settings_left_out(graph, store, agent))
-        if own.copy is not None:
-            leave_out = own.left_out.__setitem__
-            originals = await self._originals(own.copy, config, seed, agent)
-            tasks = await copy_tasks(own.copy, originals, store, kinds, seed=seed, leave_out=leave_out, agent=agent)
-        else:
-            tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__, agent)
-            self._made[graph.digest, seed] = tasks
-        self._skipped |= {(graph.digest, setting) for setting in own.left_out}
-        return tasks
-
     async def _generated_tasks(
-        self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int, agent: AgentConfig
+        self,
+        instance: GraphInstance,
+        store: GraphStore,
+        config: QuestionsConfig,
+        agent: AgentConfig,
+        drawing: dict[str, Any],
     ) -> list[QuestionTask]:
-        drawing = {"seed": seed, "per_question": config.per_question, "answer_rows": config.answer_rows}
+        graph = _graph(instance)
 
         async def make() -> tuple[list[QuestionTask], Left]:
             left: Left = {}
@@ -141,44 +144,41 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             tasks, left = await make()
         else:
             about = {"graph": graph.digest, "spec": graph.spec, "store": store.kind, "leaves_out": config.leaves_out}
-            about["paging"] = paging_of(agent)
-            tasks, left = await self._task_cache.of({**about, **drawing}, config.kinds, make)
+            tasks, left = await self._task_cache.of(
+                {**about, "paging": paging_of(agent), **drawing}, config.kinds, make
+            )
         self._left_out[graph.digest] = left
         return tasks
 
-    async def _originals(
-        self, copy: AnonymisedCopy, config: QuestionsConfig, seed: int, agent: AgentConfig
-    ) -> list[QuestionTask]:
-        """Return the tasks about the original of a copy, made once."""
-        key = copy.original.digest, seed
-        if key not in self._made:
-            store = await EmbeddedDatabase().load(copy.original)
-            ignored: Left = {}
-            self._made[key] = await self._own_tasks(copy.original, store, config, seed, ignored.__setitem__, agent)
-        return self._made[key]
-
     async def _own_tasks(
         self,
-        graph: PropertyGraph,
+        instance: GraphInstance,
         store: GraphStore,
         config: QuestionsConfig,
-        seed: int,
-        leave_out: LeaveOut,
         agent: AgentConfig,
+        drawing: dict[str, Any],
     ) -> list[QuestionTask]:
-        drawing: dict[str, Any] = {"per_question": config.per_question, "answer_rows": config.answer_rows}
-        return await own_tasks(graph, store, config.kinds, seed=seed, leave_out=leave_out, agent=agent, **drawing)
+        """Return the tasks about an own graph, or about its copy: those about the original, made once."""
+        graph, kinds, copy, seed = _graph(instance), config.kinds, instance.source.copy, drawing["seed"]
+        left = self._left_out[graph.digest] = dict(settings_left_out(graph, store, agent))
+        if copy is None:
+            tasks = await own_tasks(graph, store, kinds, agent, leave_out=left.__setitem__, **drawing)
+            self._made[graph.digest, seed] = tasks
+            return tasks
+        key = copy.original.digest, seed
+        if key not in self._made:
+            embedded, ignored = await EmbeddedDatabase().load(copy.original), Left()
+            self._made[key] = await own_tasks(
+                copy.original, embedded, kinds, agent, leave_out=ignored.__setitem__, **drawing
+            )
+        return await copy_tasks(copy, self._made[key], store, kinds, seed=seed, leave_out=left.__setitem__, agent=agent)
 
     def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
-        return (
-            instance.source.left_out
-            if isinstance(instance.source, OwnGraphOrigin)
-            else self._left_out.get(instance.digest, {})
-        )
+        return self._left_out.get(instance.digest, {})
 
     def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
         """Return False for an own graph that is too large as text, or in a database that refuses queries."""
-        return (task.graph_digest, setting) not in self._skipped
+        return setting not in self._left_out.get(task.graph_digest, {})
 
     async def setup(
         self,
@@ -197,7 +197,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         if (instance.digest, setting, agent) not in self._offered:
             own = None if isinstance(instance.source, OwnGraphOrigin) and agent.tools is None else tools
             toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS) if writes else own, agent)
-            system = (write_cypher_system if writes else tools_system)(schema, agent)
+            system = with_schema("graph_write_cypher.j2", schema, agent) if writes else tools_system(schema, agent)
             self._offered[instance.digest, setting, agent] = system, toolbox
         system, toolbox = self._offered[instance.digest, setting, agent]
         answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
@@ -228,7 +228,7 @@ def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsCon
         yield GraphInstance.of(graph, facts=facts)
 
 
-def own_graphs(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[GraphInstance]:
+def _own(place: int, entry: OwnGraph, seed: int, graph: PropertyGraph) -> Iterator[GraphInstance]:
     """Yield the graph and, if configured, its anonymised copy; `place` is the position in `suite.graphs`."""
     existing_database = entry if entry.neo4j is not None else None
     original = GraphInstance.of(graph, OwnGraphOrigin(entry), {"entry": place, **entry.facts})

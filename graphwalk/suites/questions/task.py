@@ -36,6 +36,12 @@ class QuestionTask(Task):
     """Answer fields that are in no tool result; None: those of the built-in question of this name."""
     answer_rows: RowBounds | None = Field(default=None, exclude_if=lambda bounds: bounds is None)
     """Row bounds used in drawing the question; None: any number of rows."""
+    key_fields: tuple[str, ...] | None = Field(default=None, exclude_if=lambda fields: fields is None)
+    """Fields that identify a row; None: the scored fields."""
+    repeated_rows: int = Field(default=0, exclude_if=lambda rows: rows == 0)
+    """With the paper's query: rows that repeat an earlier one; they count once."""
+    tied_rows: int = Field(default=0, exclude_if=lambda rows: rows == 0)
+    """With the paper's query: correct rows that its LIMIT leaves out."""
     twin_of: str | None = Field(default=None, exclude_if=lambda twin_of: twin_of is None)
     """Id of the same question about the original graph, for tasks about its anonymised copy."""
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.files import write_whole
@@ -105,5 +105,5 @@ def code_digest() -> str:
 def _written(kind: QuestionKind) -> list[str]:
     """Return the YAML of a question and the text of its Python part, which may be in another package."""
     part = kind.python
-    code = "" if part is None else Path(inspect.getfile(inspect.unwrap(part.rows))).read_text(encoding="utf-8")
+    code = "" if part is None else Path(inspect.getfile(cast("Any", part))).read_text(encoding="utf-8")
     return [kind.file.text, code]

@@ -22,7 +22,9 @@ CATEGORIES: tuple[Category, ...] = get_args(Category)
 Mode = Literal["set", "any-one", "ties-allowed"]
 """Correct answers: exactly the gold rows; any one of them; one of the tied rows (or all)."""
 Size = Literal["nodes", "relationships"]
-Wording = Literal["standard", "training", "held_out"]
+Wording = Literal["standard", "paper", "training", "held_out"]
+Target = Literal["graphwalk", "paper"]
+"""Query of the target: `cypher` of the template, or the one of the paper with all its columns scored."""
 Role = Literal["label", "relationship_type", "key", "property", "value", "hops"]
 _OWNERS: Mapping[Role, tuple[Role, ...]] = {
     "key": ("label",),
@@ -73,6 +75,8 @@ class QuestionTemplate(Strict):
     cypher: str
     cypher_parameters: tuple[str, ...] = ()
     """Parameters passed as Cypher parameters of the same name."""
+    paper_cypher: str | None = None
+    """The query of the paper (Table 6 of arXiv 2604.01610) where its text is another one."""
     answer_fields: tuple[str, ...] = Field(min_length=1)
     answer_properties_of: str | None = None
     scored_fields: tuple[str, ...] = ()
@@ -86,8 +90,9 @@ class QuestionTemplate(Strict):
     drawing: Drawing = Drawing()
     chance: tuple[Size, ...] = ()
     """Without `candidates`: graph sizes whose product is the number of possible rows of a random guess."""
-    other_wordings: Mapping[Literal["training", "held_out"], tuple[str, ...]] = Field(default={})
-    """Texts that may replace all but the last paragraph of `wording`, for training or held out from it."""
+    other_wordings: Mapping[Literal["paper", "training", "held_out"], tuple[str, ...]] = Field(default={})
+    """Texts that may replace all but the last paragraph of `wording`: with the information of the paper alone, for
+    training, or held out from it."""
     thoughts: Mapping[Literal["plan", "rule"], tuple[str, ...]] = Field(default={})
     """Thoughts of the expert for training data: the plan, and how the answer follows from the rows."""
 
@@ -118,10 +123,11 @@ class QuestionTemplate(Strict):
             check_text(text, info.data.get("parameters", ()), filters)
         return texts
 
-    @field_validator("cypher")
+    @field_validator("cypher", "paper_cypher")
     @classmethod
-    def _query_uses_known_names(cls, text: str, info: ValidationInfo) -> str:
-        _check_cypher(text, info.data.get("parameters", {}))
+    def _query_uses_known_names(cls, text: str | None, info: ValidationInfo) -> str | None:
+        if text is not None:
+            _check_cypher(text, info.data.get("parameters", {}))
         return text
 
     @field_validator("cypher_parameters", "answer_properties_of", "scored_fields", "computed", "candidates")

@@ -94,7 +94,7 @@ class Walker:
     """Reader of neighbourhoods, which knows only the schema of the graph."""
 
     def __init__(self, schema: Schema) -> None:
-        self._schema = schema
+        self.schema = schema
         self._pairs = frozenset((source, t.type, target) for t in schema.relationships for source, target in t.pairs)
 
     def links(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
@@ -105,7 +105,7 @@ class Walker:
         asked = list(centres)
         results = yield from read([neighborhood(*centre) for centre in asked])
         links = [self.as_links(centre.label, found) for centre, found in zip(asked, results, strict=True)]
-        if not self._schema.several_labels:
+        if not self.schema.several_labels:
             return [link for found in links for link in found]
         label_of: dict[str, str] = {}
         return [
@@ -134,7 +134,7 @@ class Walker:
         links += yield from self.links(centre for centre in keys if centre.value not in seen)
         # A relationship between two of these labels has a row at both ends; keep the one at its source.
         once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
-        if not self._schema.several_labels:
+        if not self.schema.several_labels:
             return once
         return list(_with_all_labels(once, _labels_known(links, values)))
 
@@ -151,7 +151,7 @@ class Walker:
 
     def _likely(self, label: str) -> list[str]:
         """Return the properties of a label without its key, those known to have few values first."""
-        node = self._schema.node(label)
+        node = self.schema.node(label)
         properties = [p for p in node.properties if p.name != KEY] if node else []
         return [p.name for p in sorted(properties, key=_known_values)]
 
@@ -160,6 +160,48 @@ class Walker:
         if found and isinstance(found[0], RelationshipRow):
             return found
         return [link for row in found if (link := relationship_in(row, label, self._pairs)) is not None]
+
+    def target_labels(self, label: str) -> Steps[dict[str, set[str]]]:
+        """Return key of each node of the label with outgoing relationships → labels of their targets."""
+        links = yield from self.relationships({label})
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for link in links:
+            if label in link.source_labels:
+                found[link.source] |= link.target_labels
+        return found
+
+    def links_of_type(self, name: str) -> Steps[list[RelationshipRow]]:
+        """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
+        sources, targets = _end_labels(self.schema, name)
+        links = yield from self.relationships(min(sources, targets, key=len))
+        return [link for link in links if link.type == name]
+
+    def spread(self, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]) -> Steps[Layers]:
+        """Return relationships layer by layer from a start, only where the target label is still reachable."""
+        layers: Layers = []
+        seen: set[str] = set()
+        edge = {str(start.value): frozenset([start.label])}
+        for labels in self.on_the_way(start.label, target_label, hops):
+            fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
+            layers.append((yield from self.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
+            if until(layers):
+                break
+            seen |= fresh.keys()
+            edge = {link.target: link.target_labels for link in layers[-1]}
+        return layers
+
+    def on_the_way(self, source: str, target: str, hops: int) -> list[set[str]]:
+        """Return the labels after 0, 1, … hops-1 steps from which the target is still reachable."""
+        follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
+        for before, _, after in self._pairs:
+            follow[before].add(after)
+        layers = [{source}]
+        for _ in range(hops - 1):
+            layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
+        return [
+            {label for label in layer if target in reached(label, hops - depth, follow)}
+            for depth, layer in enumerate(layers)
+        ]
 
 
 def _labels_known(
@@ -219,57 +261,6 @@ def _known_values(property_: PropertyType) -> float:
     return len(property_.samples) if property_.complete else float("inf")
 
 
-def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
-    """Return key of each node of the label with outgoing relationships → labels of their targets."""
-    links = yield from walker.relationships({label})
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for link in links:
-        if label in link.source_labels:
-            found[link.source] |= link.target_labels
-    return found
-
-
-def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[RelationshipRow]]:
-    """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
-    type_ = schema.relationship(name)
-    pairs = type_.pairs if type_ else ()
-    sources, targets = {source for source, _ in pairs}, {target for _, target in pairs}
-    links = yield from walker.relationships(min(sources, targets, key=len))
-    return [link for link in links if link.type == name]
-
-
-def spread(
-    walker: Walker, schema: Schema, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]
-) -> Steps[Layers]:
-    """Return relationships layer by layer from a start, only where the target label is still reachable."""
-    layers: Layers = []
-    seen: set[str] = set()
-    edge = {str(start.value): frozenset([start.label])}
-    for labels in on_the_way(schema, start.label, target_label, hops):
-        fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
-        layers.append((yield from walker.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
-        if until(layers):
-            break
-        seen |= fresh.keys()
-        edge = {link.target: link.target_labels for link in layers[-1]}
-    return layers
-
-
-def on_the_way(schema: Schema, source: str, target: str, hops: int) -> list[set[str]]:
-    """Return the labels after 0, 1, … hops-1 steps from which the target is still reachable."""
-    follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
-    for type_ in schema.relationships:
-        for before, after in type_.pairs:
-            follow[before].add(after)
-    layers = [{source}]
-    for _ in range(hops - 1):
-        layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
-    return [
-        {label for label in layer if target in reached(label, hops - depth, follow)}
-        for depth, layer in enumerate(layers)
-    ]
-
-
 def successors(links: Iterable[RelationshipRow]) -> Successors:
     """Return key of a node → keys of its successors."""
     found: defaultdict[str, set[str]] = defaultdict(set)
@@ -313,7 +304,13 @@ def leading_to(label: str) -> str:
 
 
 def side_of(schema: Schema, relationship_type: str) -> str:
-    """Return the side from which `links_of_type` reads the relationships of a type."""
+    """Return the side from which `Walker.links_of_type` reads the relationships of a type."""
+    sources, targets = _end_labels(schema, relationship_type)
+    return "outgoing" if len(sources) <= len(targets) else "incoming"
+
+
+def _end_labels(schema: Schema, relationship_type: str) -> tuple[set[str], set[str]]:
+    """Return the labels of the sources and of the targets of a relationship type."""
     type_ = schema.relationship(relationship_type)
     pairs = type_.pairs if type_ else ()
-    return "outgoing" if len({p[0] for p in pairs}) <= len({p[1] for p in pairs}) else "incoming"
+    return {source for source, _ in pairs}, {target for _, target in pairs}

@@ -6,9 +6,8 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
+from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
@@ -97,9 +96,9 @@ def task(template: str, **parameters: Value) -> QuestionTask:
     """A question about the graph, with its target."""
     kind = shipped_kinds()[template]
     index = GraphIndex(GRAPH)
-    question = instantiate(kind, index, parameters)
-    assert question.right_rows is not None
-    gold = question.right_rows(index)
+    question = Question(kind, index, parameters)
+    assert question.part is not None
+    gold = question.part.right_rows(index)
     return QuestionTask(
         task_id="t",
         template=template,
@@ -110,7 +109,7 @@ def task(template: str, **parameters: Value) -> QuestionTask:
         seed=0,
         graph_digest=GRAPH.digest,
         category=kind.template.category,
-        cypher=render_cypher(question.cypher, question.identifiers),
+        cypher=question.cypher,
         cypher_parameters=question.values,
         answer_fields=question.answer_fields,
         scored_fields=kind.template.scored_fields or question.answer_fields,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from graphwalk.suites.questions.catalogue import Question, QuestionKind, instantiate
+from graphwalk.suites.questions.catalogue import Question, QuestionKind
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
@@ -59,4 +59,4 @@ def odd_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Quest
     if parameters.get("key") in index.nodes and random.random() < 0.9:
         labels = index.nodes[str(parameters["key"])].labels
         parameters["source_label"] = random.choice(labels or LABELS)
-    return instantiate(kind, index, parameters)
+    return Question(kind, index, parameters)

@@ -10,6 +10,7 @@ from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.kinds import PythonPart
 
 
 async def test_kinds_that_can_are_answered_by_reference(tmp_path: Any) -> None:
@@ -23,7 +24,8 @@ async def test_kinds_that_can_are_answered_by_reference(tmp_path: Any) -> None:
         assert result.score
         assert result.score["correct"], result.key
         assert result.score["grounded"] == 1, result.key
-        python = shipped_kinds()[result.task["template"]].python
-        assert python is not None
+        python: Any = shipped_kinds()[result.task["template"]].python
         last = result.trajectory.turns[-1]
-        assert any(held.final for held in last.results) == (python.by_reference is not None), result.key
+        assert any(held.final for held in last.results) == (python.by_reference is not PythonPart.by_reference), (
+            result.key
+        )

@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -16,12 +17,17 @@ from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.catalogue import choose_kinds, joined, python_part, python_parts, shipped_kinds
 
 WHOLE = """
-def rows(index, relationship_type):
-    yield {"count": len(index.relationships_of[relationship_type])}
+from graphwalk.suites.questions.kinds import PythonPart
 
-def plan(walker, schema, relationship_type):
-    yield []
-    return []
+class Part(PythonPart):
+    relationship_type: str
+
+    def rows(self, index):
+        yield {"count": len(index.relationships_of[self.relationship_type])}
+
+    def plan(self, walker):
+        yield []
+        return []
 """
 
 
@@ -42,14 +48,14 @@ def parts(**modules: str) -> Registry:
 
 def written(folder: Path, module: str, text: str) -> Registry:
     (folder / f"{module}.py").write_text(text, encoding="utf-8")
-    return parts(relationship_count=module)
+    return parts(relationship_count=f"{module}:Part")
 
 
 def test_every_question_that_ships_is_whole() -> None:
     for kind in shipped_kinds().values():
-        assert kind.python is not None
-        assert kind.python.rows.__module__ == f"{kinds.__name__}.{kind.name}"
-        assert kind.python.brute_force is not None
+        python: Any = kind.python
+        assert python.__module__ == f"{kinds.__name__}.{kind.name}"
+        assert python.brute_force is not kinds.PythonPart.brute_force
         assert kind.template.order is not None
         assert kind.template.thoughts.keys() == {"plan", "rule"}
 
@@ -75,18 +81,17 @@ def test_a_python_part_without_yaml_file_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("def rows", "def lines", "part_broken lacks the function `rows`"),
-        ("def plan", "plan = 1\ndef walk", "part_broken lacks the function `plan`"),
+        ("def rows", "def lines", "part_broken:Part lacks the method `rows`"),
+        ("def plan", "def walk", "part_broken:Part lacks the method `plan`"),
         (
-            "(index, relationship_type)",
-            "(index, type)",
-            "part_broken.rows takes type; the YAML file has relationship_type",
+            "relationship_type: str",
+            "type: str",
+            "part_broken:Part has the fields type; the YAML file has relationship_type",
         ),
-        ("schema, relationship_type)", "schema)", "part_broken.plan takes ; the YAML file has relationship_type"),
         (
-            "def rows",
-            "def brute_force(g): ...\n\ndef rows",
-            "part_broken.brute_force takes ; the YAML file has relationship_type",
+            "(PythonPart)",
+            "",
+            "part_broken:Part is not a class derived from graphwalk.suites.questions.kinds.PythonPart",
         ),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import Question, instantiate, shipped_kinds
+from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import cypher_rows
 from graphwalk.suites.questions.rows import equal, same_rows
@@ -102,15 +102,15 @@ NAMES = [f"{name}: {words}" for name, words, _ in CASES]
 def ask(name: str, words: str, index: GraphIndex) -> Question:
     kind = shipped_kinds()[name]
     values = [int(word) if word.isdecimal() else word for word in words.split()]
-    return instantiate(kind, index, dict(zip(kind.template.parameters, values, strict=True)))
+    return Question(kind, index, dict(zip(kind.template.parameters, values, strict=True)))
 
 
 @pytest.mark.parametrize(("name", "words", "answer"), CASES, ids=NAMES)
 def test_the_evaluator_gives_the_answer_found_by_hand(name: str, words: str, answer: list[dict[str, Any]]) -> None:
     index = GraphIndex(GRAPH)
     question = ask(name, words, index)
-    assert question.right_rows is not None
-    rows = question.right_rows(index)
+    assert question.part is not None
+    rows = question.part.right_rows(index)
     assert len(rows) == len(answer)
     assert same_rows(rows, answer)
 

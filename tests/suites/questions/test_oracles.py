@@ -9,7 +9,7 @@ from graphwalk.errors import OracleError
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions import rows as compared
-from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
+from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agree, agreed_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -30,7 +30,7 @@ async def count_agreements(load: LoadGraph, first: int, graphs: int, per_graph: 
         scratch = Scratch(graph, store, load)
         for kind in shipped_kinds().values():
             for _ in range(per_graph):
-                rows = await agreed_rows(odd_question(kind, index, random), index, store, scratch)
+                rows = await agreed_rows(odd_question(kind, index, random), store, scratch)
                 checks += 1
                 answered += bool(rows and rows != [{"count": 0}])
         await store.drop()
@@ -54,14 +54,15 @@ async def test_a_difference_is_shown_on_the_smallest_graph() -> None:
     relationships = [Relationship("R", f"k{n}", f"k{(n + 1) % 12}", {"q": "x"}) for n in range(12)]
     graph = PropertyGraph.from_rows([*nodes, Node("c", ("C",), {})], [*relationships, Relationship("R", "c", "k0", {})])
     index = GraphIndex(graph)
-    right = instantiate(shipped_kinds()["node_count"], index, {"source_label": "C", "target_label": "A"})
-    backwards = replace(right, cypher=right.cypher.replace("-->", "<--"))
+    right = Question(shipped_kinds()["node_count"], index, {"source_label": "C", "target_label": "A"})
+    template = right.kind.template.model_copy(update={"cypher": right.kind.template.cypher.replace("-->", "<--")})
+    backwards = replace(right, kind=replace(right.kind, template=template))
     database = EmbeddedDatabase()
     store = await database.load(graph)
     scratch = Scratch(graph, store)
-    assert await agreed_rows(right, index, store, scratch) == [{"count": 1}]
+    assert await agreed_rows(right, store, scratch) == [{"count": 1}]
     with pytest.raises(OracleError) as caught:
-        await agreed_rows(backwards, index, store, scratch)
+        await agreed_rows(backwards, store, scratch)
     assert str(caught.value) == snapshot("""\
 Cypher (embedded store) and the evaluator of node_count differ on this graph:
   (:A {key: 'k0'}) {}
@@ -81,9 +82,9 @@ async def test_one_tied_node_is_enough_and_a_wrong_one_is_not() -> None:
     )
     index, store = GraphIndex(graph), await EmbeddedDatabase().load(graph)
     kind = shipped_kinds()["node_with_most_relationships"]
-    question = instantiate(kind, index, {"source_label": "A", "relationship_type": "R"})
+    question = Question(kind, index, {"source_label": "A", "relationship_type": "R"})
     tied = [{"node_key": "a", "rel_count": 1}, {"node_key": "b", "rel_count": 1}]
-    assert await agreed_rows(question, index, store, Scratch(graph, store)) == tied
+    assert await agreed_rows(question, store, Scratch(graph, store)) == tied
     assert agree(question, tied[:1], tied)
     assert not agree(question, [{"node_key": "c", "rel_count": 1}], tied)
     assert not agree(question, [], tied)

@@ -43,15 +43,20 @@ drawing:
   wider: ["MATCH ({{ any_node }})-->(n:{{ label | label }}) RETURN count(DISTINCT n) AS size"]
 """
 PYTHON = """
-def rows(index, label):
-    reached = {target for targets in index.successors.values() for target in targets}
-    yield {"total": sum(key in reached and not index.outgoing[key] for key in index.keys_of(label))}
+from graphwalk.suites.questions.kinds import PythonPart
 
-def plan(walker, schema, label):
-    links = yield from walker.relationships({label})
-    starts = {link.source for link in links if label in link.source_labels}
-    ends = {link.target for link in links if label in link.target_labels}
-    return [{"total": len(ends - starts)}]
+class DeadEnds(PythonPart):
+    label: str
+
+    def rows(self, index):
+        reached = {target for targets in index.successors.values() for target in targets}
+        yield {"total": sum(key in reached and not index.outgoing[key] for key in index.keys_of(self.label))}
+
+    def plan(self, walker):
+        links = yield from walker.relationships({self.label})
+        starts = {link.source for link in links if self.label in link.source_labels}
+        ends = {link.target for link in links if self.label in link.target_labels}
+        return [{"total": len(ends - starts)}]
 """
 EXPERIMENT = """\
 name: mine
@@ -109,7 +114,7 @@ def test_its_python_part_comes_from_another_package(place: Path) -> None:
     info = place / "dead_ends_part-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dead-ends-part\nVersion: 1\n", encoding="utf-8")
-    entry_points = "[graphwalk.questions]\ndead_ends = dead_ends_part\n"
+    entry_points = "[graphwalk.questions]\ndead_ends = dead_ends_part:DeadEnds\n"
     (info / "entry_points.txt").write_text(entry_points, encoding="utf-8")
     path = os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])
     done = graphwalk("run", "mine.yaml", "-m", "scripted/expert", "--out", "run", folder=place, PYTHONPATH=path)
@@ -124,7 +129,7 @@ def test_its_python_part_comes_from_another_package(place: Path) -> None:
 def test_it_can_be_shown_and_tried(place: Path) -> None:
     shown = graphwalk("questions", "./dead_ends.yaml", folder=place)
     assert shown.stdout.rstrip() == ENDS.rstrip()
-    assert "its Cypher is its only oracle" in shown.stderr
+    assert "dead_ends has no Python evaluator" in shown.stderr
     graphwalk("generate", "graph", "--nodes", 60, "--labels", 3, "--mean-degree", 1, "--out", "g.json", folder=place)
     tried = graphwalk("tasks", "--graph", "g.json", "--question", "./dead_ends.yaml", folder=place)
     assert "How many" in tried.stdout

@@ -11,12 +11,12 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import choose_kinds, instantiate, shipped_kinds
+from graphwalk.suites.questions.catalogue import Question, choose_kinds, shipped_kinds
 from graphwalk.suites.questions.config import RowBounds
 from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import Scratch
-from graphwalk.suites.questions.parameters import ParameterSpace, draw_parameters, is_worth_asking
+from graphwalk.suites.questions.parameters import ParameterSearch, ParameterSpace, is_worth_asking
 from graphwalk.suites.questions.template import Parameter
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value
@@ -29,8 +29,8 @@ async def scratch_for(index: GraphIndex) -> Scratch:
 
 
 async def drawn(index: GraphIndex, name: str, number: int = 0, max_hops: int = 3) -> dict[str, Value]:
-    random, space = stdlib_random(0, "test", name, number), ParameterSpace(index, max_hops)
-    found, _ = await draw_parameters(shipped_kinds()[name], index, space, random, await scratch_for(index))
+    search = ParameterSearch(index, await scratch_for(index), max_hops)
+    found, _ = await search.draw(shipped_kinds()[name], stdlib_random(0, "test", name, number))
     return found
 
 
@@ -42,7 +42,7 @@ async def several(name: str) -> Sequence[tuple[dict[str, Value], list[dict[str, 
 def evaluate(name: str, index: GraphIndex, parameters: dict[str, Value]) -> list[Row]:
     python = shipped_kinds()[name].python
     assert python is not None
-    return python.right_rows(index, parameters)
+    return python(**parameters).right_rows(index)
 
 
 @pytest.mark.parametrize("name", shipped_kinds())
@@ -60,10 +60,8 @@ async def test_all_parameters_worth_asking_about_are_equally_likely(name: str) -
     space, scratch = ParameterSpace(index, 3), await scratch_for(index)
     choices = [space.at(kind.template, number) for number in range(space.size(kind.template))]
     likely = [tuple(parameters.values()) for parameters in choices if await is_worth(name, index, scratch, parameters)]
-    random = stdlib_random(0, "uniform", name)
-    found = Counter(
-        [tuple((await draw_parameters(kind, index, space, random, scratch))[0].values()) for _ in range(4_000)]
-    )
+    random, search = stdlib_random(0, "uniform", name), ParameterSearch(index, scratch, 3)
+    found = Counter([tuple((await search.draw(kind, random))[0].values()) for _ in range(4_000)])
     assert 1 < len(likely) < len(choices)
     assert set(found) == set(likely)
     assert chisquare([found[parameters] for parameters in likely]).pvalue > 0.001
@@ -71,8 +69,8 @@ async def test_all_parameters_worth_asking_about_are_equally_likely(name: str) -
 
 async def is_worth(name: str, index: GraphIndex, scratch: Scratch, parameters: dict[str, Value]) -> bool:
     rows = evaluate(name, index, parameters)
-    question = instantiate(shipped_kinds()[name], index, parameters)
-    return bool(rows) and await is_worth_asking(question, index, rows, scratch)
+    question = Question(shipped_kinds()[name], index, parameters)
+    return bool(rows) and await is_worth_asking(question, rows, scratch)
 
 
 @pytest.mark.parametrize("name", shipped_kinds())
@@ -125,12 +123,12 @@ def entities(index: GraphIndex) -> list[Node | Relationship]:
     ("bounds", "name"), [({"at_most": 50}, "variable_hop_path"), ({"at_least": 10}, "path_finding")]
 )
 async def test_answers_are_as_long_as_asked_for(bounds: dict[str, int], name: str) -> None:
-    space, scratch = ParameterSpace(INDEX, 3), await scratch_for(INDEX)
+    search = ParameterSearch(INDEX, await scratch_for(INDEX), 3)
     kind, rows = shipped_kinds()[name], RowBounds(**bounds)
     lengths = []
     for number in range(20):
         random = stdlib_random(0, "test", name, number)
-        parameters, right = await draw_parameters(kind, INDEX, space, random, scratch, (), rows)
+        parameters, right = await search.draw(kind, random, (), rows)
         assert right == evaluate(name, INDEX, parameters)
         lengths.append(len(right))
     assert all(map(rows.hold, lengths))
@@ -138,12 +136,12 @@ async def test_answers_are_as_long_as_asked_for(bounds: dict[str, int], name: st
 
 
 async def test_a_graph_without_answers_of_that_length_is_told_so() -> None:
-    space, scratch = ParameterSpace(INDEX, 3), await scratch_for(INDEX)
+    search = ParameterSearch(INDEX, await scratch_for(INDEX), 3)
     kind, random = shipped_kinds()["node_count"], stdlib_random(0, "test")
     with pytest.raises(
         ConfigError, match=r"none of 64 parameter sets was usable \(7 empty, 57 not with at least 2 rows, 0 trivial\)"
     ) as caught:
-        await draw_parameters(kind, INDEX, space, random, scratch, (), RowBounds(at_least=2))
+        await search.draw(kind, random, (), RowBounds(at_least=2))
     assert "suite.answer_rows" in caught.value.hint
 
 
@@ -224,4 +222,4 @@ async def test_a_question_is_not_asked_more_often_than_the_graph_allows() -> Non
     taken = [(type_,) for type_ in INDEX.relationships_of]
     kind, random = shipped_kinds()["relationship_count"], stdlib_random(0, "test")
     with pytest.raises(ConfigError, match="relationship_count 5 times: no further parameter sets exist"):
-        await draw_parameters(kind, INDEX, ParameterSpace(INDEX, 3), random, await scratch_for(INDEX), taken)
+        await ParameterSearch(INDEX, await scratch_for(INDEX), 3).draw(kind, random, taken)

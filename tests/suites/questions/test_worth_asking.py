@@ -6,7 +6,7 @@ import pytest
 
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
+from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import Scratch
 from graphwalk.suites.questions.parameters import ParameterSpace, has_answer, is_worth_asking, known_rows
@@ -25,9 +25,9 @@ async def asked(graph: PropertyGraph, name: str, parameters: dict[str, Value]) -
     """The right rows, and whether they are worth asking for."""
     index = GraphIndex(graph)
     scratch = Scratch(graph, await EmbeddedDatabase().load(graph))
-    question = instantiate(shipped_kinds()[name], index, parameters)
-    rows = await known_rows(question, index, scratch)
-    return rows, has_answer(question, rows) and await is_worth_asking(question, index, rows, scratch)
+    question = Question(shipped_kinds()[name], index, parameters)
+    rows = await known_rows(question, scratch)
+    return rows, has_answer(question, rows) and await is_worth_asking(question, rows, scratch)
 
 
 @pytest.mark.parametrize(

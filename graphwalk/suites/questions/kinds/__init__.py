@@ -1,11 +1,61 @@
-"""Python parts of the question kinds, in modules with the names of `templates/questions/NAME.yaml`.
+"""Python parts of the question kinds: a class `Part` in a module with the name of `templates/questions/NAME.yaml`."""
 
-* `rows(index, **parameters)` yields every correct row from the graph in memory, including ties; rows may repeat.
-  Cypher's rules hold: no relationship repeats within a match, nodes may repeat, and a missing property is null, which
-  satisfies neither `=` nor `<>`.
-* `plan(walker, schema, **parameters)` finds the answer with the tools, for the scripted expert. If tools hide
-  directions or relationship properties, it uses the remaining data.
-* `brute_force(graph, **parameters)`, optional, yields the correct rows from a networkx graph, for `graphwalk verify`.
-* `by_reference(schema, rows, **parameters)`, optional, returns arguments of the tool `answer` for these rows.
-* `STEPS`, optional, is the fixed length of paths longer than 1.
-"""
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, dataclass_transform
+
+from graphwalk.suites.questions.brute_force import NetworkxGraph, TooManyPathsError
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.rows import as_shown, distinct
+from graphwalk.suites.questions.walker import Steps, Walker
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
+
+
+@dataclass_transform(frozen_default=True)
+class PythonPart(ABC):
+    """Evaluator and plan of a question. Subclasses are dataclasses whose fields are the parameters in the YAML file."""
+
+    steps: ClassVar[int] = 1
+    """Fixed number of relationships in a path."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        dataclass(frozen=True)(cls)
+
+    @abstractmethod
+    def rows(self, index: GraphIndex) -> Iterator[Row]:
+        """Yield every correct row from the graph in memory, including ties; rows may repeat.
+
+        Cypher's rules hold: no relationship repeats within a match, nodes may repeat, and a missing property is null,
+        which satisfies neither `=` nor `<>`.
+        """
+
+    @abstractmethod
+    def plan(self, walker: Walker) -> Steps[list[Row]]:
+        """Find the answer with the tools, for the scripted expert.
+
+        If tools hide directions or relationship properties, use the remaining data.
+        """
+
+    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row] | None:
+        """Yield the correct rows from a networkx graph, for `graphwalk verify`; None: there is no such check."""
+        return None
+
+    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str] | None:
+        """Return the arguments of the tool `answer` for these rows; None: they are answered as text."""
+        return None
+
+    def right_rows(self, index: GraphIndex, most: int | None = None) -> list[Row]:
+        """Return all correct rows once, in ascending order, including ties; at most `most` + 1 of them."""
+        return distinct(map(as_shown, self.rows(index)), most)
+
+    def rows_by_brute_force(self, graph: PropertyGraph) -> list[Row] | None:
+        """Return all correct rows with repetitions, or None without brute force or with too many paths."""
+        try:
+            rows = self.brute_force(NetworkxGraph(graph))
+            return None if rows is None else list(rows)
+        except TooManyPathsError:
+            return None

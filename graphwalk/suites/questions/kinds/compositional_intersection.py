@@ -4,29 +4,30 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.walker import Steps, Walker, leading_to, node_keys, target_labels
+from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.walker import Steps, Walker, leading_to, node_keys
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
-def rows(index: GraphIndex, source_label: str, first_label: str, second_label: str) -> Iterator[Row]:
-    for key in index.keys_of(source_label):
-        if {first_label, second_label} <= index.successor_labels[key]:
-            yield {"node_key": key}
+class Part(PythonPart):
+    source_label: str
+    first_label: str
+    second_label: str
 
+    def rows(self, index: GraphIndex) -> Iterator[Row]:
+        both = {self.first_label, self.second_label}
+        return ({"node_key": key} for key in index.keys_of(self.source_label) if both <= index.successor_labels[key])
 
-def plan(walker: Walker, schema: Schema, source_label: str, first_label: str, second_label: str) -> Steps[list[Row]]:
-    targets = yield from target_labels(walker, source_label)
-    return node_keys(key for key, labels in targets.items() if {first_label, second_label} <= labels)
+    def plan(self, walker: Walker) -> Steps[list[Row]]:
+        targets = yield from walker.target_labels(self.source_label)
+        return node_keys(key for key, labels in targets.items() if {self.first_label, self.second_label} <= labels)
 
+    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
+        for key in graph.labelled(self.source_label):
+            if {self.first_label, self.second_label} <= graph.labels_beside(key):
+                yield {"node_key": key}
 
-def brute_force(graph: NetworkxGraph, source_label: str, first_label: str, second_label: str) -> Iterator[Row]:
-    for key in graph.labelled(source_label):
-        if {first_label, second_label} <= graph.labels_beside(key):
-            yield {"node_key": key}
-
-
-def by_reference(
-    schema: Schema, rows: list[Row], source_label: str, first_label: str, second_label: str
-) -> Mapping[str, str]:
-    return {"columns": "node_key=center_key", "where": leading_to(first_label), "also": leading_to(second_label)}
+    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
+        where, also = leading_to(self.first_label), leading_to(self.second_label)
+        return {"columns": "node_key=center_key", "where": where, "also": also}

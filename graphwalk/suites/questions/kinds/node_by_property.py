@@ -5,26 +5,31 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.rows import equal
 from graphwalk.suites.questions.walker import Steps, Walker, node_keys, nodes, read
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
 
-def rows(index: GraphIndex, label: str, property: str, value: Value) -> Iterator[Row]:
-    return ({"node_key": key} for key in index.keys_with(label, property, value))
+class Part(PythonPart):
+    label: str
+    property: str
+    value: Value
 
+    def rows(self, index: GraphIndex) -> Iterator[Row]:
+        return ({"node_key": key} for key in index.keys_with(self.label, self.property, self.value))
 
-def plan(walker: Walker, schema: Schema, label: str, property: str, value: Value) -> Steps[list[Row]]:
-    (found,) = yield from read([nodes(label, property, value)])
-    # The tool tries a number given as text as a number where nothing else matches.
-    return node_keys(r["properties"]["key"] for r in found if equal(r["properties"].get(property), value))
+    def plan(self, walker: Walker) -> Steps[list[Row]]:
+        (found,) = yield from read([nodes(self.label, self.property, self.value)])
+        # The tool tries a number given as text as a number where nothing else matches.
+        return node_keys(r["properties"]["key"] for r in found if equal(r["properties"].get(self.property), self.value))
 
+    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
+        for key in graph.labelled(self.label):
+            if same_value(graph.value(key, self.property), self.value):
+                yield {"node_key": key}
 
-def brute_force(graph: NetworkxGraph, label: str, property: str, value: Value) -> Iterator[Row]:
-    return ({"node_key": key} for key in graph.labelled(label) if same_value(graph.value(key, property), value))
-
-
-def by_reference(schema: Schema, rows: list[Row], label: str, property: str, value: Value) -> Mapping[str, str]:
-    written = json.dumps(value, ensure_ascii=False)
-    return {"columns": "node_key=properties.key", "where": f"properties.{property}={written}"}
+    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
+        written = json.dumps(self.value, ensure_ascii=False)
+        return {"columns": "node_key=properties.key", "where": f"properties.{self.property}={written}"}

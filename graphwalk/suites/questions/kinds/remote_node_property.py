@@ -2,53 +2,52 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, leading_to, spread
+from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, leading_to
 from graphwalk.tools.observed import KEY
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row
+from graphwalk.types.values import Row, Value
 
 
-def rows(
-    index: GraphIndex, source_label: str, key: str, target_label: str, property: str, max_hops: int
-) -> Iterator[Row]:
-    for a in index.with_key(source_label, key):
-        # Direct neighbours are excluded even if longer paths reach them too.
-        for b, distance in index.distances(a, max_hops).items():
-            if distance >= 2 and index.has_label(b, target_label):
-                yield {"value": index.property(b, property)}
+class Part(PythonPart):
+    source_label: str
+    key: str
+    target_label: str
+    property: str
+    max_hops: int
 
+    def rows(self, index: GraphIndex) -> Iterator[Row]:
+        for a in index.with_key(self.source_label, self.key):
+            # Direct neighbours are excluded even if longer paths reach them too.
+            for b, distance in index.distances(a, self.max_hops).items():
+                if distance >= 2 and index.has_label(b, self.target_label):
+                    yield {"value": index.property(b, self.property)}
 
-def plan(
-    walker: Walker, schema: Schema, source_label: str, key: str, target_label: str, property: str, max_hops: int
-) -> Steps[list[Row]]:
-    """Stop at the first layer with a value, because any value is correct."""
+    def plan(self, walker: Walker) -> Steps[list[Row]]:
+        """Stop at the first layer with a value, because any value is correct."""
 
-    def values(layers: Layers) -> list[Any]:
-        near = {link.target for link in layers[0]}
-        remote = [link for links in layers[1:] for link in links if link.target not in near]
-        labelled = [link for link in remote if target_label in link.target_labels]
-        return [link.neighbor[property] for link in labelled if property in link.neighbor]
+        def values(layers: Layers) -> list[Value]:
+            near = {link.target for link in layers[0]}
+            remote = [link for links in layers[1:] for link in links if link.target not in near]
+            labelled = [link for link in remote if self.target_label in link.target_labels]
+            return [link.neighbor[self.property] for link in labelled if self.property in link.neighbor]
 
-    start = Centre(source_label, KEY, key)
-    layers = yield from spread(walker, schema, start, target_label, max_hops, until=lambda found: bool(values(found)))
-    return [{"value": value} for value in values(layers)[:1]]
+        start = Centre(self.source_label, KEY, self.key)
+        layers = yield from walker.spread(
+            start, self.target_label, self.max_hops, until=lambda found: bool(values(found))
+        )
+        return [{"value": value} for value in values(layers)[:1]]
 
+    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
+        for path in graph.paths(graph.labelled(self.source_label, self.key), self.max_hops):
+            end = path[-1][1]
+            if len(path) >= 2 and graph.has_label(end, self.target_label) and not graph.nx.has_edge(self.key, end):
+                yield {"value": graph.value(end, self.property)}
 
-def brute_force(
-    graph: NetworkxGraph, source_label: str, key: str, target_label: str, property: str, max_hops: int
-) -> Iterator[Row]:
-    for path in graph.paths(graph.labelled(source_label, key), max_hops):
-        end = path[-1][1]
-        if len(path) >= 2 and graph.has_label(end, target_label) and not graph.nx.has_edge(key, end):
-            yield {"value": graph.value(end, property)}
-
-
-def by_reference(
-    schema: Schema, rows: list[Row], source_label: str, key: str, target_label: str, property: str, max_hops: int
-) -> Mapping[str, str]:
-    value = f"neighbor_properties.{property}={json.dumps(rows[0]['value'], ensure_ascii=False)}"
-    return {"columns": f"value=neighbor_properties.{property}", "where": f"{leading_to(target_label)}, {value}"}
+    def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
+        value = f"neighbor_properties.{self.property}={json.dumps(rows[0]['value'], ensure_ascii=False)}"
+        where = f"{leading_to(self.target_label)}, {value}"
+        return {"columns": f"value=neighbor_properties.{self.property}", "where": where}
