@@ -1,6 +1,6 @@
-"""Tables and plot of the variants of a run (`vary` of an experiment), on identical tasks."""
+"""Shares of the variance between the variants of a run (`vary` of an experiment), on identical tasks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,7 @@ from graphwalk.evaluation.statistics import Outcomes
 from graphwalk.evaluation.variance import INTERACTION, REST, TASK, VARIANT, variance_shares
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player
-from graphwalk.reports.plots import Panel, Plot, Point, Series
-from graphwalk.reports.suite_report import PERCENT, Report, ReportRow
+from graphwalk.reports.suite_report import PERCENT
 from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, one_decimal
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
@@ -112,46 +111,3 @@ def _share_cell(row: Mapping[str, Any], name: str) -> Cell:
     if name not in row["shares"]:
         return Cell(UNKNOWN)
     return Cell(one_decimal(row["shares"][name]), "–".join(map(one_decimal, row["intervals"].get(name, ()))))
-
-
-def by_variant(report: Report) -> Iterator[Plot]:
-    """Yield accuracy by variant: over the values of a single numeric factor as lines, else as dots."""
-    rows = [row for row in report.rows if levels_of(row["setting"]) and row.get("accuracy") is not None]
-    if not rows:
-        return
-    factors = {factor for row in rows for factor in levels_of(row["setting"])}
-    values = [level for row in rows for level in levels_of(row["setting"]).values()]
-    numeric = len(factors) == 1 and all(map(_is_number, values))
-    series: dict[str, list[Point]] = {}
-    for row in rows:
-        series.setdefault(_player(row, rows), []).append(_point(row, numeric))
-    (factor, *_) = sorted(factors)
-    yield Plot(
-        "accuracy-by-variant",
-        f"Accuracy by {factor.replace('_', ' ')}" if len(factors) == 1 else "Accuracy by variant",
-        "lines" if numeric else "dots",
-        (Panel(tuple(Series(name, tuple(points)) for name, points in series.items())),),
-        factor.replace("_", " ") if numeric else "",
-        "accuracy in %",
-        "The same tasks in all variants. Bars: 95 % intervals, clustered by graph.",
-        percent=True,
-    )
-
-
-def _player(row: ReportRow, rows: Sequence[ReportRow]) -> str:
-    settings = {setting_of(one["setting"]) for one in rows}
-    return one_line(f"{row['model']} · {setting_of(row['setting'])}" if len(settings) > 1 else row["model"])
-
-
-def _point(row: ReportRow, numeric: bool) -> Point:
-    low, high = row.get("intervals", {}).get("accuracy", (None, None))
-    variant = row["setting"].partition(":")[2]
-    return Point(float(variant.partition("=")[2]) if numeric else one_line(variant), row["accuracy"], low, high)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -2,10 +2,10 @@
 
 import random
 
+from graphwalk.reports.common_plots import by_variant
 from graphwalk.reports.formats import to_markdown
 from graphwalk.reports.observations import observe
 from graphwalk.reports.report import build_report, report_on
-from graphwalk.reports.variants import by_variant
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, result
 

@@ -14,15 +14,13 @@ from graphwalk.errors import ModelError
 from graphwalk.models.scripted import NO_ANSWER, Ask
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.walker import Page, Result, Steps
+from graphwalk.suites.questions.walker import Page, Steps
 from graphwalk.tools.observed import KEY
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.values import Row
 
 MOST_NOTE, MOST_SUMMARY = 3_000, 12_000
 """Characters of the note of one result, and of a summary; what is longer is not written down."""
-LEFT_OUT = "left out to save space"
-"""A result that was removed (templates/prompts/result_left_out.j2)."""
 NOTES_STAY = "write down in every turn"
 """The request for notes (templates/prompts/scratchpad.j2)."""
 SUMMARY_ASKED = "summary"
@@ -30,11 +28,9 @@ SUMMARY_ASKED = "summary"
 CONTEXTS = {"8k": 8_000, "32k": 32_000, "128k": 128_000}
 """Context windows in tokens by rule, as in `scripted/forgetful:32k`."""
 _NOTE = "NOTE "
-_MISTAKES = 2
-"""Times that a call is refused before it counts as a mistake without rows."""
 
-Known = dict[str, Result]
-"""Call → its rows, or the text of a mistake."""
+Known = dict[str, Page]
+"""Call → its rows."""
 
 
 class ForgetfulModel:
@@ -88,17 +84,9 @@ class ForgetfulModel:
         return asks, None
 
     def _known(self, messages: Sequence[Message]) -> Known:
-        """Return what the messages still show: notes, and results that were not removed."""
-        known: Known = {}
-        refused: dict[str, int] = {}
-        for name, text in self._shown(messages):
-            if (page := self._read(text)) is not None:
-                known[name] = page
-            elif LEFT_OUT not in text:
-                refused[name] = refused.get(name, 0) + 1
-                if refused[name] == _MISTAKES:
-                    known[name] = text
-        return known
+        """Return the rows that the messages still show: in notes, and in results that were not removed."""
+        pages = ((name, self._read(text)) for name, text in self._shown(messages))
+        return {name: page for name, page in pages if page is not None}
 
     @staticmethod
     def _shown(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
@@ -123,7 +111,7 @@ class ForgetfulModel:
     def _note(self, name: str, known: Known) -> Iterator[str]:
         """Yield the note of a result unless it is too long: of nodes and relationships, what the question names."""
         page = known.get(name)
-        if not isinstance(page, Page) or page.next is not None:
+        if page is None or page.next is not None:
             return
         rows = [{field: self._short(value) for field, value in row.items()} for row in page.rows]  # type: ignore[union-attr]
         table = json.loads(encode_result(rows, encoding="compact"))

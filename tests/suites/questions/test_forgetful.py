@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.models.scripted import NO_ANSWER
-from graphwalk.suites.questions.forgetful import LEFT_OUT, NOTES_STAY, SUMMARY_ASKED
+from graphwalk.suites.questions.forgetful import NOTES_STAY, SUMMARY_ASKED
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import experiment, records, start
 from tests.runs.test_execute import local, served
@@ -66,7 +66,6 @@ async def test_a_context_window_overflows(tmp_path: Path) -> None:
 
 def test_it_recognises_the_prompts_that_ship() -> None:
     prompts = shipped_prompts()
-    assert LEFT_OUT in prompts.render("result_left_out.j2", rows=2)
     assert NOTES_STAY in prompts.render("scratchpad.j2", window=2, notes=[])
     assert SUMMARY_ASKED in prompts.render("summarize.j2")
     assert SUMMARY_ASKED not in prompts.render("answer_now.j2")
