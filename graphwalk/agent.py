@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -309,13 +309,12 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
     require a result for every call.
     """
     messages = list(prompt)
-    compacts = config.compaction in ("window", "scratchpad")
-    first_whole = max(0, len(turns) - config.compaction_window) if compacts else 0
-    dropped = [turn.next_user is None and config.compaction == "scratchpad" for turn in turns[:first_whole]]
-    if config.compaction == "scratchpad" and any(turn.results for turn in turns):
-        messages.append(_scratchpad(list(compress(turns, dropped)), config))
+    scratchpad = config.compaction == "scratchpad"
+    first_whole = max(0, len(turns) - config.compaction_window) if scratchpad or config.compaction == "window" else 0
+    if scratchpad and any(turn.results for turn in turns):
+        messages.append(_scratchpad([turn for turn in turns[:first_whole] if turn.next_user is None], config))
     for number, turn in enumerate(turns):
-        if number < first_whole and dropped[number]:
+        if scratchpad and number < first_whole and turn.next_user is None:
             continue
         if turn.summary is not None:
             messages = [*prompt, summary_message(turn.summary, config)]
@@ -343,12 +342,9 @@ def summary_message(summary: str, config: AgentConfig) -> Message:
 
 def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
     """Return the request for notes, with those of the turns that are left out: texts and thoughts."""
-    notes = [text for turn in turns for text in (turn.message.content, *_thoughts(turn)) if text]
+    texts = ([turn.message.content, *(result.content for result in turn.results if result.is_note)] for turn in turns)
+    notes = [text for text in chain.from_iterable(texts) if text]
     return Message("user", config.render("scratchpad.j2", notes=notes, window=config.compaction_window))
-
-
-def _thoughts(turn: Turn) -> list[str]:
-    return [result.content for result in turn.results if result.is_note]
 
 
 def _left_out(result: ToolResult, config: AgentConfig) -> str:

@@ -155,11 +155,14 @@ async def _reworded(
     experiment: Experiment, instance: GraphInstance, store: GraphStore | None
 ) -> dict[str, dict[str, Task]]:
     """Return the tasks of variants whose suite words questions in another way; other variants share the tasks."""
-    config, found = experiment.config, {}
+    config, suite, found = experiment.config, experiment.suite, {}
+    made: dict[str, dict[str, Task]] = {config.suite.model_dump_json(): {}}
     for name, variant in config.variants.items():
-        if variant.suite != config.suite:
-            tasks = await experiment.suite.tasks(instance, store, variant.suite, config.seed, experiment.agent)
-            found[name] = {task.task_id: task for task in tasks}
+        words = variant.suite.model_dump_json()
+        if words not in made:
+            tasks = await suite.tasks(instance, store, variant.suite, config.seed, experiment.agent)
+            made[words] = {task.task_id: task for task in tasks}
+        found[name] = made[words]
     return found
 
 
