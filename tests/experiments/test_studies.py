@@ -24,7 +24,7 @@ def test_compaction_study(tmp_path: Path) -> None:
     assert {row["setting"] for row in report["rows"]} == {
         f"tools:compaction={name}" for name in ("none", "window", "summary", "scratchpad")
     }
-    assert {row["model"] for row in report["rows"]} == {"scripted/forgetful", "scripted/forgetful:32k"}
+    assert {row["model"] for row in report["rows"]} == {"scripted/forgetful", "scripted/forgetful:128k"}
     assert all(row["accuracy"] == 100 and row["tokens"] > 0 for row in report["rows"])
 
 
