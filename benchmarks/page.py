@@ -12,8 +12,7 @@ from pathlib import Path
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.serve.page import write_page
-from graphwalk.serve.page_content import RunContent, content_of
+from graphwalk.serve.page import RunContent, content_of, write_page
 from tests.serve.page.browser import Browser
 
 PAGE = DOCS / "running.md"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from benchmarks.markers import DOCS
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.serve.page import write_page
-from graphwalk.serve.page_content import content_of
+from graphwalk.serve.page import content_of, write_page
 from tests.serve.page.browser import Browser
 
 _LONGEST_WALK = "listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"

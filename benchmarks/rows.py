@@ -14,8 +14,7 @@ from graphwalk.suites.magma.commands import magma_rows
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.mazes.commands import maze_rows
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.training.played import trace_rows
-from graphwalk.training.traces import TraceOptions
+from graphwalk.training.traces import TraceOptions, trace_rows
 
 KINDS: dict[str, Callable[[bool], Rows]] = {
     "mazes of 10 × 10": lambda quick: maze_rows(MazeSpec(), 0, 100 if quick else 3000),

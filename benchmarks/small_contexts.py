@@ -22,8 +22,6 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import make_plan
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Database
-from graphwalk.stores.embedded import EmbeddedDatabase
 
 PAGE = DOCS / "training.md"
 WALKING = ["get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"]
@@ -67,10 +65,7 @@ async def largest(config: Mapping[str, Any], size: Callable[[str], int]) -> dict
     """Kind → the tokens of the largest call with its reply, one number for each graph."""
     resolved = resolve(load_experiment(dict(config), flags={"models": ["openai/any"]}), Settings(), keys=False)
 
-    async def open_scratch() -> Database:
-        return EmbeddedDatabase()
-
-    plan = await make_plan(resolved, GraphSources(open_scratch), lambda tasks: None)
+    plan = await make_plan(resolved, GraphSources(), lambda tasks: None)
     expert = ExpertEpisodes(
         resolved, experts=("by_reference" if "answer" in (resolved.agent.tools or ()) else "expert",)
     )

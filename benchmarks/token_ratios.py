@@ -20,8 +20,6 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import make_plan
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Database
-from graphwalk.stores.embedded import EmbeddedDatabase
 
 Texts = dict[str, set[str]]
 _MOST = 60
@@ -47,10 +45,7 @@ async def collect() -> Texts:
         config = load_experiment(name, flags={"models": ["openai/any"], "settings": [setting], **flags})
         experiment = resolve(config, Settings(), keys=False)
 
-        async def open_scratch() -> Database:
-            return EmbeddedDatabase()
-
-        plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
+        plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
         expert = ExpertEpisodes(experiment)
         kind = f"{experiment.suite.name}, {setting}" + "".join(f", {value}" for value in flags.values())
         for planned in plan.episodes:

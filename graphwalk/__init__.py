@@ -1,4 +1,3 @@
-# ruff: noqa: F405
 """GraphWalk: language models that walk a graph instead of reading it.
 
     import graphwalk
@@ -21,63 +20,6 @@ from graphwalk.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from graphwalk.api import *  # noqa: F403
-
-
-__all__ = [
-    "MAZE_TOOLS",
-    "Answer",
-    "CallOptions",
-    "ConfigError",
-    "GraphwalkError",
-    "Maze",
-    "Message",
-    "Model",
-    "ModelError",
-    "OpenAITools",
-    "OracleError",
-    "PropertyGraph",
-    "Reply",
-    "Result",
-    "Reward",
-    "Run",
-    "RunLogError",
-    "Store",
-    "StoreError",
-    "Task",
-    "ToolCall",
-    "ToolSpec",
-    "Usage",
-    "__version__",
-    "aask",
-    "abuild_agent",
-    "alangchain_tools",
-    "amake_tasks",
-    "aopen_store",
-    "aopenai_tools",
-    "aplay",
-    "arun",
-    "aschema_prompt",
-    "ask",
-    "build_agent",
-    "from_networkx",
-    "from_pandas",
-    "generate_graph",
-    "generate_maze",
-    "langchain_tools",
-    "make_tasks",
-    "maze_graph",
-    "open_run",
-    "open_store",
-    "openai_model",
-    "openai_tools",
-    "play",
-    "read_graph",
-    "reward",
-    "run",
-    "schema_prompt",
-    "to_networkx",
-    "write_graph",
-]
 
 
 def __getattr__(name: str) -> Any:

@@ -75,13 +75,12 @@ class Episode:
         config = self.config
         since = next((n for n in range(len(turns), 0, -1) if turns[n - 1].next_user is not None), 0)
         turns = turns[since:]
+        calls = [{(result.call.name, result.call.arguments) for result in turn.results} for turn in turns]
         limits = [
             (len(turns), config.turn_limit),
             (sum(len(turn.results) for turn in turns), config.call_limit),
+            (max(Counter(chain.from_iterable(calls)).values(), default=0), config.repeat_limit),
         ]
-        if config.repeat_limit is not None:
-            calls = [{(result.call.name, result.call.arguments) for result in turn.results} for turn in turns]
-            limits.append((max(Counter(chain.from_iterable(calls)).values(), default=0), config.repeat_limit))
         return any(limit is not None and number >= limit for number, limit in limits)
 
 
@@ -162,7 +161,15 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         summary=None if summary is None else summary.message.content or "",
         forced=forced,
     )
-    message = _as_message(turn, run_id)
+    facts = {
+        "usage": to_dict(turn.usage),
+        "finish_reason": turn.finish_reason,
+        "seconds": turn.seconds,
+        **({} if turn.summary is None else {"summary": turn.summary}),
+        **({"forced": True} if turn.forced else {}),
+    }
+    message = _with_facts(to_langchain(turn.message, {"turn": facts}), turn)
+    message.id = message.id or run_id
     if any(message.id == earlier.id for earlier in state["messages"]):
         message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
     if turn.message.tool_calls and toolbox is not None and not forced:
@@ -320,7 +327,9 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
             messages = [*prompt, summary_message(turn.summary, config)]
         messages.append(turn.message)
         for result in turn.results:
-            content = result.content if number >= first_whole else _left_out(result, config)
+            content = result.content
+            if number < first_whole:
+                content = min(content, config.render("result_left_out.j2", rows=result.rows), key=len)
             messages.append(Message("tool", content, tool_call_id=result.call.id))
         if turn.next_user is not None:
             answered = {result.call.id for result in turn.results}
@@ -345,25 +354,6 @@ def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
     texts = ([turn.message.content, *(result.content for result in turn.results if result.is_note)] for turn in turns)
     notes = [text for text in chain.from_iterable(texts) if text]
     return Message("user", config.render("scratchpad.j2", notes=notes, window=config.compaction_window))
-
-
-def _left_out(result: ToolResult, config: AgentConfig) -> str:
-    shortened = config.render("result_left_out.j2", rows=result.rows)
-    return shortened if len(shortened) < len(result.content) else result.content
-
-
-def _as_message(turn: Turn, run_id: str | None) -> "BaseMessage":
-    """Return a turn as a message for the state."""
-    facts = {
-        "usage": to_dict(turn.usage),
-        "finish_reason": turn.finish_reason,
-        "seconds": turn.seconds,
-        **({} if turn.summary is None else {"summary": turn.summary}),
-        **({"forced": True} if turn.forced else {}),
-    }
-    message = _with_facts(to_langchain(turn.message, {"turn": facts}), turn)
-    message.id = message.id or run_id
-    return message
 
 
 def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":

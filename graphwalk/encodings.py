@@ -31,7 +31,7 @@ def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str 
 
 def decode_rows(text: str, encoding: str = "json") -> list[Row]:
     """Return the rows in the text of a tool result. Raise ValueError for other text, for example an error."""
-    rows = ENCODINGS[encoding].read(_split(text)[1])
+    rows = ENCODINGS[encoding].read(split_notes(text)[1])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"not rows: {text[:80]!r}")
     return rows
@@ -49,7 +49,7 @@ def read_rows(text: str) -> list[Row] | None:
 
 def decode_notes(text: str) -> list[str]:
     """Return the notes of a tool result: nothing found, a value tried as a number, more pages."""
-    return _split(text)[0]
+    return split_notes(text)[0]
 
 
 def next_page(text: str) -> int | None:
@@ -58,7 +58,8 @@ def next_page(text: str) -> int | None:
     return int(found[-1]) if found else None
 
 
-def _split(text: str) -> tuple[list[str], str]:
+def split_notes(text: str) -> tuple[list[str], str]:
+    """Return the notes of a tool result, and the text of its rows."""
     notes = []
     while text.startswith(NOTE):
         note, _, text = text.partition("\n")
@@ -82,18 +83,15 @@ def _to_csv(rows: Sequence[Row]) -> str:
 
 
 def _cell(value: Any) -> str:
-    bare = isinstance(value, str) and "\r" not in value and "\0" not in value and _json_or_none(value) is _NO_JSON
+    bare = isinstance(value, str) and "\r" not in value and "\0" not in value and _value(value) is value
     return value if bare else _JSON.encode(value)
 
 
-_NO_JSON = object()
-
-
-def _json_or_none(text: str) -> Any:
+def _value(cell: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(cell)
     except (ValueError, RecursionError):
-        return _NO_JSON
+        return cell
 
 
 def _from_compact(text: str) -> Any:
@@ -112,11 +110,6 @@ def _from_csv(text: str) -> list[Row]:
     if table and not rows:
         raise ValueError(f"not rows: {text[:80]!r}")
     return [dict(zip(table[0], row, strict=True)) for row in rows]
-
-
-def _value(cell: str) -> Any:
-    value = _json_or_none(cell)
-    return cell if value is _NO_JSON else value
 
 
 class ResultEncoding(NamedTuple):

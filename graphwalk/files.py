@@ -39,9 +39,9 @@ def write_whole(
     path at which a replaced file is kept. Raise `error` with the cause if the file cannot be written, and leave nothing
     behind. Exceptions of `parts` propagate. Links are followed; devices and pipes are written to directly.
     """
+    if parents:
+        make_folder(path.parent, private=private, error=error)
     try:
-        if parents:
-            _make_folders(path.parent, private)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.exists() and not path.is_file():
@@ -72,7 +72,9 @@ def make_folder(
 ) -> None:
     """Make a folder if it does not exist; `parents`: with all folders above it. `error` where it cannot be made."""
     try:
-        _make_folders(path, private, parents)
+        path.mkdir(parents=parents, exist_ok=True, mode=0o700 if private else 0o777)
+    except FileExistsError as cause:
+        raise cannot_write(path, NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), error) from cause
     except OSError as cause:
         raise cannot_write(path, cause, error) from cause
 
@@ -113,13 +115,6 @@ def check_in_place(path: Path, number: int, error: type[GraphwalkError]) -> None
 def is_scratch(path: Path) -> bool:
     """Return True for a scratch file of a killed writer."""
     return path.name.startswith(_SCRATCH_START) and path.name.endswith(_SCRATCH_END)
-
-
-def _make_folders(path: Path, private: bool, parents: bool = True) -> None:
-    try:
-        path.mkdir(parents=parents, exist_ok=True, mode=0o700 if private else 0o777)
-    except FileExistsError as cause:
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from cause
 
 
 @contextmanager

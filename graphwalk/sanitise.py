@@ -64,10 +64,16 @@ class Secrets:
     """The secrets among some environment variables, with functions that remove them from text."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        found = {value: pair[0] for pair in variables.items() for value in _secrets_in(*pair) if _may_be_secret(value)}
-        self._variables = {form: name for value, name in found.items() for form in _forms(value)}
+        self._variables: dict[str, str] = {}
+        """Secret → variable. A secret may be written as it is, in JSON and in a URL."""
+        for name, setting in variables.items():
+            for value in _secrets_in(name, setting):
+                if len(value) >= _SHORTEST and value.lower() not in _NO_SECRETS:
+                    in_json = json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]
+                    self._variables |= dict.fromkeys((value, *in_json, quote(value, safe="")), name)
         every = sorted(self._variables, key=len, reverse=True)
-        self._certain = [value for value in every if _is_certain(value)]
+        # A long or mixed secret cannot be a word.
+        self._certain = [value for value in every if len(value) >= 20 or (len(value) >= 8 and _is_mixed(value))]
         short = [value for value in every if value not in self._certain]
         self._mixed = _whole_words(value for value in short if _is_mixed(value))
         self._words = _whole_words(short)
@@ -116,18 +122,15 @@ def credentials_in(settings: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(settings, Mapping):
         for name, value in settings.items():
             inner = f"{place}.{name}" if place else str(name)
-            if _may_hold_credential(value) and _is_credential(str(name), value):
+            # The schema of a field that is named key or token holds none.
+            texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+            may_hold = bool(value) and value is not True and (texts or isinstance(value, str | int | float))
+            if may_hold and _is_credential(str(name), value):
                 yield inner, value
             else:
                 yield from credentials_in(value, inner)
     elif isinstance(settings, str) and any(pattern.search(settings) for pattern in LOOKS_LIKE_KEYS.values()):
         yield place, settings
-
-
-def _may_hold_credential(value: Any) -> bool:
-    """Return False for the schema of a field named key or token, True for a text, a number or a list of texts."""
-    texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-    return bool(value) and value is not True and (texts or isinstance(value, str | int | float))
 
 
 def shown_setting(key: str, value: Any, text: Any) -> str:
@@ -166,15 +169,6 @@ def _secrets_of_url(url: str) -> Iterator[str]:
     yield from (part for part in parts.path.split("/") if len(part) >= 16 and _is_mixed(part))
 
 
-def _may_be_secret(value: str) -> bool:
-    return len(value) >= _SHORTEST and value.lower() not in _NO_SECRETS
-
-
-def _is_certain(value: str) -> bool:
-    """Return True for a secret that cannot be a word."""
-    return len(value) >= 20 or (len(value) >= 8 and _is_mixed(value))
-
-
 def _is_mixed(value: str) -> bool:
     """Return True for letters and digits together: neither a word nor a number."""
     return len(value) > _SHORTEST and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
@@ -184,11 +178,6 @@ def _whole_words(values: Iterable[str]) -> re.Pattern[str] | None:
     """Return a pattern of the values as whole words; None if there are no values."""
     found = [re.escape(value) for value in values]
     return re.compile(rf"(?<!\w)(?:{'|'.join(found)})(?!\w)") if found else None
-
-
-def _forms(value: str) -> set[str]:
-    """Return a secret as it is, in JSON and in a URL."""
-    return {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, safe="")}
 
 
 _HOME = re.compile(
@@ -228,8 +217,12 @@ class Cleaner:
             self.refused.append(PossibleSecret(place, f"the value of {variable}", _HIDDEN))
         known = text
         for what, pattern in LOOKS_LIKE_KEYS.items():
-            if pattern.search(known):
-                known = self._without_key(known, what, pattern, place)
+            if self.redact:
+                known, number = pattern.subn(_HIDDEN, known)
+                self.removed["what looks like a key"] += number
+            else:
+                found = (match[0][:_BEGINNING] for match in pattern.finditer(known))
+                self.refused += [PossibleSecret(place, what, f"{beginning}…") for beginning in found]
         without = self._secrets.redact(known)
         self.removed["secrets"] += without is not known
         known = without
@@ -275,30 +268,13 @@ class Cleaner:
             return {name: self._without_paths(item) for name, item in value.items()}
         if isinstance(value, list):
             return [self._without_paths(item) for item in value]
-        if isinstance(value, str) and (name := _file_of(value)):
-            self.removed["paths"] += 1
-            return f"./{name}"
+        if not isinstance(value, str) or "\n" in value or len(value) > 4096:
+            return value
+        for path in (PurePosixPath(value), PureWindowsPath(value)):
+            if (path.is_absolute() or value.startswith("~/")) and path.name:
+                self.removed["paths"] += 1
+                return f"./{path.name}"
         return value
-
-    def _without_key(self, text: str, what: str, pattern: re.Pattern[str], place: str) -> str:
-        if self.redact:
-            text, number = pattern.subn(_HIDDEN, text)
-            self.removed["what looks like a key"] += number
-        else:
-            self.refused += [
-                PossibleSecret(place, what, f"{match[0][:_BEGINNING]}…") for match in pattern.finditer(text)
-            ]
-        return text
-
-
-def _file_of(text: str) -> str:
-    """Return the file name of an absolute path; "" for any other text."""
-    if "\n" in text or len(text) > 4096:
-        return ""
-    for path in (PurePosixPath(text), PureWindowsPath(text)):
-        if (path.is_absolute() or text.startswith("~/")) and path.name:
-            return path.name
-    return ""
 
 
 def one_line(text: Any, longest: int = 200) -> str:

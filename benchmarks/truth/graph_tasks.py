@@ -7,7 +7,7 @@ from typing import Any
 
 import reasoning_gym
 
-from graphwalk.api.stores import open_store
+from graphwalk.api.graphs import open_store
 from graphwalk.suites.magma.generate import Instance, run_algorithm
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_mazes, grid_of

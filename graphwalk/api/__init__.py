@@ -25,25 +25,17 @@ from graphwalk.api.agents import (
     openai_tools,
     schema_prompt,
 )
-from graphwalk.api.graphs import (
-    from_networkx,
-    from_pandas,
-    generate_graph,
-    generate_maze,
-    maze_graph,
-    read_graph,
-    to_networkx,
-    write_graph,
-)
+from graphwalk.api.graphs import Store, aopen_store, generate_graph, generate_maze, open_store, read_graph, write_graph
 from graphwalk.api.questions import aask, ask
 from graphwalk.api.runs import Run, amake_tasks, aplay, arun, make_tasks, open_run, play, run
-from graphwalk.api.stores import Store, aopen_store, open_store
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
+from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.runs.ask import Answer
 from graphwalk.runs.result import Result
 from graphwalk.suites.mazes.generate import Maze
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage

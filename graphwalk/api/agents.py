@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
+from graphwalk.api.graphs import Store, close_with
 from graphwalk.api.questions import AnyModel, as_model
-from graphwalk.api.stores import Store, close_with
 from graphwalk.asynchronous import run_in_background
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
@@ -26,7 +26,7 @@ from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import CallOptions, Message, ToolCall
+from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.check_type import check_type, names_of, wrong_type
 from graphwalk.types.episode import ToolResult
 
@@ -39,9 +39,7 @@ Call = Callable[[ToolCall], Awaitable[ToolResult]]
 
 TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
 """The four of the paper, and the one that shows the schema."""
-
 Names = str | Iterable[str]
-"""One name or several."""
 
 
 def build_agent(
@@ -71,8 +69,7 @@ def build_agent(
     """
     check_type("store", store, Store)
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
-    compiling = {"checkpointer": checkpointer, "interrupt_before": interrupt_before, "name": name}
-    return _compiled(episode, store, turn_limit, compiling)
+    return _compiled(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
 
 
 async def abuild_agent(
@@ -89,13 +86,10 @@ async def abuild_agent(
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """Build the agent for a store of `aopen_store`: for `ainvoke` and `astream`, in the same event loop."""
     episode = await _episode(model, store, tools, prompt, {"turn_limit": turn_limit, **agent})
-    compiling = {"checkpointer": checkpointer, "interrupt_before": interrupt_before, "name": name}
-    return _compiled(episode, None, turn_limit, compiling)
+    return _compiled(episode, None, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
 
 
-def _compiled(
-    episode: Episode, store: Store | None, turn_limit: int, compiling: Mapping[str, Any]
-) -> "CompiledStateGraph[Any, Any, Any, Any]":
+def _compiled(episode: Episode, store: Store | None, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """Compile the graph of an agent. With `store`, its nodes work with and without `await`."""
     from langchain_core.runnables import RunnableLambda
     from langgraph.runtime import Runtime
@@ -114,8 +108,8 @@ def _compiled(
 
     model = node(lambda state, config: model_turn(state, runtime, config))
     tools = node(lambda state, config: tool_turn(state, runtime))
-    # Two steps for each turn, and the answer.
-    return compile_graph(model, tools, **compiling).with_config(recursion_limit=2 * turn_limit + 3)
+    steps = 2 * (episode.config.turn_limit or 0) + 3  # two for each turn, and the answer
+    return compile_graph(model, tools, **compiling).with_config(recursion_limit=steps)
 
 
 def schema_prompt(store: Store, **agent: Any) -> str:
@@ -131,7 +125,10 @@ async def aschema_prompt(store: GraphStore, **agent: Any) -> str:
     """Return `schema_prompt` for a store of `aopen_store`."""
     _check_store(store)
     config = _config(agent)
-    schema = schema_text(await store.schema(config.schema_samples), config)
+    return _render(config, schema_text(await store.schema(config.schema_samples), config))
+
+
+def _render(config: AgentConfig, schema: str) -> str:
     return config.render("ask.j2", schema=schema, clock=config.clock)
 
 
@@ -143,13 +140,10 @@ async def _episode(
     config = _config(agent)
     opened = wrap(as_model(model, read_settings()), Limits(), config, budget=Budget())
     close_with(store, opened.close)
-    if prompt is None:
-        system = await aschema_prompt(store, **agent)
-    else:
-        system = f"{prompt}\n\n{schema_text(await store.schema(config.schema_samples), config)}"
+    schema = schema_text(await store.schema(config.schema_samples), config)
+    system = _render(config, schema) if prompt is None else f"{prompt}\n\n{schema}"
     setup = EpisodeSetup((Message("system", system),), await _toolbox(store, tools, agent))
-    options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-    return Episode(setup, opened, config, options, raises=True)
+    return Episode(setup, opened, config, CallOptions(parallel_tool_calls=config.parallel_tool_calls), raises=True)
 
 
 @dataclass(frozen=True)
@@ -208,22 +202,12 @@ def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "lis
     (`graphwalk.generate_maze`) once: visited cells are remembered.
     """
     check_type("store", store, Store)
-    wait_for = store.wait_for
-    toolbox = wait_for(_toolbox(store.inner, tools, agent))
-
-    def call(asked: ToolCall) -> ToolResult:
-        return wait_for(toolbox.call(asked))
-
-    async def acall(asked: ToolCall) -> ToolResult:
-        return await store.await_for(toolbox.call(asked))
-
-    return _structured(toolbox, acall, call)
+    return _structured(store.wait_for(_toolbox(store.inner, tools, agent)), store)
 
 
 async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """Return `langchain_tools` for a store of `aopen_store`, to use with `ainvoke` in the same event loop."""
-    toolbox = await _toolbox(store, tools, agent)
-    return _structured(toolbox, toolbox.call, None)
+    return _structured(await _toolbox(store, tools, agent), None)
 
 
 def _check_store(store: object) -> None:
@@ -251,39 +235,36 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
     return MazeToolbox(store, size, "0", agent=config, tools=loaded, schema=schema)
 
 
-def _structured(toolbox: Toolbox, acall: Call, call: Callable[[ToolCall], ToolResult] | None) -> "list[StructuredTool]":
+def _structured(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]":
+    """Return the tools for LangChain. With `store`, they work with and without `await`."""
     from langchain_core.tools import StructuredTool, ToolException
 
-    def content(result: ToolResult) -> tuple[str, Any]:
+    async def call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+        try:
+            result = await toolbox.call(ToolCall("", name, json.dumps(arguments, ensure_ascii=False)))
+        except StoreError as error:
+            raise ToolException(f"The database does not answer: {error}") from error
         if result.error is not None:
             raise ToolException(result.content)
         return result.content, result.data
 
-    def made(name: str, description: str, schema: Mapping[str, Any]) -> StructuredTool:
-        def asked(arguments: dict[str, Any]) -> ToolCall:
-            return ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
-
+    def made(spec: ToolSpec) -> StructuredTool:
         def run(**arguments: Any) -> tuple[str, Any]:
-            assert call is not None
-            try:
-                return content(call(asked(arguments)))
-            except StoreError as error:
-                raise ToolException(f"The database does not answer: {error}") from error
+            assert store is not None
+            return store.wait_for(call(spec.name, arguments))
 
         async def arun(**arguments: Any) -> tuple[str, Any]:
-            try:
-                return content(await acall(asked(arguments)))
-            except StoreError as error:
-                raise ToolException(f"The database does not answer: {error}") from error
+            work = call(spec.name, arguments)
+            return await (work if store is None else store.await_for(work))
 
         return StructuredTool(
-            name=name,
-            description=description,
-            args_schema=dict(schema),
-            func=None if call is None else run,
+            name=spec.name,
+            description=spec.description,
+            args_schema=dict(spec.parameters),
+            func=None if store is None else run,
             coroutine=arun,
             handle_tool_error=True,
             response_format="content_and_artifact",
         )
 
-    return [made(spec.name, spec.description, spec.parameters) for spec in toolbox.specs]
+    return list(map(made, toolbox.specs))

@@ -1,34 +1,33 @@
-"""Generate, read and write property graphs."""
+"""Generate, read and write property graphs, and open them in a store to query and walk them."""
 
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, finalize
 
-from graphwalk.asynchronous import run_in_background
+from graphwalk.asynchronous import await_in_background, in_background, run_in_background
+from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
 from graphwalk.database.scripts import read_any
 from graphwalk.graphs import generate
-from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
-from graphwalk.graphs.files import save_graph
+from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.settings import read_settings
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.registry import open_database
+from graphwalk.stores.sources import open_source
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.graph import maze_graph
-from graphwalk.types.check_type import PATH, check_type
+from graphwalk.types.check_type import GRAPH, PATH, check_type
 from graphwalk.types.graph import PropertyGraph
-
-__all__ = [
-    "from_networkx",
-    "from_pandas",
-    "generate_graph",
-    "generate_maze",
-    "maze_graph",
-    "read_graph",
-    "to_networkx",
-    "write_graph",
-]
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
 
 
 def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, **fields: Any) -> PropertyGraph:
@@ -80,3 +79,115 @@ def write_graph(graph: PropertyGraph, path: Path | str) -> None:
     check_type("graph", graph, PropertyGraph)
     check_type("path", path, *PATH)
     save_graph(graph, path)
+
+
+T = TypeVar("T")
+AnyGraph = PropertyGraph | Path | str | Mapping[str, Any]
+"""A graph, the path of a file, or where a graph is: `{"neo4j": "movies"}`, `{"file": "movies.graphml"}`."""
+_CLOSED_WITH: WeakKeyDictionary[GraphStore, AsyncExitStack] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> AsyncIterator[GraphStore]:
+    """Await `open_store`; use with `async with`, and await `run` and `schema`."""
+    check_type("graph", graph, *GRAPH)
+    check_type("store", store, str)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    async with AsyncExitStack() as stack:
+        if isinstance(graph, Mapping):
+            source = open_source(validate(GraphSource, dict(graph), "open_store"), settings)
+            opened = (await stack.enter_async_context(source)).store
+        else:
+            read = graph if isinstance(graph, PropertyGraph) else await asyncio.to_thread(load_graph, graph)
+            database = await open_database(store, settings, run_id=secrets.token_hex(4))
+            stack.push_async_callback(database.close)
+            opened = await database.load(read)
+            stack.push_async_callback(opened.drop)
+        _CLOSED_WITH[opened] = stack
+        yield opened
+
+
+def close_with(store: GraphStore, close: Callable[[], Awaitable[None]]) -> None:
+    """Close a store of `aopen_store`."""
+    if store in _CLOSED_WITH:
+        _CLOSED_WITH[store].push_async_callback(close)
+
+
+class Store:
+    """A graph in a store; close it, or use it in a `with`: the graph is then removed from the database."""
+
+    def __init__(self, opened: AbstractAsyncContextManager[GraphStore]) -> None:
+        self._store = run_in_background(opened.__aenter__())
+        self._end = finalize(self, _end, opened)  # at the latest when the program ends
+
+    @property
+    def inner(self) -> GraphStore:
+        """The store itself, for work in the background loop that it lives in."""
+        return self._store
+
+    def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of `work`, done in that loop. The bound method keeps the store open."""
+        return run_in_background(work)
+
+    async def await_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await a coroutine in the loop of the store."""
+        return await await_in_background(work)
+
+    @property
+    def kind(self) -> str:
+        """ "embedded", "neo4j", …"""
+        return self._store.kind
+
+    def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """Return the rows of a read-only query as dictionaries. Raise StoreError if the store refuses it or times out.
+
+        In a Neo4j with several graphs, write nodes as `(n{{ any_node }})` to query this graph only.
+        """
+        check_type("cypher", cypher, str)
+        check_type("parameters", parameters, Mapping, optional=True)
+        return run_in_background(self._store.run(self._store.render(cypher, {}), parameters))
+
+    def schema(self, samples: int = 0) -> Schema:
+        """Return labels, relationship types and properties, with up to `samples` values of each property."""
+        check_type("samples", samples, Integral)
+        return run_in_background(self._store.schema(samples))
+
+    def close(self) -> None:
+        """Remove the graph from the database and give back the connection."""
+        self._end()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+_ENDING: set[asyncio.Future[Any]] = set()
+
+
+def _end(opened: AbstractAsyncContextManager[GraphStore]) -> None:
+    work = opened.__aexit__(None, None, None)
+    if not in_background():
+        run_in_background(work)
+        return
+    # The garbage collector runs in any thread, in that of the event loop too.
+    task = asyncio.ensure_future(work)
+    _ENDING.add(task)
+    task.add_done_callback(_ENDING.discard)
+
+
+def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> Store:
+    """Open a graph to query it, ask about it, or walk it with tools.
+
+        open_store(graph)                       a graph of `generate_graph`, `read_graph`, `from_networkx`
+        open_store("movies.graphml")            a file
+        open_store({"neo4j": "movies"})         an existing Neo4j database, read-only
+
+    `store`: where a graph or file is loaded, "embedded" (this process) or "neo4j" (NEO4J_URI, or the server of
+    `graphwalk db up`). `neo4j_auth`: an auth object of the Neo4j driver instead of NEO4J_USERNAME and NEO4J_PASSWORD,
+    for example `neo4j.bearer_auth(token)`.
+
+    Raise ConfigError for an unknown store or invalid file, StoreError if the store cannot be reached.
+    """
+    return Store(aopen_store(graph, store, neo4j_auth=neo4j_auth))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphwalk.api.stores import AnyGraph, Store, aopen_store
+from graphwalk.api.graphs import AnyGraph, Store, aopen_store
 from graphwalk.asynchronous import run_in_background
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model

@@ -11,7 +11,6 @@ from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.asynchronous import run_in_background
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.reports.suite_report import Report
 from graphwalk.runs.episode import play_task
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import resolve
@@ -50,8 +49,7 @@ def make_tasks(
 
     Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
     """
-    work = amake_tasks(graph, seed=seed, questions=questions, per_question=per_question)
-    return run_in_background(work)
+    return run_in_background(amake_tasks(graph, seed=seed, questions=questions, per_question=per_question))
 
 
 async def aplay(
@@ -102,12 +100,6 @@ def play(
     )
 
 
-_FORMS: Mapping[str, Callable[[Report], str]] = {
-    "text": as_text,
-    "markdown": to_markdown,
-    "csv": to_csv,
-    "json": to_json,
-}
 OnResult = Callable[[Result], None]
 
 
@@ -135,9 +127,7 @@ class Run:
         return iter(last.values())
 
     def report(self) -> dict[str, Any]:
-        """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`,
-        `notes`.
-        """
+        """Return the tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, …"""
         return report_of(self._folder).as_dict()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -146,7 +136,8 @@ class Run:
 
     def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
         """Return the tables as text."""
-        return _FORMS[form](report_of(self._folder))
+        write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}[form]
+        return write(report_of(self._folder))
 
     async def aresume(
         self,
@@ -245,17 +236,8 @@ def run(
     Continue an interrupted run with `resume`. Raise ConfigError for an invalid experiment before any call. A failing
     model ends its episode, not the run.
     """
-    return run_in_background(
-        arun(
-            experiment,
-            models=models,
-            out=out,
-            graphs=graphs,
-            on_result=on_result,
-            neo4j_auth=neo4j_auth,
-            **overrides,
-        )
-    )
+    places = {"out": out, "graphs": graphs, "on_result": on_result, "neo4j_auth": neo4j_auth}
+    return run_in_background(arun(experiment, models=models, **places, **overrides))
 
 
 def _watching(on_result: OnResult | None) -> Progress:
@@ -287,9 +269,7 @@ def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of a report with the ends of its intervals as fields."""
-    ends = {
-        f"{name}_{end}": value
-        for name, pair in row["intervals"].items()
-        for end, value in zip(("low", "high"), pair, strict=True)
-    }
-    return {**{name: value for name, value in row.items() if not isinstance(value, dict)}, **ends}
+    flat = {name: value for name, value in row.items() if not isinstance(value, dict)}
+    for name, (low, high) in row["intervals"].items():
+        flat |= {f"{name}_low": low, f"{name}_high": high}
+    return flat

@@ -4,29 +4,14 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from typing import Annotated, Any, ClassVar
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from graphwalk.asynchronous import Interrupted, heed_signals
-from graphwalk.cli import (
-    ask,
-    database,
-    doctor,
-    export,
-    generate,
-    init,
-    lists,
-    mcp,
-    play,
-    power,
-    report,
-    run,
-    runs,
-    show,
-    view,
-)
-from graphwalk.cli.help import App, Group
+from graphwalk.cli.help import App, as_command
 from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
@@ -35,16 +20,62 @@ from graphwalk.version import __version__
 _DEBUG = "--debug"
 
 
-class _Commands(Group):
+COMMANDS = {
+    "run": ("run:run", "Run an experiment: all models on identical tasks."),
+    "resume": ("run:resume", "Continue an interrupted run."),
+    "ask": ("ask:ask", "Ask a question about your own graph."),
+    "play": ("play:app", "Play a task yourself, in place of the model."),
+    "merge": ("runs:merge", "Merge the shards of a run into one run folder."),
+    "report": ("report:report", "Print the tables of a run."),
+    "compare": ("report:compare", "Compare models and settings on identical tasks."),
+    "view": ("view:view", "View tables, plots and episodes of runs in a browser."),
+    "show": ("show:show", "Show an episode step by step, or list the episodes of a run."),
+    "runs": ("runs:runs", "List the runs in a folder, oldest first."),
+    "rescore": ("report:rescore", "Score a run again from its log, without model calls."),
+    "verify": ("runs:verify", "Recompute a run, and compare it with its log."),
+    "export": ("export:app", "Write runs in other programs' formats, or training data."),
+    "publish": ("runs:publish", "Write a run as one file to share."),
+    "generate": ("generate:app", "Generate property graphs, mazes and algorithm traces."),
+    "tasks": ("lists:tasks", "Print questions on a graph and the size of their answers."),
+    "convert": ("generate:convert", "Convert a graph to another format."),
+    "questions": ("lists:questions", "List the question kinds, or show one in full."),
+    "tools": ("lists:tools", "List the tools, or show one in full."),
+    "experiments": ("lists:experiments", "List the shipped experiments, or show one in full."),
+    "db": ("database:app", "Start a local Neo4j, load graphs and remove them."),
+    "mcp": ("mcp:mcp", "Serve the tools over a graph as an MCP server (read-only)."),
+    "init": ("init:init", "Create a new experiment, or a model backend with --backend."),
+    "models": ("lists:models", "List model providers, and check a model's capabilities."),
+    "doctor": ("doctor:doctor", "Check the installation, and show how to fix problems."),
+    "power": ("power:power", "Compute the number of graphs that a comparison needs."),
+}
+"""Command → module and object, imported when the command is used, and its help in the list of commands."""
+PANELS = {
+    "Run": ("run", "resume", "ask", "play", "merge"),
+    "Results": ("report", "compare", "view", "show", "runs", "rescore", "verify", "export", "publish"),
+    "Graphs and data": ("generate", "tasks", "convert", "export", "questions", "tools", "experiments"),
+    "Neo4j and servers": ("db", "mcp"),
+    "Set-up": ("init", "models", "doctor", "power"),
+}
+"""Title → commands below it in the list."""
+
+
+class _Commands(TyperGroup):
     """All commands. A value that an option refuses is reported with the wording used for fields of an experiment."""
 
-    panels: ClassVar = {
-        "Run": ("run", "resume", "ask", "play", "merge"),
-        "Results": ("report", "compare", "view", "show", "runs", "rescore", "verify", "export", "publish"),
-        "Graphs and data": ("generate", "tasks", "convert", "export", "questions", "tools", "experiments"),
-        "Neo4j and servers": ("db", "mcp"),
-        "Set-up": ("init", "models", "doctor", "power"),
-    }
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        return as_command(getattr(import_module(f"graphwalk.cli.{module}"), name), cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        width = max(map(len, COMMANDS))
+        for title, names in PANELS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -62,35 +93,10 @@ app = App(
     name="graphwalk",
     cls=_Commands,
     help="Let language models walk a graph instead of reading it, and measure how well they do.",
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(run.run)
-app.command("resume")(run.resume)
-app.command("ask")(ask.ask)
-app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
-app.command("merge")(runs.merge)
-app.command("report")(report.report)
-app.command("compare")(report.compare)
-app.command("view")(view.view)
-app.command("show")(show.show)
-app.command("runs")(runs.runs)
-app.command("rescore")(report.rescore)
-app.command("verify")(runs.verify)
-app.add_typer(export.app, name="export")
-app.command("publish")(runs.publish)
-app.add_typer(generate.app, name="generate")
-app.command("tasks")(lists.tasks)
-app.command("convert")(generate.convert)
-app.command("questions")(lists.questions)
-app.command("tools")(lists.tools)
-app.command("experiments")(lists.experiments)
-app.add_typer(database.app, name="db")
-app.command("mcp")(mcp.mcp)
-app.command("init")(init.init)
-app.add_typer(lists.models, name="models")
-app.command("doctor")(doctor.doctor)
-app.command("power")(power.power)
 
 
 def _version(wanted: bool) -> None:

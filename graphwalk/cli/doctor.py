@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,9 +11,6 @@ from graphwalk.asynchronous import run_async
 from graphwalk.console import counted, prose
 from graphwalk.errors import GraphwalkError
 from graphwalk.settings import Settings, read_settings
-
-if TYPE_CHECKING:
-    from graphwalk.plugins import Registry
 
 
 @dataclass(frozen=True)
@@ -41,12 +38,22 @@ def doctor(
 
 
 def _checks(settings: Settings, models: list[str]) -> Iterator[Check]:
+    from graphwalk.database.server import docker_answers
+
     yield Check("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _embedded)
     yield from _installed()
     yield _neo4j(settings)
-    yield _docker()
-    yield from _keys(settings)
+    if docker_answers():
+        yield Check("docker", "ok", "running; `graphwalk db up` uses it")
+    else:
+        jars = "not running; `graphwalk db up` starts Neo4j from its jars (needs JDK and Maven)"
+        yield Check("docker", "off", jars)
+    names = sorted(name for name in settings.variables if name.endswith("_API_KEY"))
+    for name in names:
+        yield Check("key", "ok", f"{name} is set")
+    if not names:
+        yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or set it in .env)")
     for model in models:
         yield from _model(model, settings)
 
@@ -78,17 +85,14 @@ def _installed() -> Iterator[Check]:
     for registry in (SUITES, STORES):
         yield Check(f"{registry.kind}s", "ok", ", ".join(registry.names()))
         for name in registry.names():
-            if name not in registry.built_in:
-                yield _loaded(registry, name)
-
-
-def _loaded(registry: "Registry", name: str) -> Check:
-    title = f"{registry.kind} {name}"
-    try:
-        registry.load(name)
-    except GraphwalkError as error:
-        return Check(title, "broken", str(error), "update or uninstall its package")
-    return Check(title, "ok", f"from {registry.origin(name)}")
+            if name in registry.built_in:
+                continue
+            title = f"{registry.kind} {name}"
+            try:
+                registry.load(name)
+                yield Check(title, "ok", f"from {registry.origin(name)}")
+            except GraphwalkError as error:
+                yield Check(title, "broken", str(error), "update or uninstall its package")
 
 
 def _neo4j(settings: Settings) -> Check:
@@ -105,22 +109,6 @@ def _neo4j(settings: Settings) -> Check:
         return f"{place} is running with {counted(len(graphs), 'graph')}"
 
     return _run("neo4j", look)
-
-
-def _docker() -> Check:
-    from graphwalk.database.server import docker_answers
-
-    if docker_answers():
-        return Check("docker", "ok", "running; `graphwalk db up` uses it")
-    return Check("docker", "off", "not running; `graphwalk db up` starts Neo4j from its jars (needs JDK and Maven)")
-
-
-def _keys(settings: Settings) -> Iterator[Check]:
-    names = [name for name in settings.variables if name.endswith("_API_KEY")]
-    for name in sorted(names):
-        yield Check("key", "ok", f"{name} is set")
-    if not names:
-        yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or set it in .env)")
 
 
 def _model(spec: str, settings: Settings) -> Iterator[Check]:

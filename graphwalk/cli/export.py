@@ -1,16 +1,14 @@
 """`graphwalk export`: runs in the formats of other programs, and training data."""
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
-from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.help import App
-from graphwalk.cli.options import run_folders, suite_group
+from graphwalk.cli.help import App, as_command
+from graphwalk.cli.options import Models, RunOrFile, SettingNames, run_folders, suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
@@ -37,22 +35,20 @@ class _ExportGroup(_Group):  # type: ignore[misc]
         except ConfigError as error:
             say(f"warning: {error}")
             return None
-        made = App(add_completion=False)
-        made.command(cmd_name, help=exporter.__doc__)(_command(exporter))
-        return get_command(made)
+        return as_command(_command(exporter), cmd_name, exporter.__doc__)
 
 
 app = App(cls=_ExportGroup, help="Write runs in other programs' formats, or training data.")
 
 
-class Arguments(StrEnum):
-    OBJECT = "object"
-    STRING = "string"
-
-
-class Protocol(StrEnum):
-    NATIVE = "native"
-    TEXT = "text"
+Arguments = Annotated[
+    Literal["object", "string"], typer.Option(help="Call arguments as object (TRL) or string (APIs).")
+]
+Protocol = Annotated[Literal["native", "text"], typer.Option(help="Tool calls native, or written as text.")]
+Grounded = Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")]
+Refusals = Annotated[
+    float, typer.Option(min=0.0, max=100.0, help="Additional traces of unanswerable questions, in percent.")
+]
 
 
 @app.callback()
@@ -62,10 +58,10 @@ def export() -> None:
 
 def _command(exporter: Callable[..., None]) -> Callable[..., None]:
     def command(
-        run: Annotated[Path, typer.Argument(help="A run folder or a published run.", autocompletion=run_folders)],
+        run: RunOrFile,
         out: Annotated[Path, typer.Option(help="Output file, or new folder.")],
-        model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
-        setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
+        model: Models = None,
+        setting: SettingNames = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
         per_episode: Annotated[
             bool, typer.Option("--per-episode", help="atif, sts: one file per episode instead of per model.")
@@ -90,19 +86,15 @@ def traces(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.", autocompletion=run_folders)],
     out: Annotated[Path, typer.Option(help="FILE.jsonl; its contents are described in FILE.manifest.json.")],
     correct: Annotated[bool, typer.Option("--correct", help="Only correct answers.")] = False,
-    grounded: Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")] = False,
+    grounded: Grounded = False,
     over_par: Annotated[
         float | None, typer.Option(min=1.0, max=1000.0, help="Maximum ratio of tool calls to the expert's.")
     ] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model; repeatable.")] = None,
-    arguments: Annotated[
-        Arguments, typer.Option(help="Call arguments as object (TRL) or string (APIs).")
-    ] = Arguments.OBJECT,
-    protocol: Annotated[Protocol, typer.Option(help="Tool calls native, or written as text.")] = Protocol.NATIVE,
+    model: Models = None,
+    arguments: Arguments = "object",
+    protocol: Protocol = "native",
     thoughts: Annotated[bool, typer.Option(help="Text before calls; scripted agents explain their steps.")] = True,
-    refusals: Annotated[
-        float, typer.Option(min=0.0, max=100.0, help="Additional traces of unanswerable questions, in percent.")
-    ] = 0.0,
+    refusals: Refusals = 0.0,
     seed: Annotated[int, typer.Option(help="Random seed of thoughts and refusals.")] = 0,
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
@@ -113,7 +105,7 @@ def traces(
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
 
-    form = ChatForm(arguments.value, protocol.value)
+    form = ChatForm(arguments, protocol)
     options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, refusals, seed, form)
     opened = [run_async(read_run(RunFolder.open(path), read_settings())) for path in runs]
     manifest = export_traces(opened, out, options)

@@ -10,9 +10,9 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.bulk import Workers, write_rows
 from graphwalk.cli import options
-from graphwalk.cli.export import Arguments, Protocol
+from graphwalk.cli.export import Arguments, Grounded, Protocol, Refusals
 from graphwalk.cli.help import App
-from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source, presets, suite_group
+from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, chosen_source, presets, suite_group
 from graphwalk.console import data, say
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
@@ -20,7 +20,6 @@ from graphwalk.settings import Settings, read_settings
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
-    from graphwalk.graphs.generate import GraphSpec
     from graphwalk.types.graph import PropertyGraph
 
 
@@ -56,65 +55,7 @@ def generated(words: str) -> "PropertyGraph":
     return generate_graph(validate(GraphSpec, given, words), seed, index)
 
 
-def traces(
-    experiment: Annotated[
-        str, typer.Argument(help="Experiment name or YAML file.", autocompletion=options.experiments)
-    ],
-    out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet, described in FILE.manifest.json.")],
-    model: Annotated[
-        list[str] | None, typer.Option("--model", "-m", help="Scripted agent; repeatable. Default: scripted/expert.")
-    ] = None,
-    graphs: Annotated[
-        int | None, typer.Option(min=1, help="Number of graphs, mazes or instances of each kind.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed. Default: the experiment's.")] = None,
-    grounded: Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")] = False,
-    arguments: Annotated[
-        Arguments, typer.Option(help="Call arguments as object (TRL) or string (APIs).")
-    ] = Arguments.OBJECT,
-    protocol: Annotated[Protocol, typer.Option(help="Tool calls native, or written as text.")] = Protocol.NATIVE,
-    thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
-    refusals: Annotated[
-        float, typer.Option(min=0.0, max=100.0, help="Additional traces of unanswerable questions, in percent.")
-    ] = 0.0,
-    override: Annotated[
-        list[str] | None,
-        typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
-    ] = None,
-    workers: Workers = None,
-) -> None:
-    """Write correct solutions of scripted agents for fine-tuning.
-
-    The lines are those that `graphwalk export traces --correct` writes after a run.
-    """
-    from graphwalk.evaluation.splits import manifest_path, write_manifest
-    from graphwalk.experiments.loading import load_experiment
-    from graphwalk.training.played import trace_rows
-    from graphwalk.training.traces import ChatForm, TraceOptions
-    from graphwalk.types.episode import SCHEMA_VERSION
-
-    flags: dict[str, Any] = {
-        "models": model or ["scripted/expert"],
-        "store": "embedded",
-        "extractor": None,
-        "limit": None,
-    }
-    flags |= {} if seed is None else {"seed": seed}
-    config = load_experiment(experiment, override or (), flags, graphs=graphs)
-    form = ChatForm(arguments.value, protocol.value)
-    options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
-    rows = trace_rows(config, options)
-    written = write_rows(rows, out, workers)
-    with out.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    made = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": written.rows}
-    write_manifest(manifest_path(out), {**made, "graphwalk_version": __version__, **rows.about})
-    say(f"{written}, written to {out}, and {manifest_path(out)}")
-
-
 app = App(cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.")
-
-Seed = Annotated[int, typer.Option(help="Random seed.")]
 _ROWS = (".jsonl", ".parquet")
 
 
@@ -150,6 +91,7 @@ def twin(
 
 @app.command("graph")
 def graph(
+    context: typer.Context,
     preset: Annotated[
         str | None, typer.Option(help="Preset: paper-100, paper-150, paper-200 or paper-500.", autocompletion=presets)
     ] = None,
@@ -170,7 +112,9 @@ def graph(
     self_loops: Annotated[
         bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
     ] = None,
-    parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
+    parallel_relationships: Annotated[
+        bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")
+    ] = None,
     short_names: Annotated[
         bool | None, typer.Option("--short-names", help="Names of three letters, and short keys.")
     ] = None,
@@ -189,26 +133,15 @@ def graph(
     from graphwalk.graphs.files import save_graph, writable_format
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
-    given: dict[str, Any] = {
-        "preset": preset,
-        "nodes": nodes,
-        "labels": labels,
-        "relationship_types": relationship_types,
-        "properties": properties,
-        "values": values,
-        "mean_degree": mean_degree,
-        "density": density,
-        "pair_fraction": pair_fraction,
-        "hops": hops,
-        "missing_rate": missing_rate,
-        "short_names": short_names,
-        "names": names,
-        "self_loops": self_loops,
-        "parallel_relationships": parallel,
-    }
-    spec = validate(GraphSpec, {name: value for name, value in given.items() if value is not None}, "generate graph")
+    fields = GraphSpec.model_fields.keys() - {"count"}
+    given = {name: value for name, value in context.params.items() if name in fields and value is not None}
+    spec = validate(GraphSpec, given, "generate graph")
     if count > 1 or (out is not None and out.suffix.lower() in _ROWS):
-        _write_rows(spec, seed, index, count, out, workers)
+        from graphwalk.graphs.rows import graph_rows
+
+        if out is None or out.suffix.lower() not in _ROWS:
+            raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
+        say(f"{write_rows(graph_rows(spec, seed, index, count), out, workers)}, written to {out}")
         return
     if out is not None:
         writable_format(out)
@@ -226,15 +159,49 @@ def graph(
     data(f"seconds        {seconds:.3f}")
 
 
-def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path | None, workers: int | None) -> None:
-    from graphwalk.graphs.rows import graph_rows
+@app.command("traces")
+def traces(
+    experiment: Annotated[
+        str, typer.Argument(help="Experiment name or YAML file.", autocompletion=options.experiments)
+    ],
+    out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet, described in FILE.manifest.json.")],
+    model: Annotated[
+        list[str] | None, typer.Option("--model", "-m", help="Scripted agent; repeatable. Default: scripted/expert.")
+    ] = None,
+    graphs: Annotated[
+        int | None, typer.Option(min=1, help="Number of graphs, mazes or instances of each kind.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed. Default: the experiment's.")] = None,
+    grounded: Grounded = False,
+    arguments: Arguments = "object",
+    protocol: Protocol = "native",
+    thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
+    refusals: Refusals = 0.0,
+    override: Override = None,
+    workers: Workers = None,
+) -> None:
+    """Write correct solutions of scripted agents for fine-tuning.
 
-    if out is None or out.suffix.lower() not in _ROWS:
-        raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
-    say(f"{write_rows(graph_rows(spec, seed, index, count), out, workers)}, written to {out}")
+    The lines are those that `graphwalk export traces --correct` writes after a run.
+    """
+    from graphwalk.evaluation.splits import manifest_path, write_manifest
+    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.training.traces import ChatForm, TraceOptions, trace_rows
+    from graphwalk.types.episode import SCHEMA_VERSION
 
-
-app.command("traces")(traces)
+    flags: dict[str, Any] = {"models": model or ["scripted/expert"], "store": "embedded"}
+    flags |= {"extractor": None, "limit": None}
+    flags |= {} if seed is None else {"seed": seed}
+    config = load_experiment(experiment, override or (), flags, graphs=graphs)
+    form = ChatForm(arguments, protocol)
+    options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
+    rows = trace_rows(config, options)
+    written = write_rows(rows, out, workers)
+    with out.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    made = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": written.rows}
+    write_manifest(manifest_path(out), {**made, "graphwalk_version": __version__, **rows.about})
+    say(f"{written}, written to {out}, and {manifest_path(out)}")
 
 
 def convert(

@@ -2,11 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _VALUE_NAMES = {"str": "TEXT", "int": "N", "int range": "N", "float": "X", "float range": "X", "Path": "PATH"}
@@ -40,26 +41,31 @@ def _value_name(match: re.Match[str]) -> str:
 
 
 class Group(TyperGroup):
-    """Commands, listed below the titles of `panels` where a group has them."""
-
-    panels: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """A group of commands, in the order in which they were added."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         names = self.list_commands(ctx)
-        width = max(map(len, names), default=0)
-        for title, shown in (self.panels or {"Commands": names}).items():
-            commands = {name: command for name in shown if (command := self.get_command(ctx, name))}
-            limit = formatter.width - width - 4
-            with formatter.section(title):
-                formatter.write_dl([(n.ljust(width), c.get_short_help_str(limit)) for n, c in commands.items()])
+        limit = formatter.width - max(map(len, names), default=0) - 4
+        found = {name: command for name in names if (command := self.get_command(ctx, name))}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in found.items()])
 
 
 class App(typer.Typer):
     """A Typer application with this layout of help."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, **options})
+        defaults = {"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, "add_completion": False}
+        super().__init__(**{**defaults, **options})
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
         decorator: Callable[[Function], Function] = super().command(name, **{"cls": Command, **options})
         return decorator
+
+
+def as_command(found: Any, name: str, help: str | None = None) -> Any:
+    """Return a function, or an application, as the command `name`."""
+    if not isinstance(found, typer.Typer):
+        function, found = found, App()
+        found.command(name, help=help)(function)
+    return get_command(found)

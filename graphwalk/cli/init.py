@@ -23,11 +23,17 @@ def init(
 
     from graphwalk.console import data
     from graphwalk.errors import ConfigError
+    from graphwalk.resources import data_path
 
     if folder is None and backend is None:
         raise ConfigError("no folder given", hint="graphwalk init FOLDER, or graphwalk init --backend NAME")
     folder = folder or Path(f"graphwalk-{backend}")
-    files = _experiment_files() if backend is None else _backend_files(backend)
+    if backend is None:
+        root = data_path("templates") / "init"
+        paths = (path for path in root.rglob("*") if path.is_file())
+        files = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    else:
+        files = _backend_files(backend)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
@@ -43,14 +49,6 @@ def init(
         data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")
     else:
         data(f"Test it:  cd {shlex.quote(str(folder))} && pip install -e '.[test]' && pytest")
-
-
-def _experiment_files() -> dict[str, str]:
-    from graphwalk.resources import data_path
-
-    root = data_path("templates") / "init"
-    paths = sorted(path for path in root.rglob("*") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
 def _backend_files(name: str) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """`graphwalk models`, `tools`, `questions`, `experiments` and `tasks`: list what is available."""
 
-import json as json_form
-from collections.abc import Sequence
 from dataclasses import asdict
 from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,13 +76,11 @@ def experiments(
 
     Example: graphwalk experiments show quickstart --resolved
     """
-    import json
-
     from graphwalk.experiments.config import experiment_schema
     from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
     if schema:
-        data(json.dumps(experiment_schema(), indent=2))
+        data(dumps(experiment_schema(), indent=2))
         return
     name = shown if name == "show" and shown else name
     if name is not None and resolved:
@@ -114,7 +110,7 @@ def check(
         list[str] | None, typer.Option(metavar="CAPABILITY", help="Capability that may fail; repeatable.")
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="Time limit of each check, in seconds.")] = 120,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: options.Json = False,
 ) -> None:
     """Check a model's capabilities with about fifteen short calls.
 
@@ -141,26 +137,20 @@ def check(
     failed = failed or [one.name for one in found[:1] if len(found) == 1 and one.status == "failed"]
     if json:
         capabilities = [asdict(capability) for capability in found]
-        data(json_form.dumps({"model": model, "ok": not failed, "failed": failed, "capabilities": capabilities}))
+        data(dumps({"model": model, "ok": not failed, "failed": failed, "capabilities": capabilities}))
     else:
-        _print(found)
+        _columns({f"{one.status:<7} {one.name}": one.detail for one in found})
     if len(found) == 1:
         say(f"no reply, so no other check was made: {no_reply_hint(model)}")
     if failed:
         raise typer.Exit(4)
 
 
-def _print(found: "Sequence[Capability]") -> None:
-    width = max(len(capability.name) for capability in found)
-    for one in found:
-        prose(f"{one.status:<7} {one.name:<{width}}  {one.detail}", indent=width + 10)
-
-
 def tasks(
     graph: GraphFile = None,
     database: DatabaseName = None,
     seed: Annotated[int, typer.Option(help="Random seed of the questions' parameters.")] = 0,
-    question: Annotated[list[str] | None, typer.Option(help="Question kind, by name or YAML file; repeatable.")] = None,
+    question: options.Questions = None,
     per_question: Annotated[int, typer.Option(min=1, help="Number of tasks per question kind.")] = 1,
     answers: Annotated[bool, typer.Option("--answers", help="Also print the target rows.")] = False,
     json: Annotated[

@@ -43,7 +43,7 @@ def mcp(
             f"`graphwalk mcp` needs a package that is not installed: {error.name}",
             hint="pip install 'graphwalk-agents[mcp]'",
         ) from error
-    _log_as_lines()
+    logging.basicConfig(level=logging.WARNING, handlers=[_Lines()])
     run_async(
         serve(
             source,
@@ -66,7 +66,3 @@ class _Lines(logging.Handler):
         if record.exc_info and record.exc_info[1] is not None:
             message = f"{message}: {record.exc_info[1]}"
         say(f"{record.levelname.lower()}: {read_settings().secrets.redact_error(' '.join(message.split()))}")
-
-
-def _log_as_lines() -> None:
-    logging.basicConfig(level=logging.WARNING, handlers=[_Lines()])

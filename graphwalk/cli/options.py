@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.help import App, Group
+from graphwalk.cli.help import Group, as_command
 from graphwalk.console import say
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.settings import Settings, read_settings
@@ -80,7 +79,10 @@ def models_and_servers(
     models = list(named) if named else [settings.model] if settings.model else []
     if not models:
         raise ConfigError("--base-url requires a model", hint="-m NAME --base-url URL")
-    models = [name if _has_provider(name) else f"openai-api/{SERVER}/{name}" for name in models]
+    from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
+
+    providers = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
+    models = [name if name.partition("/")[0] in providers else f"openai-api/{SERVER}/{name}" for name in models]
     servers = {_server(name) for name in models if not name.startswith(("scripted/", "replay/"))}
     return models, dict.fromkeys(sorted(servers), base_url)
 
@@ -95,12 +97,6 @@ def arguments_of(models: Sequence[str] | None, given: Sequence[str] | None) -> d
         raise ConfigError("-M requires --model", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value")
     arguments = dict(parse_override(one, "-M") for one in given)
     return dict.fromkeys(models, arguments)
-
-
-def _has_provider(name: str) -> bool:
-    from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
-
-    return name.partition("/")[0] in (*PROVIDERS.names(), *EPISODE_PROVIDERS)
 
 
 def _server(name: str) -> str:
@@ -128,12 +124,6 @@ def questions(incomplete: str) -> list[str]:
     return _beginning(shipped_kinds(), incomplete)
 
 
-def tools(incomplete: str) -> list[str]:
-    from graphwalk.tools.tool import tool_names
-
-    return _beginning(tool_names(), incomplete)
-
-
 def presets(incomplete: str) -> list[str]:
     from graphwalk.graphs.generate import GRAPH_PRESETS
 
@@ -151,6 +141,22 @@ def run_folders(incomplete: str) -> list[str]:
     """Return the run folders in runs/, newest first."""
     found = sorted(Path("runs").glob("*/run.json"), reverse=True)
     return _beginning([str(path.parent) for path in found], incomplete)
+
+
+Run = Annotated[Path, typer.Argument(help="Run folder.", autocompletion=run_folders)]
+RunOrFile = Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)]
+Models = Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")]
+SettingNames = Annotated[list[str] | None, typer.Option("--setting", help="Only this setting; repeatable.")]
+Questions = Annotated[
+    list[str] | None,
+    typer.Option("--question", help="Question kind, by name or YAML file; repeatable.", autocompletion=questions),
+]
+Override = Annotated[
+    list[str] | None,
+    typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
+]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def tasks_of_run(ctx: Any, incomplete: str) -> list[str]:
@@ -201,11 +207,13 @@ RelationshipTypes = Annotated[
 def part_of(source: "GraphSource", labels: list[str] | None, relationship_types: list[str] | None) -> "GraphSource":
     """Return the source restricted to labels and types. A name that contains a comma needs double quotes."""
     chosen = {"labels": labels, "relationship_types": relationship_types}
-    return source.model_copy(update={field: _names(given) for field, given in chosen.items() if given})
-
-
-def _names(given: list[str]) -> tuple[str, ...]:
-    return tuple(name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line)
+    return source.model_copy(
+        update={
+            field: tuple(name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line)
+            for field, given in chosen.items()
+            if given
+        }
+    )
 
 
 def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
@@ -266,8 +274,7 @@ def _commands(kind: str) -> dict[str, Any]:
     """Return the commands by name. A plugin suite that cannot be imported is skipped with a warning."""
     from graphwalk.suites.registry import SUITES, suite_class
 
-    app = App()
-    app.callback()(lambda: None)
+    commands: dict[str, Any] = {}
     for name in SUITES.names():
         try:
             module = suite_class(name).presentation.commands
@@ -275,7 +282,5 @@ def _commands(kind: str) -> dict[str, Any]:
             say(f"warning: {error}")
             continue
         functions = {} if module is None else getattr(import_module(module), kind, {})
-        for command, function in functions.items():
-            app.command(command)(function)
-    commands: dict[str, Any] = getattr(get_command(app), "commands", {})
+        commands |= {command: as_command(function, command) for command, function in functions.items()}
     return commands

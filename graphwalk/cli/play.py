@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli.help import App
 from graphwalk.cli.view import drawn_format, write_pictures
 from graphwalk.console import data, draw, prose, say
 from graphwalk.errors import ConfigError
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 _SHORT = {"index": "offset"}
 _NAME = re.compile(r"[\w.-]{1,40}")
+app = App()
 
 
+@app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def play(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="Suite, task type (graph, maze, trace), experiment or run folder.")],
@@ -80,13 +83,18 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
     """Return an experiment with one human player, and one graph unless `what` is an experiment."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
-    from graphwalk.suites.registry import suite_class
+    from graphwalk.experiments.loading import find_experiment, load_experiment
+    from graphwalk.suites.registry import SUITES, suite_class
 
     suite = _suite(what)
     if suite is not None and not suite.judged:
         raise ConfigError(f"the suite {suite.name} has no targets to score against", hint="graphwalk ask")
     if suite is None:
-        data = _shipped_or_own(what).model_dump(mode="json")
+        try:
+            find_experiment(what)
+        except ConfigError as error:
+            raise ConfigError(str(error), hint=f"{error.hint}; or one of {', '.join(SUITES.names())}") from error
+        data = load_experiment(what).model_dump(mode="json")
         suite = suite_class(data["suite"]["name"])
     else:
         data = {"name": "play", "suite": {"name": suite.name, suite.graphs_field: [{"count": 1}]}}
@@ -96,17 +104,6 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
         set_dotted(data, key, value, f"play {what}")
     data["settings"] = data["settings"][:1]
     return validate(experiment_type(data), data, f"play {what}", folder=Path.cwd())
-
-
-def _shipped_or_own(what: str) -> "AnyExperiment":
-    from graphwalk.experiments.loading import find_experiment, load_experiment
-    from graphwalk.suites.registry import SUITES
-
-    try:
-        find_experiment(what)
-    except ConfigError as error:
-        raise ConfigError(str(error), hint=f"{error.hint}; or one of {', '.join(SUITES.names())}") from error
-    return load_experiment(what)
 
 
 def _suite(what: str) -> "type[Suite[Any, Any]] | None":

@@ -1,12 +1,13 @@
 """`graphwalk power`: the number of graphs needed to detect a difference."""
 
-import json as json_form
 from collections.abc import Iterator
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphwalk.cli.options import Json
 from graphwalk.console import counted, data
 from graphwalk.errors import ConfigError
 
@@ -41,7 +42,7 @@ def power(
     graphs: Annotated[
         int | None, typer.Option(min=2, help="Also print the minimum detectable effect with N graphs.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Compute the number of graphs that a comparison needs.
 
@@ -71,7 +72,7 @@ def power(
                 **({"graphs": graphs, "smallest_difference": round(100 * asked, 2)} if graphs and asked else {}),
             }
         )
-    data(json_form.dumps(found, indent=2) if json else "\n".join(line for one in found for line in _text(one)))
+    data(dumps(found, indent=2) if json else "\n".join(line for one in found for line in _text(one)))
 
 
 def _cases(

@@ -1,23 +1,27 @@
 """`graphwalk report`, `graphwalk compare` and `graphwalk rescore`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import run_folders
+from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames, run_folders
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.progress import progress_bar
+
+if TYPE_CHECKING:
+    from graphwalk.runs.run_folder import RunFolder
 
 OVERVIEW = 2
 """Tables printed at the end of a run: overall, and the first breakdown."""
 
 Format = Literal["terminal", "json", "csv", "markdown", "html"]
+JsonFormat = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)],
-    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    folder: RunOrFile,
+    json: JsonFormat = False,
     format: Annotated[Format, typer.Option(help="Output format; html includes plots and episodes.")] = "terminal",
     plots: Annotated[
         Path | None,
@@ -28,18 +32,17 @@ def report(
 
     They show scores with confidence intervals, by category and graph size, and the published results.
     """
+    from graphwalk.runs.run_folder import RunFolder
+
+    run = RunFolder.open(folder)
     if plots is None:
-        print_report(folder, "json" if json else format)
+        print_report(run, "json" if json else format)
         return
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.reports.plots import worth_drawing
     from graphwalk.runs.reporting import measured
-    from graphwalk.runs.run_folder import RunFolder
-    from graphwalk.suites.registry import suite_named
 
-    run = RunFolder.open(folder)
-    suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
-    written = save_plots(worth_drawing(list(suite.presentation.figures(*measured(run)))), plots)
+    written = save_plots(worth_drawing(list(run.suite.presentation.figures(*measured(run)))), plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")
@@ -50,10 +53,10 @@ def compare(
         list[Path],
         typer.Argument(metavar="RUN", help="Run folders or published runs.", autocompletion=run_folders),
     ],
-    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
-    setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
+    model: Models = None,
+    setting: SettingNames = None,
     all: Annotated[bool, typer.Option("--all", help="List all tasks whose result changed.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    json: JsonFormat = False,
     format: Annotated[Format, typer.Option(help="Output format.")] = "terminal",
 ) -> None:
     """Compare models and settings on identical tasks.
@@ -81,35 +84,31 @@ def compare(
         data({"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](made).rstrip("\n"))
 
 
-def rescore(folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=run_folders)]) -> None:
+def rescore(folder: Run) -> None:
     """Score a run again from its log, without model calls.
 
     The current scorer is used. The old log is kept.
     """
-    from graphwalk.runs.reporting import planned_episodes
     from graphwalk.runs.rescore import rescore_run
     from graphwalk.runs.run_folder import RunFolder
 
-    run_folder = RunFolder.open(folder)
-    with progress_bar("scoring", planned_episodes(run_folder)) as done:
-        changed, total = rescore_run(run_folder, done)
+    run = RunFolder.open(folder)
+    with progress_bar("scoring", run.planned_episodes()) as done:
+        changed, total = rescore_run(run, done)
     say(f"{counted(total, 'result')} rescored, {counted(changed, 'score')} changed")
-    print_report(folder, "terminal", tables=OVERVIEW)
+    print_report(run, "terminal", tables=OVERVIEW)
 
 
-def print_report(folder: Path, format: Format, *, tables: int | None = None) -> float | None:
+def print_report(run: "RunFolder", format: Format, *, tables: int | None = None) -> float | None:
     """Print a report, and return the lowest accuracy in percent, or None if nothing is scored.
 
     `tables` limits the number of tables on a terminal.
     """
     from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
     from graphwalk.runs.reporting import report_of
-    from graphwalk.runs.run_folder import RunFolder
 
-    run = RunFolder.open(folder)
     if format == "html":
-        from graphwalk.serve.page import page_texts
-        from graphwalk.serve.page_content import content_of
+        from graphwalk.serve.page import content_of, page_texts
 
         for text in page_texts([content_of(run)]):
             data(text.removesuffix("\n"))

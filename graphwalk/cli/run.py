@@ -4,7 +4,7 @@ import math
 import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,14 +22,13 @@ from graphwalk.progress import progress_bar
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace.export import SpanExporter
-
     from graphwalk.runs.estimate import Estimate, ModelEstimate
     from graphwalk.runs.experiment import Experiment
     from graphwalk.runs.progress import Progress
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.runs.worker_pool import RunSummary
 
+    Observed = Callable[[Progress], AbstractContextManager[Progress]]
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 _WIDTH = 80
@@ -130,13 +129,7 @@ class RunOptions:
         ),
         Sets("protocol"),
     ] = None
-    question: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--question", help="Question kind, by name or YAML file; repeatable.", autocompletion=options.questions
-        ),
-        Sets("suite.questions"),
-    ] = None
+    question: Annotated[options.Questions, Sets("suite.questions")] = None
     graph: GraphFile = None
     database: DatabaseName = None
     store: Annotated[
@@ -171,10 +164,7 @@ class RunOptions:
     tokens_per_minute: Tpm = None
     budget_usd: BudgetUsd = None
     budget_tokens: BudgetTokens = None
-    override: Annotated[
-        list[str] | None,
-        typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
-    ] = None
+    override: options.Override = None
     tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable."), Sets("tags")] = None
     shard: Annotated[str | None, typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")] = (
         None
@@ -241,12 +231,12 @@ def run(given: RunOptions) -> None:
     from graphwalk.runs.run_folder import NewRun
     from graphwalk.runs.shards import WHOLE, Shard
 
-    exporter, shard = _exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
+    observed, shard = _spans(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(config.name, given.out)
     if not config.models and not settings.model:
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
-    _finish(new.folder, work, exporter, given, new=True)
+    _finish(new.folder, work, observed, given, new=True)
 
 
 @dataclass(frozen=True)
@@ -275,15 +265,24 @@ def resume(given: ResumeOptions) -> None:
     from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(given).items() if value is not None}
-    folder, exporter, settings = RunFolder.open(given.folder), _exporter_if(given.otel), read_settings()
+    folder, observed, settings = RunFolder.open(given.folder), _spans(given.otel), read_settings()
     work = partial(resume_run, folder, settings, changes=limits, log_level=given.log_level)
-    _finish(folder, work, exporter, given)
+    _finish(folder, work, observed, given)
+
+
+def _spans(wanted: bool) -> "Observed":
+    """Return a context manager that adds spans to a progress if they are `wanted`. ConfigError without the extra."""
+    if not wanted:
+        return nullcontext
+    from graphwalk.runs.spans import otlp_exporter, traced
+
+    return partial(traced, exporter=otlp_exporter())
 
 
 def _finish(
     folder: "RunFolder",
     work: "Work",
-    exporter: "SpanExporter | None",
+    observed: "Observed",
     given: RunOptions | ResumeOptions,
     *,
     new: bool = False,
@@ -292,11 +291,13 @@ def _finish(
 
     The folder of a `new` run that fails before its plan is removed.
     """
+    from graphwalk.runs.progress import run_progress
+
     resume = folder.resume_command
     stopping = f"stopping; a second signal exits at once. Finished episodes are saved. Resume with:  {resume}"
     try:
         try:
-            with _progress(exporter) as progress:
+            with run_progress() as shown, observed(shown) as progress:
                 summary = run_async(work(progress), stopping)
         except GraphwalkError as error:
             # The configuration is stored in the run folder: if it is wrong, resuming would not help.
@@ -312,33 +313,9 @@ def _finish(
         raise
 
 
-def _exporter_if(wanted: bool) -> "SpanExporter | None":
-    """Return the exporter of spans. Raise ConfigError if the extra is not installed."""
-    if not wanted:
-        return None
-    from graphwalk.runs.spans import otlp_exporter
-
-    return otlp_exporter()
-
-
-@contextmanager
-def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
-    """Show progress, and send spans to the exporter, if any."""
-    from graphwalk.runs.progress import run_progress
-
-    with run_progress() as progress:
-        if exporter is None:
-            yield progress
-            return
-        from graphwalk.runs.spans import traced
-
-        with traced(progress, exporter) as both:
-            yield both
-
-
 def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
     """Print the report of a run, and exit with its code."""
-    lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
+    lowest = print_report(folder, "json" if json else "terminal", tables=OVERVIEW)
     say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:
         say(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli import options
-from graphwalk.cli.options import run_folders
+from graphwalk.cli.options import Run, RunOrFile, run_folders
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import NO_LIMIT, counted, data, prose, say, stdout
 from graphwalk.errors import ConfigError
@@ -92,10 +91,7 @@ def _figures(run: "ListedRun") -> tuple[str, str, str]:
 
 
 def merge(
-    shards: Annotated[
-        list[Path],
-        typer.Argument(help="Run folders of all shards.", autocompletion=options.run_folders),
-    ],
+    shards: Annotated[list[Path], typer.Argument(help="Run folders of all shards.", autocompletion=run_folders)],
     out: Annotated[Path, typer.Option(help="Run folder of the merged run.")],
 ) -> None:
     """Merge the shards of a run into one run folder.
@@ -113,12 +109,12 @@ def merge(
     finally:
         if not new.folder.manifest_path.exists():
             new.folder.remove()
-    print_report(new.folder.path, "terminal", tables=OVERVIEW)
+    print_report(new.folder, "terminal", tables=OVERVIEW)
     say(f"merged {counted(episodes, 'episode')} of {counted(len(folders), 'shard')} into {new.folder.path}")
 
 
 def publish(
-    folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=run_folders)],
+    folder: Run,
     out: Annotated[Path, typer.Argument(help="Output file, NAME.zip.")],
     redact: Annotated[
         bool, typer.Option("--redact", help="Replace secrets and anything that looks like a key by ***.")
@@ -130,7 +126,6 @@ def publish(
     addresses. report, show, view, verify, compare and export read it like a run folder.
     """
     from graphwalk.runs.publishing import publish as write
-    from graphwalk.runs.reporting import planned_episodes
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.sanitise import Cleaner
 
@@ -140,7 +135,7 @@ def publish(
         )
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
-    with progress_bar("publishing", planned_episodes(run)) as done:
+    with progress_bar("publishing", run.planned_episodes()) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
     say(f"written to {out}" + (f"; removed: {taken}" if taken else ""))
@@ -148,7 +143,7 @@ def publish(
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)],
+    folder: RunOrFile,
     store: Annotated[
         str | None, typer.Option(help="Store that graphs are rebuilt in. Default: that of the run.")
     ] = None,
@@ -159,12 +154,11 @@ def verify(
     Graphs, tasks and targets are recomputed from the seed, tool results from a fresh store, then prompts and scores.
     No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
     """
-    from graphwalk.runs.reporting import planned_episodes
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.runs.verify import verify_run
 
     run = RunFolder.open(folder)
-    with progress_bar("verifying", planned_episodes(run)) as done:
+    with progress_bar("verifying", run.planned_episodes()) as done:
         found = run_async(verify_run(run, read_settings(), store, done))
     if json:
         data(found.as_json())

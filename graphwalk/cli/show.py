@@ -1,12 +1,11 @@
 """`graphwalk show`: the episodes of a run, or one episode in full."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.options import run_folders, tasks_of_run
+from graphwalk.cli.options import RunOrFile, tasks_of_run
 from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
 
@@ -19,7 +18,7 @@ _MOST_NAMED = 8
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)],
+    run: RunOrFile,
     task: Annotated[
         str | None,
         typer.Argument(help="Task id, or part of it. Default: all tasks.", autocompletion=tasks_of_run),
@@ -82,10 +81,9 @@ def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
     from graphwalk.cli.episode_text import shown_episode
     from graphwalk.runs.result import Result, key_of
-    from graphwalk.suites.registry import suite_named
 
     records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
-    pictures = suite_named(folder.read_manifest()["config"]["suite"]["name"]).presentation.pictures
+    pictures = folder.suite.presentation.pictures
     for number, key in enumerate(sorted(records)):
         if number:
             stdout().print("\n")

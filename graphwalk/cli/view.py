@@ -1,7 +1,7 @@
 """`graphwalk view`: runs as a web page, in a file or served locally; episodes as drawings."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 
 if TYPE_CHECKING:
+    from graphwalk.runs.result import EpisodeFilter
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.suites.suite import Suite
 
@@ -43,22 +44,27 @@ def view(
     The page lists runs, follows those in progress and compares them, until Ctrl-C. With --out it is written to one
     file that needs no network.
     """
-    asked = {"task_id": task, "model": model, "setting": setting}
-    wanted = {name: value for name, value in asked.items() if value is not None}
+    from graphwalk.runs.result import EpisodeFilter
+
+    wanted = EpisodeFilter(*((name,) if name is not None else None for name in (model, setting, task)))
     places = folders or [Path("runs")]
     if out is None:
         _serve(places, wanted, port)
     elif out.suffix.lower() in _PAGE:
         _write_page(places, wanted, out)
     else:
-        _draw(_one_run(places), wanted, out)
+        run = _one_run(places)
+        drawn_format(run.suite, out)
+        chosen = _chosen(run, wanted)
+        write_pictures(run.suite, chosen, out, f"{run.suite.name}: {run.path.name}")
+        if out.suffix.lower() == ".svg" and len(chosen) > 1:
+            say(f"drew the first of {len(chosen)} episodes. Choose with --task, --model, --setting")
 
 
 def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path, title: str) -> None:
     """Write episodes as a page, or as a drawing in one of the suite's formats."""
     if out.suffix.lower() in _PAGE:
-        from graphwalk.serve.page import write_page
-        from graphwalk.serve.page_content import RunContent, episodes_of
+        from graphwalk.serve.page import RunContent, episodes_of, write_page
 
         episodes = episodes_of(records, suite.name)
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
@@ -82,40 +88,27 @@ def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
     return form
 
 
-def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path) -> None:
-    from graphwalk.suites.registry import suite_named
+def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> None:
+    from graphwalk.runs.listing import heads, list_runs
+    from graphwalk.runs.result import key_of
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.serve.page import content_of, write_page
 
-    suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
-    drawn_format(suite, out)
-    chosen = _chosen(run, wanted)
-    write_pictures(suite, chosen, out, f"{suite.name}: {run.path.name}")
-    if out.suffix.lower() == ".svg" and len(chosen) > 1:
-        say(f"drew the first of {len(chosen)} episodes. Choose with --task, --model, --setting")
-
-
-def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) -> None:
-    from graphwalk.serve.page import write_page
-    from graphwalk.serve.page_content import content_of
-
-    folders = [folder for place in places for folder in _runs_at(place)]
-    runs = [content_of(folder, lambda record: _fits(record, wanted)) for folder in folders]
-    if wanted and not any(run.episodes for run in runs):
-        raise ConfigError(f"{', '.join(map(str, places))}: no episode with {_told(wanted)}")
+    folders = []
+    for place in places:
+        found = [run.path for run in list_runs(place) if run.state != "unreadable"]
+        folders += [RunFolder.open(path) for path in found or [place]]  # raises for a place without a run
+    runs = [content_of(folder, lambda record: wanted(key_of(record))) for folder in folders]
+    if not wanted.is_empty and not any(run.episodes for run in runs):
+        played = [key_of(head) for folder in folders for head in heads(folder)]
+        raise wanted.nothing(", ".join(map(str, places)), played)
     written = write_page(runs, out)
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {written}")
 
 
-def _runs_at(place: Path) -> "list[RunFolder]":
-    """Return the run at a path, or the runs in a folder. Raise RunLogError if there is none."""
-    from graphwalk.runs.listing import list_runs
-    from graphwalk.runs.run_folder import RunFolder
-
-    found = [run.path for run in list_runs(place) if run.state != "unreadable"]
-    return [RunFolder.open(path) for path in (found or [place])]
-
-
-def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None:
+def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     """Serve runs until Ctrl-C. Several folders are served from their common parent."""
+    from graphwalk.runs.result import key_of
     from graphwalk.serve.page_server import PageServer
 
     for place in places:
@@ -130,10 +123,10 @@ def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None
     first = [place.resolve().name for place in places if (place / "run.json").exists()]
     if not alone and any(place.resolve().parent != root for place in places):
         raise ConfigError("Cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
-    if wanted:
+    if not wanted.is_empty:
         _chosen(_one_run(places), wanted)
     try:
-        server = PageServer(root, port, first, lambda record: _fits(record, wanted))
+        server = PageServer(root, port, first, lambda record: wanted(key_of(record)))
     except OSError as error:
         raise ConfigError(f"cannot open port {port}: {error.strerror}", hint="--port 0 chooses a free port") from error
     with server:
@@ -153,19 +146,11 @@ def _one_run(places: Sequence[Path]) -> "RunFolder":
     return RunFolder.open(places[0])
 
 
-def _chosen(run: "RunFolder", wanted: Mapping[str, str]) -> list[dict[str, Any]]:
+def _chosen(run: "RunFolder", wanted: "EpisodeFilter") -> list[dict[str, Any]]:
     from graphwalk.runs.result import key_of
 
-    records = {key_of(record): record for record in run.records() if _fits(record, wanted)}
-    if not records:
-        what = _told(wanted)
-        raise ConfigError(f"{run.path} has no episode{f' with {what}' if what else ''}")
-    return [records[key] for key in sorted(records)[:_MOST]]
-
-
-def _fits(record: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
-    return all(record[name] == value for name, value in wanted.items())
-
-
-def _told(wanted: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in wanted.items())
+    records = {key_of(record): record for record in run.records()}
+    chosen = [records[key] for key in sorted(records) if wanted(key)]
+    if not chosen:
+        raise wanted.nothing(run.path, records)
+    return chosen[:_MOST]

@@ -47,11 +47,14 @@ class Prompts:
         self._paths = {**ours, **own}
         self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
         """Name → text."""
-        for name in own:
-            _check_name(own[name], list(ours))
+        for name in own.keys() - ours.keys():
+            close = difflib.get_close_matches(name, ours, n=1)
+            meant = f"; did you mean {close[0]}?" if close else ""
+            raise ConfigError(f"{own[name]}: no prompt has this name{meant}", hint=f"prompts: {', '.join(ours)}")
         self._messages = {**_messages(ours[MESSAGES]), **(_own_messages(own, ours[MESSAGES]))}
         self._check_own([name for name in own if name != MESSAGES])
-        self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(self._load), trim=True)
+        sources = {name: (text, str(self._paths[name]), None) for name, text in self.files.items()}
+        self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(sources.get), trim=True)
 
     def render(self, name: str, /, **values: Any) -> str:
         """Render one file ("graph_tools.j2"). Raise ConfigError if a variable is missing."""
@@ -66,9 +69,6 @@ class Prompts:
             return render_text(self._messages[name], **values)
         except TemplateError as error:
             raise ConfigError(f"{self._paths[MESSAGES]}: {name}: {error.message}") from error
-
-    def _load(self, name: str) -> tuple[str, str, None] | None:
-        return (self.files[name], str(self._paths[name]), None) if name in self.files else None
 
     def _place(self, name: str, error: TemplateError) -> str:
         """Return file and line of a syntax error, or of the text that was being rendered."""
@@ -123,13 +123,6 @@ def _read(path: Path) -> str:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
-def _check_name(path: Path, known: list[str]) -> None:
-    if path.name not in known:
-        close = difflib.get_close_matches(path.name, known, n=1)
-        meant = f"; did you mean {close[0]}?" if close else ""
-        raise ConfigError(f"{path}: no prompt has this name{meant}", hint=f"prompts: {', '.join(known)}")
-
-
 @cache
 def _names_of(name: str) -> frozenset[str]:
     """Return the variables of the built-in prompts of this name, with those of the files that they include."""
@@ -158,10 +151,5 @@ def _own_messages(own: Mapping[str, Path], ours: Path) -> dict[str, str]:
         try:
             check_text(text, names_in(known[name]), TEXT_FILTERS)
         except TextError as error:
-            raise ConfigError(f"{path}:{_line(path, name)}: {name}: {error.problem}") from error
+            raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
     return messages
-
-
-def _line(path: Path, name: str) -> int:
-    text = _read(path).splitlines()
-    return next((number for number, line in enumerate(text, 1) if line.startswith(f"{name}:")), 1)

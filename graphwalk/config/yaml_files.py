@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -141,7 +141,6 @@ def _tag_refused(tag: str) -> str:
 
 _WHOLE, _NUMBER = "must be a whole number", "must be a number"
 _FIELD_WORDS: Mapping[str, str] = {
-    "missing": "is missing",
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_parsing_size": "has too many digits",
@@ -151,6 +150,7 @@ _FIELD_WORDS: Mapping[str, str] = {
     "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
+    "string_too_short": "must not be empty",
     "string_type": "must be text",
     "string_unicode": "must be text",
     "path_type": "must be text",
@@ -182,22 +182,24 @@ def in_words(error: Any, known: Set[str] = frozenset()) -> str:
         return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
     if error["type"] in ("value_error", "assertion_error"):
         return str(error["msg"]).partition(", ")[2]
-    words = _words(error["type"], error.get("ctx", {})) or str(error["msg"])
-    return words if error["type"] == "missing" else f"{words}, not {shown(error['input'])}"
-
-
-def _words(kind: str, context: Mapping[str, Any]) -> str | None:
-    if kind in _BOUNDS:
-        words, bound = _BOUNDS[kind]
-        return f"{words} {context[bound]:g}"
-    special: Mapping[str, Callable[[], str]] = {
-        "literal_error": lambda: f"must be {str(context['expected']).replace(chr(39), '')}",
-        "string_pattern_mismatch": lambda: _PATTERNS.get(context["pattern"], f"must match {context['pattern']}"),
-        "string_too_short": lambda: "must not be empty",
-        "too_short": lambda: f"needs at least {_counted(context['min_length'])}",
-        "too_long": lambda: f"can have at most {_counted(context['max_length'])}",
-    }
-    return special[kind]() if kind in special else _FIELD_WORDS.get(kind)
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "missing":
+            return "is missing"
+        case kind if kind in _BOUNDS:
+            words, bound = _BOUNDS[kind]
+            words = f"{words} {context[bound]:g}"
+        case "literal_error":
+            words = f"must be {str(context['expected']).replace(chr(39), '')}"
+        case "string_pattern_mismatch":
+            words = _PATTERNS.get(context["pattern"], f"must match {context['pattern']}")
+        case "too_short":
+            words = f"needs at least {_counted(context['min_length'])}"
+        case "too_long":
+            words = f"can have at most {_counted(context['max_length'])}"
+        case kind:
+            words = _FIELD_WORDS.get(kind, str(error["msg"]))
+    return f"{words}, not {shown(error['input'])}"
 
 
 def _counted(entries: int) -> str:

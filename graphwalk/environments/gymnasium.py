@@ -35,8 +35,7 @@ class AnyText(spaces.Text):
         return isinstance(x, str) and len(x) <= LONGEST_TEXT
 
     def sample(self, *args: Any, **kwargs: Any) -> str:
-        letters = self.np_random.integers(ord("a"), ord("z") + 1, 12)
-        return "".join(map(chr, letters))
+        return "".join(map(chr, self.np_random.integers(ord("a"), ord("z") + 1, 12)))
 
 
 class GraphwalkEnv(gymnasium.Env[str, str]):
@@ -51,8 +50,7 @@ class GraphwalkEnv(gymnasium.Env[str, str]):
         self._owned = stage is None
         self.stage = stage or run_in_background(Stage.open(experiment, **flags))
         self.render_mode = render_mode
-        self.observation_space = AnyText()
-        self.action_space = AnyText()
+        self.observation_space, self.action_space = AnyText(), AnyText()
         self._episode: OpenEpisode | None = None
         self._last = ""
 

@@ -5,6 +5,8 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from graphwalk.agent import Episode, call_tools, run_episode
@@ -95,14 +97,14 @@ def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Gr
 
 @dataclass
 class OpenEpisode:
-    """One episode on its way."""
+    """An episode in progress."""
 
     stage: Stage
     planned: PlannedEpisode
     setup: EpisodeSetup
     turns: list[Turn] = field(default_factory=list)
     earned: Reward | None = None
-    """Once it has ended; None too where nothing can be learnt from it."""
+    """The reward after the end; None also after an infrastructure error."""
     ended: bool = False
 
     @property
@@ -137,8 +139,7 @@ class OpenEpisode:
         )
         agent = self.stage.experiment.agent
         if self.turns_left == 0:
-            told = agent.render("answer_now.j2")
-            return [ToolResult(call, told, error="turn_limit") for call in asked]
+            return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in asked]
         results = await call_tools(self.setup.toolbox, asked, agent, made)
         self.turns.append(Turn(Message("assistant", said, asked), results=results))
         if any(result.final for result in results):
@@ -155,12 +156,9 @@ class OpenEpisode:
             self.earned = self._reward(ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
         return next_user
 
-    def trajectory(self, status: ExitStatus) -> Trajectory:
-        return Trajectory(self.prompt, tuple(self.turns), status)
-
     def _reward(self, status: ExitStatus) -> Reward | None:
-        setting, weights = self.planned.key.setting, self.stage.weights
-        return reward(self.task, self.trajectory(status), setting=setting, weights=weights)
+        trajectory = Trajectory(self.prompt, tuple(self.turns), status)
+        return reward(self.task, trajectory, setting=self.planned.key.setting, weights=self.stage.weights)
 
 
 Call = Callable[..., Any]
@@ -170,48 +168,28 @@ _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "b
 
 def tool_function(spec: ToolSpec, call: Call, *, method: bool = False) -> Callable[..., Any]:
     """Return a function that calls the tool. `method`: it takes `self` and passes it to `call`."""
-    names = list(spec.parameters["properties"])
+    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
 
     def function(*given: Any, **named: Any) -> Any:
         owner, given = (given[:1], given[1:]) if method else ((), given)
-        arguments = {**dict(zip(names, given, strict=False)), **named}
+        arguments = {**dict(zip(schemas, given, strict=False)), **named}
         return call(*owner, spec.name, arguments)
 
+    required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("self", kind)] if method else []
+    for name, schema in schemas.items():
+        default = inspect.Parameter.empty if name in required else 1
+        parameters.append(inspect.Parameter(name, kind, annotation=_type(schema), default=default))
+    described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
+    arguments = ["", "Args:", *described] if described else []
     function.__name__ = function.__qualname__ = spec.name
-    function.__doc__ = _words(spec)
-    function.__annotations__ = {**{name: _type(schema) for name, schema in _schemas(spec).items()}, "return": str}
-    function.__signature__ = _signature(spec, method)  # type: ignore[attr-defined]
+    function.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
+    function.__annotations__ = {**{name: _type(schema) for name, schema in schemas.items()}, "return": str}
+    function.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
     return function
-
-
-def _signature(spec: ToolSpec, method: bool) -> inspect.Signature:
-    required = set(spec.parameters.get("required", ()))
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [
-        inspect.Parameter(
-            name, kind, annotation=_type(schema), default=inspect.Parameter.empty if name in required else 1
-        )
-        for name, schema in _schemas(spec).items()
-    ]
-    own = [inspect.Parameter("self", kind)] if method else []
-    return inspect.Signature([*own, *parameters], return_annotation=str)
-
-
-def _schemas(spec: ToolSpec) -> Mapping[str, Mapping[str, Any]]:
-    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
-    return schemas
 
 
 def _type(schema: Mapping[str, Any]) -> Any:
     """Return the Python type, or a union of several."""
     names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    found: Any = _TYPES[names[0]]
-    for name in names[1:]:
-        found = found | _TYPES[name]
-    return found
-
-
-def _words(spec: ToolSpec) -> str:
-    described = [f"    {name}: {schema['description']}" for name, schema in _schemas(spec).items()]
-    arguments = ["", "Args:", *described] if described else []
-    return "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
+    return reduce(or_, (_TYPES[name] for name in names))

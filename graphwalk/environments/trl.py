@@ -83,18 +83,14 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
 
 def rows_of(environment: type[Any]) -> Sequence[dict[str, Any]]:
     """Return the data set of a class: `prompt`, and the number of its `task`."""
-    rows: Sequence[dict[str, Any]] = environment._rows
-    return rows
+    return list(environment._rows)
 
 
 def answer_reward(completions: Sequence[Any], environments: Sequence[Any], **others: Any) -> list[float]:
-    """Return a reward function for the trainer. The answer is the last message of a completion."""
-    pairs = zip(completions, environments, strict=True)
-    return [environment._reward_of(_last_text(completion)) for completion, environment in pairs]
-
-
-def _last_text(completion: Any) -> str:
-    if isinstance(completion, str):
-        return completion
-    last = completion[-1] if completion else {}
-    return str(last.get("content") or "") if last.get("role") == "assistant" else ""
+    """Return the rewards, as the trainer asks for them. The answer is the last message of a completion."""
+    rewards = []
+    for completion, environment in zip(completions, environments, strict=True):
+        last = completion[-1] if completion and not isinstance(completion, str) else {}
+        said = str(last.get("content") or "") if last.get("role") == "assistant" else ""
+        rewards.append(environment._reward_of(completion if isinstance(completion, str) else said))
+    return rewards

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from graphwalk.encodings import split_notes
 from graphwalk.evaluation.values import normalise, parse_json, value_forms
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
-_NOTE = "Note: "
-"""What such lines begin with, in every encoding of results."""
 
 
 class Evidence:
@@ -37,7 +36,7 @@ class Evidence:
         return frozenset(map(_token, self.words))
 
     def holds(self, value: Any) -> bool:
-        """True if the value stands in the text as a whole."""
+        """Return True if the text contains the value as a whole."""
         if not isinstance(value, str):
             return normalise(value) in self.tokens
         forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]} if value else {value}
@@ -50,15 +49,12 @@ class Evidence:
             return False
         start = self._text.find(phrase)
         while start >= 0:
-            if not self._word_goes_on(start, start + len(phrase)):
+            before, after = self._text[start - 1 : start], self._text[start + len(phrase) : start + len(phrase) + 1]
+            joined = (before.isalnum() and phrase[0].isalnum()) or (phrase[-1].isalnum() and after.isalnum())
+            if not joined:
                 return True
             start = self._text.find(phrase, start + 1)
         return False
-
-    def _word_goes_on(self, start: int, end: int) -> bool:
-        before, first = self._text[start - 1 : start], self._text[start]
-        last, after = self._text[end - 1], self._text[end : end + 1]
-        return (before.isalnum() and first.isalnum()) or (last.isalnum() and after.isalnum())
 
 
 @lru_cache(maxsize=1 << 16)
@@ -75,10 +71,7 @@ def tool_evidence(trajectory: Trajectory) -> Evidence:
 
 def data_of(result: ToolResult) -> str:
     """Return the content without the notes above its rows, which repeat arguments and count rows and pages."""
-    text = result.content
-    while text.startswith(_NOTE):
-        text = text.partition("\n")[2]
-    return text
+    return split_notes(result.content)[1]
 
 
 def shows_data(result: ToolResult) -> bool:
@@ -97,7 +90,7 @@ _LONGEST_CYCLE = 16
 
 @dataclass(frozen=True, slots=True)
 class Waste:
-    """Counters of one trajectory, in calls unless said otherwise.
+    """Counters of one trajectory, in calls unless stated otherwise.
 
     `cycles`: times that a block of 2 to 16 calls, not all equal, was run again at once. `unused_results`: results with
     data of which no value that was new at the time is named again, in a later call, text or thought; counting without
@@ -131,19 +124,14 @@ def count_cycles(calls: Sequence[Hashable]) -> int:
     """Count blocks that repeat the previous block: A B A B A B has two. Linear in the number of calls."""
     cycles, position = 0, 0
     while position < len(calls):
-        length = _cycle_at(calls, position)
-        cycles += length > 0
-        position += length or 1
+        for length in range(2, min(_LONGEST_CYCLE, position, len(calls) - position) + 1):
+            block = calls[position : position + length]
+            if block == calls[position - length : position] and any(call != block[0] for call in block):
+                cycles, position = cycles + 1, position + length
+                break
+        else:
+            position += 1
     return cycles
-
-
-def _cycle_at(calls: Sequence[Hashable], position: int) -> int:
-    """Return the length of the shortest block that starts here and repeats the previous one, or 0."""
-    for length in range(2, min(_LONGEST_CYCLE, position, len(calls) - position) + 1):
-        block = calls[position : position + length]
-        if block == calls[position - length : position] and any(call != block[0] for call in block):
-            return length
-    return 0
 
 
 def _signature(call: ToolCall) -> tuple[str, str]:

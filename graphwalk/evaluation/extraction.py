@@ -187,7 +187,9 @@ def _readings(shape: Shape, candidates: Candidates) -> list[Reading]:
     for found in candidates.values:
         if (fitting := _fit(found, shape)) is None:
             continue
-        if shape.joins and groups and _together(groups[-1][-1][0], found, candidates.text):
+        last = groups[-1][-1][0] if shape.joins and groups else None
+        torn = last is not None and last.torn_from is not None and last.torn_from == found.torn_from
+        if last is not None and (torn or _SEPARATORS.fullmatch(candidates.text, last.end, found.start)):
             groups[-1].append((found, fitting))
         else:
             groups.append([(found, fitting)])
@@ -199,20 +201,17 @@ def _readings(shape: Shape, candidates: Candidates) -> list[Reading]:
 
 def _fit(found: Candidate, shape: Shape) -> tuple[Fit, str] | None:
     """Return the answer that a value has in this shape, and the stage to report."""
-    fit = shape.read(found.value)
+    value, fit = found.value, shape.read(found.value)
     if fit is not None:
         return fit, shape.stage or found.stage
-    inner = _unwrapped(found.value, shape)
-    return None if inner is None else (inner, shape.stage or "wrapped")
-
-
-def _unwrapped(value: Any, shape: Shape) -> Fit | None:
-    """Return the answer in an object of which exactly one value has the shape; lossy beside another list."""
     if not isinstance(value, dict) or (shape.alone and len(value) > 1):
         return None
+    # An object of which exactly one value has the shape; lossy beside another list.
     fitting = [fit for fit in map(shape.read, value.values()) if fit is not None]
     several = sum(isinstance(item, list | dict) for item in value.values()) > 1
-    return fitting[0]._replace(lossy=fitting[0].lossy or several) if len(fitting) == 1 else None
+    return (
+        (Fit(fitting[0].answer, fitting[0].lossy or several), shape.stage or "wrapped") if len(fitting) == 1 else None
+    )
 
 
 def _reading(shape: Shape, group: Sequence[tuple[Candidate, tuple[Fit, str]]]) -> Reading:
@@ -228,21 +227,16 @@ def _reading(shape: Shape, group: Sequence[tuple[Candidate, tuple[Fit, str]]]) -
     )
 
 
-def _together(one: Candidate, other: Candidate, text: str) -> bool:
-    if one.torn_from is not None and one.torn_from == other.torn_from:
-        return True
-    return _SEPARATORS.fullmatch(text, one.end, other.start) is not None
-
-
 def _left_over(chosen: Reading, shapes: Sequence[Shape], candidates: Candidates) -> bool:
     """Return True if something like an answer, or an empty list, follows the chosen one and is not in it."""
     held = items_of(chosen.answer)
-    for shape in shapes:
-        for reading in _readings(shape, candidates):
-            more = bool(held) if shape.empty else not items_of(reading.answer) <= held
-            if more and reading.start >= chosen.end and (reading.stated or shape.joins):
-                return True
-    return False
+    return any(
+        reading.start >= chosen.end
+        and (reading.stated or shape.joins)
+        and (bool(held) if shape.empty else not items_of(reading.answer) <= held)
+        for shape in shapes
+        for reading in _readings(shape, candidates)
+    )
 
 
 def _is_denied(chosen: Reading, text: str) -> bool:
@@ -281,7 +275,9 @@ def choose(readings: Sequence[Reading], *, asked: bool) -> Reading:
             parts.append(reading)
         else:
             held, parts = reading, []
-    if parts and held.stated and not _are_pieces(parts, contents):
+    items = [item for part in parts for item in contents[id(part)]]
+    are_pieces = len(parts) > 1 and len(items) == len(set(items))
+    if parts and held.stated and not are_pieces:
         held = parts[-1]
     compared = [r for r in readings if r.stated or r.start < held.start or not (asked and held.stated)]
     lost = any(not contents[id(reading)] <= contents[id(held)] for reading in compared)
@@ -292,13 +288,3 @@ def items_of(answer: Any) -> frozenset[str]:
     """Return the items of an answer in a form that can be compared."""
     items = answer if isinstance(answer, list) else [answer]
     return frozenset(json.dumps(item, sort_keys=True, default=repr) for item in items)
-
-
-def _are_pieces(parts: Sequence[Reading], contents: dict[int, frozenset[str]]) -> bool:
-    """Return True for several readings that have nothing in common."""
-    seen: set[str] = set()
-    for part in parts:
-        if seen & contents[id(part)]:
-            return False
-        seen |= contents[id(part)]
-    return len(parts) > 1

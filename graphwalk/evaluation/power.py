@@ -1,6 +1,7 @@
 """Statistical power: graphs needed for a difference, and the minimum detectable effect of given graphs."""
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,15 +52,8 @@ def graphs_needed(
         effect = minimum_detectable_effect(graphs, design, spread, alpha=alpha, power=power)
         return effect is not None and effect <= abs(difference)
 
-    low, high = 1, 2
-    while not detects(high):
-        low, high = high, 2 * high
-        if high > _MOST_GRAPHS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if detects(middle) else (middle, high)
-    return high
+    graphs = bisect_left(range(_MOST_GRAPHS + 1), True, key=detects)
+    return None if graphs > _MOST_GRAPHS else graphs
 
 
 def minimum_detectable_effect(
@@ -105,15 +99,10 @@ def measured_spread(first: Outcomes, second: Outcomes, measure: int = 0) -> Spre
     within = (float((values**2).sum()) - between) / (n - clusters)
     among = (between - values.sum() ** 2 / n) / (clusters - 1)
     usual_size = (n - (counts**2).sum() / n) / (clusters - 1)
-    noise = [_noise(player, measure) for player in (first, second)]
-    averaged = sum(_noise(player, measure) / _repeats(player, measure) for player in (first, second))
+    noise = [float(np.nan_to_num(player.noise[measure])) for player in (first, second)]
+    repeats = [
+        float(player.episodes[measure]) / int((~np.isnan(player.values[:, measure])).sum())
+        for player in (first, second)
+    ]
+    averaged = noise[0] / repeats[0] + noise[1] / repeats[1]
     return Spread(max(0.0, float((among - within) / usual_size)), max(0.0, within - averaged), *noise)
-
-
-def _repeats(player: Outcomes, measure: int) -> float:
-    return float(player.episodes[measure]) / int((~np.isnan(player.values[:, measure])).sum())
-
-
-def _noise(player: Outcomes, measure: int) -> float:
-    noise = float(player.noise[measure])
-    return 0.0 if math.isnan(noise) else noise

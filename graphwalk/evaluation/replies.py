@@ -6,7 +6,7 @@ inside a parsed value is not returned separately. The time is linear in the leng
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ _LITERAL = re.compile(r"[\[({'\"]|-?\d[\d.eE+-]*\Z")
 """A whole reply that may be a Python literal: `- 5` is a bullet, and `1,234` no pair."""
 _CONTEXT = 40
 """Characters looked at on either side of a value."""
+_OBJECT = re.compile(r"\{(?:\s{39}|\s{0,38}(?:[\"']|\Z))")
 _BEGINS = re.compile(r"(?:\n|[:：=]|<[\w/]{1,20}>|\\boxed\{)[\s*_`$>•·(\-\d.)\\\[]*\Z")
 _ENDS = re.compile(r"[ \t*_`$.!,;)\\。\]]*(?:\r?\n|\Z)")
 
@@ -83,10 +84,10 @@ def _search(text: str) -> Candidates:
     # An opening bracket without a partner matters only to values behind it.
     last = max(spans, default=(0, 0, 0))[0]
     spans += [(start, -len(text), _UNCLOSED) for start in brackets.unclosed if start < last]
-    parsed = (found for found in islice(_parse_spans(text, readable, sorted(spans)), _MOST_READ) if not _is_note(found))
-    values = list(islice(parsed, _MOST_VALUES))
+    parsed = islice(_parse_spans(text, readable, sorted(spans)), _MOST_READ)
+    values = list(islice((found for found in parsed if not _is_note(found)), _MOST_VALUES))
     last = values[-1].end if values else 0
-    broken = (start for start in brackets.unclosed if start >= last and _begins_object(readable, start))
+    broken = (start for start in brackets.unclosed if start >= last and _OBJECT.match(readable, start))
     return Candidates(values, text, next(broken, None))
 
 
@@ -131,10 +132,6 @@ def _is_note(found: Candidate) -> bool:
     """Return True for a footnote: `[1]` after a word."""
     value = found.value
     return not found.begins and isinstance(value, list) and len(value) == 1 and type(value[0]) is int
-
-
-def _begins_object(text: str, start: int) -> bool:
-    return text[start] == "{" and text[start + 1 : start + _CONTEXT].lstrip()[:1] in ("", '"', "'")
 
 
 def is_stated(text: str, start: int, end: int) -> bool:
@@ -195,17 +192,17 @@ def parse_relaxed(text: str) -> Any:
         return None
     if '{\\"' in text or '[\\"' in text:
         text = text.replace('\\"', '"')
-    value = parse_answer(_strict(text, {}))
-    return parse_literal(_strict(text, _PYTHON_WORDS)) if value is None else value
 
-
-def _strict(text: str, words: Mapping[str, str]) -> str:
     def replaced(token: re.Match[str]) -> str:
         if token["comment"] or token["comma"]:
             return " "
-        return json.dumps(token["name"]) if token["name"] else words.get(token[0], token[0])
+        return json.dumps(token["name"]) if token["name"] else token[0]
 
-    return _RELAXED_TOKEN.sub(replaced, text)
+    strict = _RELAXED_TOKEN.sub(replaced, text)
+    value = parse_answer(strict)
+    if value is not None:
+        return value
+    return parse_literal(_RELAXED_TOKEN.sub(lambda token: _PYTHON_WORDS.get(token[0], token[0]), strict))
 
 
 _OTHER_SCRIPTS = {
@@ -256,20 +253,15 @@ def match_brackets(text: str) -> Brackets:
                 opened.append((bracket, token.start()))
                 open_count[bracket] += 1
             elif bracket in _PARTNER and open_count[_PARTNER[bracket]]:
-                spans.append((_close(_PARTNER[bracket], opened, open_count, unclosed), position))
+                # What is left open inside the pair has no partner.
+                while (last := opened.pop())[0] != _PARTNER[bracket]:
+                    open_count[last[0]] -= 1
+                    unclosed.append(last[1])
+                open_count[last[0]] -= 1
+                spans.append((last[1], position))
             if not (opened and left):
                 break
         else:
             break
     unclosed += [start for _, start in opened]
     return Brackets(sorted(spans), sorted(unclosed))
-
-
-def _close(bracket: str, opened: list[tuple[str, int]], open_count: dict[str, int], unclosed: list[int]) -> int:
-    """Pop the innermost open `bracket` and everything left open inside it; return where it began."""
-    while True:
-        top, start = opened.pop()
-        open_count[top] -= 1
-        if top == bracket:
-            return start
-        unclosed.append(start)

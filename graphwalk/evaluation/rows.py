@@ -47,6 +47,17 @@ def row_shapes(fields: Sequence[str]) -> tuple[Shape, ...]:
     def empty(value: Any) -> Fit | None:
         return Fit([]) if value == [] else None
 
+    def plain_list(value: Any) -> Fit | None:
+        if not isinstance(value, list):
+            return None
+        kept = [item for item in value if isinstance(item, str | int | float) and not _is_placeholder(item)]
+        return _fit([{fields[0]: item} for item in kept[:_MOST_ROWS]], fields, len(kept) < len(value)) if kept else None
+
+    def plain(value: Any) -> Fit | None:
+        quoted = isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
+        fits = isinstance(value, str | int | float) and not quoted and not _is_placeholder(value)
+        return _fit([{fields[0]: value}], fields) if fits else None
+
     def marked(read: Callable[[str, Sequence[str]], MarkedRows | None], stage: str) -> Shape:
         def fit(text: str) -> Fit | None:
             found = read(text, fields)
@@ -54,35 +65,17 @@ def row_shapes(fields: Sequence[str]) -> tuple[Shape, ...]:
 
         return Shape(fit, stage, of_text=True)
 
+    plain_values = (Shape(plain_list, "bare", alone=True), Shape(plain, "bare", alone=True))
     return (
         Shape(rows),
         Shape(row, "bare", joins=True),
         marked(table_rows, "table"),
         marked(boxed_row, "marked"),
         marked(labelled_rows, "marked"),
-        *_plain_value_shapes(fields),
+        *(plain_values if len(fields) == 1 else ()),
         marked(whole_value, "marked"),
         Shape(empty, empty=True),
     )
-
-
-def _plain_value_shapes(fields: Sequence[str]) -> list[Shape]:
-    if len(fields) != 1:
-        return []
-    (field,) = fields
-
-    def plain_list(value: Any) -> Fit | None:
-        if not isinstance(value, list):
-            return None
-        kept = [item for item in value if isinstance(item, str | int | float) and not _is_placeholder(item)]
-        return _fit([{field: item} for item in kept[:_MOST_ROWS]], fields, len(kept) < len(value)) if kept else None
-
-    def plain(value: Any) -> Fit | None:
-        quoted = isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
-        fits = isinstance(value, str | int | float) and not quoted and not _is_placeholder(value)
-        return _fit([{field: value}], fields) if fits else None
-
-    return [Shape(plain_list, "bare", alone=True), Shape(plain, "bare", alone=True)]
 
 
 def _fit(rows: list[Row], fields: Collection[str], lossy: bool = False) -> Fit:
@@ -158,8 +151,8 @@ def compare_rows(
     if answer is None:
         return NOTHING_RIGHT
     given, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
-    if not target:
-        return RowScore(True, 1.0, 1.0, 1.0, 0) if not given else RowScore(False, 0.0, 0.0, 0.0, len(given))
+    if not target and not given:
+        return RowScore(True, 1.0, 1.0, 1.0, 0)
     right = len(given & target)
     if not right:
         return RowScore(False, 0.0, 0.0, 0.0, len(given))
@@ -181,10 +174,8 @@ def unknown_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> 
 
 def missing_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> tuple[str, ...]:
     """Return the requested fields that at least one row of an answer lacks."""
-    lacking: set[str] = set()
-    for row in rows:
-        lacking |= set(fields) - row.keys()
-    return tuple(field for field in fields if field in lacking)
+    held = [row.keys() for row in rows]
+    return tuple(field for field in fields if any(field not in names for names in held))
 
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -200,37 +191,29 @@ _ELLIPSES = frozenset({"", "...", "…", "⋮"})
 
 def table_rows(text: str, fields: Sequence[str]) -> MarkedRows | None:
     """Return the rows of the last Markdown table whose header names all fields."""
-    lines = text.splitlines()
-    tables, read_until = list[MarkedRows](), 0
-    for number in range(1, len(lines)):
-        if number > read_until and _is_rule(lines[number]) and "|" in lines[number - 1]:
-            header = _cells(lines[number - 1])
-            if set(fields) <= set(header):
-                below, read_until = _below(header, lines, number + 1, fields)
-                tables += [below] if below else []
+    lines, number = text.splitlines(), 1
+    tables: list[MarkedRows] = []
+    while number < len(lines):
+        above, rule, number = lines[number - 1], lines[number], number + 1
+        is_rule = "|" in above and "|" in rule and "-" in rule and _RULE.fullmatch(rule)
+        if not is_rule or not set(fields) <= set(header := _cells(above)):
+            continue
+        rows, lossy = list[Row](), False
+        while number < len(lines) and "|" in lines[number]:
+            line = lines[number].strip()
+            row = dict(zip(header, _cells(line), strict=False))
+            whole = all(row.get(field, "") not in _ELLIPSES for field in fields)
+            rows += [row] if whole else []
+            lossy |= not whole or (line.startswith("|") and not line.endswith("|"))
+            number += 1
+        number += 1
+        if rows:
+            tables.append((rows, lossy))
     if not tables:
         return None
     rows, lossy = tables[-1]
     last = {repr(row) for row in rows}
     return rows, lossy or any(repr(row) not in last for earlier, _ in tables for row in earlier)
-
-
-def _is_rule(line: str) -> bool:
-    """Return True for the separator below the header of a table."""
-    return "|" in line and "-" in line and _RULE.fullmatch(line) is not None
-
-
-def _below(header: list[str], lines: list[str], number: int, fields: Sequence[str]) -> tuple[MarkedRows | None, int]:
-    """Return the rows of a table from a line on, and the next line after it."""
-    rows, lossy = list[Row](), False
-    while number < len(lines) and "|" in lines[number]:
-        line = lines[number].strip()
-        row = dict(zip(header, _cells(line), strict=False))
-        whole = all(row.get(field, "") not in _ELLIPSES for field in fields)
-        rows += [row] if whole else []
-        lossy |= not whole or (line.startswith("|") and not line.endswith("|"))
-        number += 1
-    return ((rows, lossy) if rows else None), number
 
 
 def _cells(line: str) -> list[str]:
@@ -278,22 +261,14 @@ def whole_value(text: str, fields: Sequence[str]) -> MarkedRows | None:
     """Return a number, word, code or quoted text that is the whole reply, or a list of bullets of them."""
     if len(fields) != 1:
         return None
-    value = _alone(text)
-    values = list(_bullets(text)) if value is None else [value]
-    return ([{fields[0]: value} for value in values], False) if values and None not in values else None
-
-
-def _alone(text: str) -> str | float | None:
     code = _CODE.fullmatch(text)
     match = _VALUE.fullmatch(code[1] or code[2] if code else text)
-    return _matched(match) if match and (code or not match["word"]) else None
-
-
-def _bullets(text: str) -> Iterator[str | float | None]:
-    for line in text.splitlines():
-        if line.strip():
-            bullet = _BULLET.fullmatch(line)
-            yield _value(bullet["item"]) if bullet else None
+    if match and (code or not match["word"]):
+        values = [_matched(match)]
+    else:
+        bullets = [_BULLET.fullmatch(line) for line in text.splitlines() if line.strip()]
+        values = [_value(bullet["item"]) if bullet else None for bullet in bullets]
+    return ([{fields[0]: value} for value in values], False) if values and None not in values else None
 
 
 def _value(text: str) -> str | float | None:
@@ -303,7 +278,5 @@ def _value(text: str) -> str | float | None:
 
 
 def _matched(match: re.Match[str]) -> str | float | None:
-    if match["number"]:
-        number: str | float | None = parse_answer(match["number"])
-        return match["number"] if number is None else number
-    return match["text"] or match["word"]
+    number: str | float | None = parse_answer(match["number"]) if match["number"] else None
+    return match["number"] or match["text"] or match["word"] if number is None else number

@@ -17,7 +17,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
-from graphwalk.graphs.generate import CYPHER_WORDS, english_words
+from graphwalk.graphs.generate import cypher_words, english_words
 from graphwalk.resources import data_path
 
 _WORD = re.compile(r"[A-Za-z]+(?:[0-9]+[A-Za-z]*)*")
@@ -87,17 +87,16 @@ class ChatSplit:
 def check_disjoint(splits: Sequence[ChatSplit]) -> None:
     """Raise ConfigError if two splits share a chat, a graph or a name. They may share wordings."""
     for one, other in combinations(splits, 2):
+        found = []
         for what, first, second in (("chat", one.digests, other.digests), ("graph", one.graphs, other.graphs)):
             if shared := first.keys() & second.keys():
                 places = min((first[item], second[item]) for item in shared)
-                raise _shares(one, other, f"{counted(len(shared), what)}: {' and '.join(places)}")
+                found.append(f"{counted(len(shared), what)}: {' and '.join(places)}")
         if names := one.names & other.names:
-            raise _shares(one, other, f"{counted(len(names), 'name')}: {', '.join(sorted(names)[:5])}")
-
-
-def _shares(one: ChatSplit, other: ChatSplit, what: str) -> ConfigError:
-    hint = "make them with different seeds, and of questions one with `names: train`, the other with `names: held_out`"
-    return ConfigError(f"{one.name} and {other.name} share {what}", hint=hint)
+            found.append(f"{counted(len(names), 'name')}: {', '.join(sorted(names)[:5])}")
+        if found:
+            hint = "use different seeds; for questions `names: train` in one and `names: held_out` in the other"
+            raise ConfigError(f"{one.name} and {other.name} share {found[0]}", hint=hint)
 
 
 def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
@@ -115,7 +114,8 @@ def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
                 messages = chat["messages"]
                 split.add(messages, chat["graph_digest"], place)
                 split.names |= _names(messages)
-                split.wordings.add(_wording(messages))
+                asked = next((message["content"] for message in messages if message["role"] == "user"), "")
+                split.wordings.add(" ".join(_VALUE.sub("_", asked).split()))
             except (KeyError, TypeError, AttributeError) as error:
                 raise ConfigError(f"{place}: not a trace: {error}", hint="graphwalk export traces") from error
         splits.append(split)
@@ -141,28 +141,21 @@ def _names(messages: Sequence[dict[str, Any]]) -> set[str]:
         calls = message.get("tool_calls") or ()
         text += "".join(f" {json.dumps(call['function']['arguments'], ensure_ascii=False)}" for call in calls)
         found.update(word.lower() for word in _WORD.findall(text.replace("\\n", " ")) if len(word) >= _SHORTEST)
-    return {word for word in found if word not in _own_words() and not _inflected(word)}
-
-
-def _inflected(word: str) -> bool:
-    """Return True for a form that the dictionary lacks; names end so too rarely to hide a shared pool."""
-    return any(word.endswith(end) and word.removesuffix(end) in english_words() for end in ("s", "ed", "ing", "ly"))
+    return found - _own_words()
 
 
 @cache
 def _own_words() -> frozenset[str]:
-    """Return the words of English, of Cypher, and of GraphWalk's data files."""
+    """Return the words of English with their inflected forms, of Cypher, and of GraphWalk's data files.
+
+    Names end like an inflected form too rarely to hide a shared pool.
+    """
     texts = [
         path.read_text(encoding="utf-8")
         for folder in ("templates", "tools")
         for path in data_path(folder).rglob("*")
         if path.suffix in (".yaml", ".j2")
     ]
-    return (
-        english_words() | CYPHER_WORDS | _OF_SCHEMAS | {word.lower() for text in texts for word in _WORD.findall(text)}
-    )
-
-
-def _wording(messages: Sequence[dict[str, Any]]) -> str:
-    asked = next((message["content"] for message in messages if message["role"] == "user"), "")
-    return " ".join(_VALUE.sub("_", asked).split())
+    inflected = {word + end for word in english_words() for end in ("s", "ed", "ing", "ly")}
+    of_files = {word.lower() for text in texts for word in _WORD.findall(text)}
+    return english_words() | inflected | cypher_words() | _OF_SCHEMAS | of_files

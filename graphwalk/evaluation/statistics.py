@@ -63,10 +63,9 @@ class Estimate:
 
     def scaled(self, factor: float) -> "Estimate":
         """Return the estimate in another unit, for example percent; `factor` is positive."""
-        value, low, high, error = (
-            part if part is None else part * factor for part in (self.value, self.low, self.high, self.error)
-        )
-        return replace(self, value=value, low=low, high=high, error=error)
+        names = ("value", "low", "high", "error")
+        scaled = {name: part * factor for name in names if (part := getattr(self, name)) is not None}
+        return replace(self, **scaled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,13 +245,9 @@ def _log_rising(start: Table, steps: Table) -> Table:
 def _estimates(found: _Clustered, low: Table, high: Table, flat: NDArray[np.bool_]) -> Iterator[Estimate]:
     columns = (flat, found.n, found.clusters, found.mean, low, high, found.error, found.df)
     for is_flat, n, clusters, mean, *spread in zip(*(column.tolist() for column in columns), strict=True):
-        reason = ""
-        if n == 0:
-            reason = "nothing is known"
-        elif clusters < 2:
-            reason = "all tasks are on one graph"
-        elif is_flat:
-            reason = "all graphs have the same mean"
+        reason = "all graphs have the same mean" if is_flat else ""
+        if clusters < 2:
+            reason = "all tasks are on one graph" if n else "nothing is known"
         bottom, top, error, df = [None] * 4 if reason else spread
         yield Estimate(mean if n else None, bottom, top, error, n, clusters, df, reason)
 
@@ -279,16 +274,13 @@ def compare(first: Outcomes, second: Outcomes, *, seed: int) -> list[Comparison]
     differences = paired(first, second)
     better, worse = (differences.values > 0).sum(axis=0).tolist(), (differences.values < 0).sum(axis=0).tolist()
     columns = zip(estimate_means(differences), sign_flips(differences, seed=seed), better, worse, strict=True)
-    return [
-        Comparison(e, _t_p_value(e), flips, more, less, e.n - more - less, mcnemar_exact(more, less))
-        for e, flips, more, less in columns
-    ]
-
-
-def _t_p_value(difference: Estimate) -> float | None:
-    if difference.value is None or difference.df is None or not difference.error:
-        return None
-    return float(2 * stdtr(difference.df, -abs(difference.value / difference.error)))
+    compared = []
+    for e, flips, more, less in columns:
+        p_value = None
+        if e.value is not None and e.df is not None and e.error:
+            p_value = float(2 * stdtr(e.df, -abs(e.value / e.error)))
+        compared.append(Comparison(e, p_value, flips, more, less, e.n - more - less, mcnemar_exact(more, less)))
+    return compared
 
 
 def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[SignFlips]:
@@ -305,7 +297,7 @@ def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[
     observed = np.abs(totals.sum(axis=0))
     slack = 1e-9 * np.abs(totals).sum(axis=0)
     beyond, equal, tried = (0.0, 0.0, 0) if exact else (0.0, 1.0, 1)
-    for signs in _all_signs(groups) if exact else _drawn_signs(groups, seed, draws):
+    for signs in _signs(groups, seed, None if exact else draws):
         for_all = np.abs(signs @ totals)
         further = (for_all > observed + slack).sum(axis=0)
         beyond, equal = beyond + further, equal + (for_all >= observed - slack).sum(axis=0) - further
@@ -314,13 +306,12 @@ def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[
     return [SignFlips((b + e) / tried, (b + e / 2) / tried, c, None if exact else draws) for b, e, c in columns]
 
 
-def _all_signs(groups: int) -> Iterator[Table]:
-    """Yield every assignment of +1 and -1 up to a turn of all signs; shape (2^(groups-1), groups)."""
-    numbers = np.arange(2 ** max(groups - 1, 0))
-    yield np.where((numbers[:, None] >> np.arange(groups)) & 1, -1.0, 1.0)
-
-
-def _drawn_signs(groups: int, seed: int, draws: int) -> Iterator[Table]:
+def _signs(groups: int, seed: int, draws: int | None) -> Iterator[Table]:
+    """Yield assignments of +1 and -1, shape (rows, groups): `draws` random ones, or all up to a turn of all signs."""
+    if draws is None:
+        numbers = np.arange(2 ** max(groups - 1, 0))
+        yield np.where((numbers[:, None] >> np.arange(groups)) & 1, -1.0, 1.0)
+        return
     random = generator(seed, "sign-flips", groups)
     rows = max(1, min(draws, _BLOCK // groups))
     for begin in range(0, draws, rows):
@@ -334,12 +325,11 @@ def mcnemar_exact(first_only: int, second_only: int) -> float:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values for their number by S. Holm's step-down method (1979); the order is kept."""
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = highest
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.arange(len(p_values), 0, -1) * np.asarray(p_values, dtype=np.float64)[order]
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
+    return adjusted.tolist()
 
 
 def pass_rates(right: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Hashable], k: int) -> PassRates:

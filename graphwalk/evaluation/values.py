@@ -45,9 +45,8 @@ def parse_literal(text: str) -> Any:
 
     Numbers are read as by `parse_answer`.
     """
-    if len(text) > LONGEST_LITERAL or not _LITERAL_START.match(text) or _nesting(text) > _LITERAL_DEPTH:
-        return None
-    if _lacks_comma(text):
+    readable = len(text) <= LONGEST_LITERAL and _LITERAL_START.match(text)
+    if not readable or _nesting(text) > _LITERAL_DEPTH or _lacks_comma(text):
         return None
     try:
         with warnings.catch_warnings():
@@ -66,7 +65,8 @@ def normalise(value: Any) -> Hashable:
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, float):
-        return _rounded(value)
+        # 3.0 equals 3, and has its hash
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else str(value)
     if value is None or isinstance(value, str | int):
         return value
     return ("json", json.dumps(value, sort_keys=True, default=repr))
@@ -86,12 +86,6 @@ def value_forms(value: Any) -> Iterator[Any]:
             yield number
 
 
-def _rounded(number: float) -> Hashable:
-    if not math.isfinite(number):
-        return str(number)
-    return float(f"{number:.{_DIGITS}g}")  # 3.0 equals 3, and has its hash
-
-
 def _integer(digits: str) -> int | str:
     return int(digits) if len(digits) <= _MOST_DIGITS else digits
 
@@ -99,10 +93,6 @@ def _integer(digits: str) -> int | str:
 def _float(digits: str) -> float | str:
     number = float(digits)
     return number if math.isfinite(number) else digits
-
-
-def _integer_as_written(digits: str) -> int | str:
-    return digits if digits == "-0" else _integer(digits)
 
 
 def _float_as_written(digits: str) -> float | str:
@@ -117,7 +107,11 @@ def _number_as_written(token: re.Match[str]) -> str:
 
 
 _DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_float)
-_ANSWER_DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer_as_written, parse_float=_float_as_written)
+_ANSWER_DECODER = json.JSONDecoder(
+    parse_constant=str,
+    parse_int=lambda digits: digits if digits == "-0" else _integer(digits),
+    parse_float=_float_as_written,
+)
 
 
 def _depth_within(value: Any, most: int) -> bool:

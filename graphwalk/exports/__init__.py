@@ -1,1 +1,1 @@
-"""Export of runs to formats of other programs; one module per format, listed in `registry.py`."""
+"""Export of runs to formats of other programs, listed in `registry.py`."""

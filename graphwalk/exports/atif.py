@@ -5,9 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphwalk.exports.episodes import Episodes, calls_of, is_language_model, read_arguments, without_none, write_files
+from graphwalk.exports.episodes import (
+    Episodes,
+    calls_of,
+    is_language_model,
+    outcome_of,
+    read_arguments,
+    without_none,
+    write_files,
+)
 from graphwalk.runs.result import Result
-from graphwalk.types.chat import Message, ToolCall, Usage
+from graphwalk.types.chat import ToolCall, Usage
 from graphwalk.types.episode import ToolResult, Turn
 
 VERSION = "ATIF-v1.8"
@@ -21,11 +29,8 @@ def export_atif(episodes: Episodes, out: Path) -> None:
     each.
     """
     suffix, indent = (".json", 1) if episodes.per_episode else (".jsonl", None)
-
-    def text(result: Result) -> list[str]:
-        return [json.dumps(trajectory(result, episodes.manifest), indent=indent), "\n"]
-
-    write_files(episodes, out, suffix, text)
+    manifest = episodes.manifest
+    write_files(episodes, out, suffix, lambda result: [json.dumps(trajectory(result, manifest), indent=indent), "\n"])
 
 
 def trajectory(result: Result, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -44,27 +49,21 @@ def trajectory(result: Result, manifest: dict[str, Any]) -> dict[str, Any]:
             **key._asdict(),
             "suite": manifest["config"]["suite"]["name"],
             "template": result.task.get("template"),
-            "exit_status": str(result.exit_status),
+            **outcome_of(result),
             "error": result.trajectory.error,
-            "answer": result.answer,
-            "target": result.task.get("gold"),
-            "score": result.score,
         },
     }
 
 
 def _steps(result: Result) -> Iterator[dict[str, Any]]:
     asked = is_language_model(result.key.model)
-    yield from map(_prompt_step, result.trajectory.prompt)
+    for message in result.trajectory.prompt:
+        copied = {"is_copied_context": True} if message.role == "assistant" else {}
+        yield {"source": _SOURCES[message.role], "message": message.content or "", **copied}
     for turn in result.trajectory.turns:
         yield _agent_step(turn, asked)
         if turn.next_user is not None:
             yield {"source": "user", "message": turn.next_user}
-
-
-def _prompt_step(message: Message) -> dict[str, Any]:
-    step: dict[str, Any] = {"source": _SOURCES[message.role], "message": message.content or ""}
-    return {**step, "is_copied_context": True} if message.role == "assistant" else step
 
 
 def _agent_step(turn: Turn, asked: bool) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from graphwalk.files import make_folder, new_file, write_whole
 from graphwalk.runs.listing import heads
 from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ToolResult, Turn
@@ -59,7 +58,7 @@ class Episodes:
 
     @cached_property
     def suite(self) -> Suite[Any, Any]:
-        return suite_named(self.manifest["config"]["suite"]["name"])
+        return self.folder.suite
 
     @cached_property
     def keys(self) -> dict[EpisodeKey, int]:
@@ -123,15 +122,23 @@ def read_arguments(call: ToolCall) -> tuple[dict[str, Any], str | None]:
     return whole(arguments), None
 
 
+def outcome_of(result: Result) -> dict[str, Any]:
+    return {
+        "exit_status": str(result.exit_status),
+        "answer": result.answer,
+        "target": result.task.get("gold"),
+        "score": result.score,
+    }
+
+
 def is_language_model(name: str) -> bool:
     return not name.startswith(("scripted/", "human/", "replay/"))
 
 
 def file_name(*words: str, ending: str) -> str:
     """Return a file name for these words; other words give another name."""
-    said = "\x1f".join(words)
     plain = _UNSAFE.sub("-", "_".join(words)).strip("-.")[:_LONGEST_NAME]
-    digest = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:8]
+    digest = hashlib.sha256("\x1f".join(words).encode("utf-8", "replace")).hexdigest()[:8]
     return f"{plain}-{digest}{ending}"
 
 

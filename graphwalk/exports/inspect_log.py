@@ -21,11 +21,10 @@ from graphwalk.exports.episodes import (
 )
 from graphwalk.files import new_file
 from graphwalk.runs.listing import listed
-from graphwalk.runs.result import EpisodeKey, Result
-from graphwalk.types.chat import Message, ToolCall, Usage
-from graphwalk.types.episode import ToolResult, Turn
+from graphwalk.runs.result import Result
+from graphwalk.types.chat import ToolCall, Usage
 
-_SAMPLE_MEASURES = ("f1", "precision", "recall")
+_MEASURES = ("correct", "f1", "precision", "recall")
 _STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 _NOT_UNDERSTOOD = ("bad_json", "bad_arguments")
 _SUMMARY = (
@@ -40,7 +39,7 @@ def sample_of(result: Result) -> dict[str, Any]:
     """Return an episode in the fields of inspect_ai's `EvalSample`."""
     messages = [_message(one, result, number) for number, one in enumerate(messages_of(result))]
     usage = _usage(result.usage)
-    end = result.trajectory.turns[-1] if result.trajectory.turns else None
+    failure = f"{result.exit_status}: {result.trajectory.error or ''}" if result.exit_status.infrastructure else None
     return without_none(
         {
             "id": result.key.task_id,
@@ -48,14 +47,14 @@ def sample_of(result: Result) -> dict[str, Any]:
             "input": messages[: len(result.trajectory.prompt)] or result.task.get("question", ""),
             "target": _text(result.task.get("gold")),
             "messages": messages,
-            "output": {"model": result.key.model, "choices": _choices(messages, end), "usage": usage},
+            "output": {"model": result.key.model, "choices": _choices(messages, result), "usage": usage},
             "scores": _scores(result),
             "metadata": _metadata(result),
             "model_usage": {result.key.model: usage} if usage and is_language_model(result.key.model) else {},
             "total_time": result.seconds,
             "working_time": result.seconds,
             "uuid": hashlib.sha256(result.key.text.encode("utf-8", "replace")).hexdigest()[:22],
-            "error": _error(result),
+            "error": {"message": failure, "traceback": "", "traceback_ansi": ""} if failure else None,
             "turn_count": len(result.trajectory.turns),
         }
     )
@@ -75,20 +74,18 @@ def _message(one: EpisodeMessage, result: Result, number: int) -> dict[str, Any]
     message, turn, found = one
     wire: dict[str, Any] = {"id": str(number), "role": message.role, "content": message.content or ""}
     if message.role == "assistant":
-        wire["content"] = _content(message)
+        if message.reasoning:
+            text = [{"type": "text", "text": message.content}] if message.content else []
+            wire["content"] = [{"type": "reasoning", "reasoning": message.reasoning}, *text]
         calls = calls_of(turn) if turn is not None else list(message.tool_calls)
         made = {"model": result.key.model, "source": "generate"} if turn is not None else {}
         return wire | made | ({"tool_calls": [_call(call) for call in calls]} if calls else {})
     if message.role == "tool" and found is not None:
-        return wire | _outcome(found)
+        wire |= {"tool_call_id": found.call.id, "function": found.call.name}
+        if found.error is not None:
+            kind = "parsing" if found.error in _NOT_UNDERSTOOD else "unknown"
+            wire["error"] = {"type": kind, "message": f"{found.error}: {found.content}"}
     return wire
-
-
-def _content(message: Message) -> Any:
-    if not message.reasoning:
-        return message.content or ""
-    text = [{"type": "text", "text": message.content}] if message.content else []
-    return [{"type": "reasoning", "reasoning": message.reasoning}, *text]
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
@@ -97,19 +94,12 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return wire if wrong is None else {**wire, "parse_error": f"{wrong}\n\n{call.arguments}"}
 
 
-def _outcome(found: ToolResult) -> dict[str, Any]:
-    wire: dict[str, Any] = {"tool_call_id": found.call.id, "function": found.call.name}
-    if found.error is not None:
-        kind = "parsing" if found.error in _NOT_UNDERSTOOD else "unknown"
-        wire["error"] = {"type": kind, "message": f"{found.error}: {found.content}"}
-    return wire
-
-
-def _choices(messages: list[dict[str, Any]], end: Turn | None) -> list[dict[str, Any]]:
+def _choices(messages: list[dict[str, Any]], result: Result) -> list[dict[str, Any]]:
     replies = [message for message in messages if message["role"] == "assistant"]
-    if end is None or not replies:
+    if not result.trajectory.turns or not replies:
         return []
-    return [{"message": replies[-1], "stop_reason": _STOPS.get(end.finish_reason, "unknown")}]
+    stop = result.trajectory.turns[-1].finish_reason
+    return [{"message": replies[-1], "stop_reason": _STOPS.get(stop, "unknown")}]
 
 
 def _scores(result: Result) -> dict[str, Any] | None:
@@ -118,10 +108,8 @@ def _scores(result: Result) -> dict[str, Any] | None:
     if score is None or score.get("correct") is None:
         return None
     first = {"value": "C" if score["correct"] else "I", "answer": _text(result.answer), "metadata": score}
-    return {
-        "correct": first,
-        **{name: {"value": score[name]} for name in _SAMPLE_MEASURES if score.get(name) is not None},
-    }
+    others = {name: {"value": score[name]} for name in _MEASURES[1:] if score.get(name) is not None}
+    return {"correct": first, **others}
 
 
 def _metadata(result: Result) -> dict[str, Any]:
@@ -136,13 +124,6 @@ def _metadata(result: Result) -> dict[str, Any]:
         "reference_calls": task.get("reference_calls"),
         "graph": result.graph,
     }
-
-
-def _error(result: Result) -> dict[str, str] | None:
-    if not result.exit_status.infrastructure:
-        return None
-    text = f"{result.exit_status}: {result.trajectory.error or ''}"
-    return {"message": text, "traceback": "", "traceback_ansi": ""}
 
 
 def _usage(usage: Usage) -> dict[str, Any] | None:
@@ -162,10 +143,6 @@ def _usage(usage: Usage) -> dict[str, Any] | None:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-_SCHEMA = 2
-_MEASURES = ("correct", "f1", "precision", "recall")
 
 
 def export_inspect(episodes: Episodes, out: Path) -> None:
@@ -217,7 +194,7 @@ class _Log:
         self._write("summaries.json", self._summaries)
         number, manifest = len(self._summaries), self._episodes.manifest
         header = {
-            "version": _SCHEMA,
+            "version": 2,
             "status": "success" if listed(self._episodes.folder).state == "finished" else "cancelled",
             "eval": self._spec(),
             "plan": {"name": "plan", "steps": [{"solver": self._setting, "params": {}}], "config": {}},
@@ -234,6 +211,7 @@ class _Log:
     def _spec(self) -> dict[str, Any]:
         manifest = self._episodes.manifest
         keys = [key for key in self._episodes.keys if (key.model, key.setting) == (self._model, self._setting)]
+        ids = list(dict.fromkeys(key.task_id for key in keys))
         config = manifest["config"]
         return {
             "eval_id": "-".join([manifest["run_id"], file_name(self._model, self._setting, ending="")]),
@@ -243,7 +221,12 @@ class _Log:
             "task_id": f"{manifest['name']}-{self._setting}",
             "task_version": 0,
             "tags": list(config.get("tags", ())) or None,
-            "dataset": _dataset(config["suite"]["name"], keys),
+            "dataset": {
+                "name": config["suite"]["name"],
+                "samples": len(ids),
+                "sample_ids": ids,
+                "shuffled": False,
+            },
             "model": self._model,
             "model_generate_config": {},
             "config": {"epochs": max(key.repeat for key in keys) + 1},
@@ -254,30 +237,17 @@ class _Log:
         }
 
     def _results(self) -> list[dict[str, Any]]:
-        number = len(self._summaries)
-        return [
-            {
-                "name": name,
-                "scorer": name,
-                "scored_samples": len(values),
-                "unscored_samples": number - len(values),
-                "metrics": {_metric(name): {"name": _metric(name), "value": sum(values) / len(values)}},
-            }
-            for name, values in self._scores.items()
-            if values
-        ]
+        results = []
+        for name, values in self._scores.items():
+            if values:
+                metric = "accuracy" if name == "correct" else "mean"
+                metrics = {metric: {"name": metric, "value": sum(values) / len(values)}}
+                counts = {"scored_samples": len(values), "unscored_samples": len(self._summaries) - len(values)}
+                results.append({"name": name, "scorer": name, **counts, "metrics": metrics})
+        return results
 
     def _write(self, name: str, value: Any) -> None:
         # The same run gives the same bytes: no time of today is in the file.
         entry = ZipInfo(name)
         entry.compress_type = ZIP_DEFLATED
         self._zip.writestr(entry, json.dumps(value))
-
-
-def _metric(name: str) -> str:
-    return "accuracy" if name == "correct" else "mean"
-
-
-def _dataset(name: str, keys: list[EpisodeKey]) -> dict[str, Any]:
-    ids = list(dict.fromkeys(key.task_id for key in keys))
-    return {"name": name, "samples": len(ids), "sample_ids": ids, "shuffled": False}

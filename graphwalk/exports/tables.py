@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,26 +17,27 @@ from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]
 
-TABLES = ("episodes", "calls")
 _OF_CALL = (
     *("task_id", "model", "setting", "repeat", "turn", "call", "tool", "arguments", "error", "rows", "seconds"),
     "result",
 )
 _LARGEST = 2**63
+_ROWS = 1000
+"""Rows that are held in memory."""
 
 
 def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRow]]:
     """Return the rows of an episode in each table. `turn` and `call` count from 1; `arguments` is the model's text."""
     calls = [
-        dict(zip(_OF_CALL, (*result.key, turn, place, *_call(found)), strict=True))
+        {
+            **result.key._asdict(),
+            **{"turn": turn, "call": place, "tool": found.call.name, "arguments": found.call.arguments},
+            **{"error": found.error, "rows": found.rows, "seconds": found.seconds, "result": found.content},
+        }
         for turn, replied in enumerate(result.trajectory.turns, 1)
         for place, found in enumerate(replied.results, 1)
     ]
     return {"episodes": [episode_row(result, score_type)], "calls": calls}
-
-
-def _call(found: Any) -> tuple[Any, ...]:
-    return (found.call.name, found.call.arguments, found.error, found.rows, found.seconds, found.content)
 
 
 def columns_of(episodes: Episodes) -> dict[str, dict[str, type]]:
@@ -69,36 +70,41 @@ def cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
+Write: TypeAlias = Callable[[list[FlatRow]], object]
+"""Adds rows to a table."""
+
+
+def _export(
+    episodes: Episodes, out: Path, open_table: Callable[[ExitStack, Path, Mapping[str, type]], Write], suffix: str
+) -> None:
+    folder, tables = new_folder(out), columns_of(episodes)
+    with ExitStack() as stack:
+        write = {name: open_table(stack, folder / f"{name}{suffix}", columns) for name, columns in tables.items()}
+        for result in episodes:
+            for table, rows in rows_of(result, episodes.suite.score_type).items():
+                write[table](rows)
+
+
 def export_csv(episodes: Episodes, out: Path) -> None:
     """Write episodes.csv and calls.csv into a new folder.
 
     They have a row per episode, and one per call. An apostrophe precedes texts that a spreadsheet would execute.
     """
-    folder, tables = new_folder(out), columns_of(episodes)
-    with ExitStack() as stack:
-        writers = {}
-        for table, columns in tables.items():
-            file = stack.enter_context(new_file(folder / f"{table}.csv"))
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-            stack.callback(text.detach)
-            writers[table] = csv.writer(text, lineterminator="\n")
-            writers[table].writerow(columns)
-        for result in episodes:
-            for table, rows in rows_of(result, episodes.suite.score_type).items():
-                writers[table].writerows([_csv_text(row.get(name)) for name in tables[table]] for row in rows)
+    _export(episodes, out, _csv_table, ".csv")
+
+
+def _csv_table(stack: ExitStack, path: Path, columns: Mapping[str, type]) -> Write:
+    file = io.TextIOWrapper(stack.enter_context(new_file(path)), encoding="utf-8", newline="", write_through=True)
+    stack.callback(file.detach)
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    return lambda rows: writer.writerows([_csv_text(row.get(name)) for name in columns] for row in rows)
 
 
 def _csv_text(value: Any) -> Any:
     plain = cell(value)
-    if not isinstance(plain, str):
-        return plain
     # Some programs end a text at a NUL, some refuse the file.
-    plain = plain.replace("\0", "\\x00")
-    return escape_formula(plain)
-
-
-_ROWS = 1000
-"""Rows that are held in memory."""
+    return escape_formula(plain.replace("\0", "\\x00")) if isinstance(plain, str) else plain
 
 
 def export_parquet(episodes: Episodes, out: Path) -> None:
@@ -108,38 +114,29 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
     'graphwalk-agents[parquet]'
     """
     check_pyarrow()
-    folder, tables = new_folder(out), columns_of(episodes)
-    with ExitStack() as stack:
-        writers = {table: _Table(stack, folder / f"{table}.parquet", columns) for table, columns in tables.items()}
-        for result in episodes:
-            for table, rows in rows_of(result, episodes.suite.score_type).items():
-                writers[table].add(rows)
-        for writer in writers.values():
-            writer.flush()
+    _export(episodes, out, _parquet_table, ".parquet")
 
 
-class _Table:
-    """One file while it is written, a group of rows after the other."""
+def _parquet_table(stack: ExitStack, path: Path, columns: Mapping[str, type]) -> Write:
+    """Open a table that is written in groups of rows."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
 
-    def __init__(self, stack: ExitStack, path: Path, columns: dict[str, type]) -> None:
-        from pyarrow.parquet import ParquetWriter
+    schema, held = arrow_schema(columns), list[FlatRow]()
+    writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema))
 
-        self._columns, self._rows = columns, list[FlatRow]()
-        self._schema = arrow_schema(columns)
-        self._writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), self._schema))
+    def typed(value: Any, kind: type) -> Any:
+        return None if value is None else kind(cell(value))
 
-    def add(self, rows: list[FlatRow]) -> None:
-        self._rows += rows
-        if len(self._rows) >= _ROWS:
-            self.flush()
+    def flush() -> None:
+        table = {name: [typed(row.get(name), kind) for row in held] for name, kind in columns.items()}
+        writer.write_table(pyarrow.table(table, schema))
+        held.clear()
 
-    def flush(self) -> None:
-        import pyarrow
+    def add(rows: list[FlatRow]) -> None:
+        held.extend(rows)
+        if len(held) >= _ROWS:
+            flush()
 
-        table = {name: [_typed(row.get(name), kind) for row in self._rows] for name, kind in self._columns.items()}
-        self._writer.write_table(pyarrow.table(table, self._schema))
-        self._rows.clear()
-
-
-def _typed(value: Any, kind: type) -> Any:
-    return None if value is None else kind(cell(value))
+    stack.callback(flush)
+    return add

@@ -61,7 +61,7 @@ class Budget:
         while True:
             self.check()
             expected = usage() if self.limited else Usage()
-            if not self.limited or not self._held or self._has_room(self.used + sum(self._held, expected)):
+            if not self._held or self._has_room(self.used + sum(self._held, expected)):
                 break
             await self._freed.wait()
         self._held.append(expected)
@@ -85,10 +85,9 @@ def charged_usage(
     Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
     without them a budget would never end. Hidden reasoning cannot be estimated.
     """
-    usage = reply.usage
+    usage, said = reply.usage, reply.message
     if not usage.input_tokens:
         usage = replace(usage, input_tokens=pessimistic_input(messages, tools, model), estimated=True)
-    said = reply.message
     if not usage.output_tokens and (said.content or said.tool_calls or usage.estimated):
         usage = replace(usage, output_tokens=_pessimistic(count_messages((said,), model)), estimated=True)
     return usage if price is None else replace(usage, cost=cost_of(usage, price))

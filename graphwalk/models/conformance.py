@@ -8,9 +8,9 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, Literal
 
 import yaml
@@ -18,7 +18,7 @@ import yaml
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import FORMAT as LANGCHAIN
-from graphwalk.models.reply_fields import mapping, sequence
+from graphwalk.models.provider_replies import mapping, sequence
 from graphwalk.resources import data_path
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
@@ -42,14 +42,12 @@ class Capability:
 async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capability]:
     """Check all capabilities in order, each with a timeout of `seconds`. Stop if the first check gets no reply."""
     found: list[Capability] = []
-    for name, check in _CHECKS.items():
+    for name, check in zip(CAPABILITIES, _CHECKS, strict=True):
         started = time.perf_counter()
-        status: Status = "failed"
-        replied = False
+        status: Status | None = None
         try:
             async with asyncio.timeout(seconds):
                 status, detail = await check(model)
-            replied = True
         except TimeoutError:
             detail = f"no reply within {seconds:g} s"
         except ModelError as error:
@@ -57,8 +55,8 @@ async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capabilit
         except Exception as error:
             # The interface allows only ModelError; other exceptions are what this test looks for.
             detail = f"raised {type(error).__name__} instead of ModelError: {error}"
-        found.append(Capability(name, status, detail[:_LONGEST_DETAIL], time.perf_counter() - started))
-        if not replied and len(found) == 1:
+        found.append(Capability(name, status or "failed", detail[:_LONGEST_DETAIL], time.perf_counter() - started))
+        if status is None and len(found) == 1:
             break
     return found
 
@@ -174,7 +172,7 @@ async def _long_context(model: Model) -> Finding:
         raise
 
 
-async def _options(model: Model) -> Finding:
+async def _temperature_and_seed(model: Model) -> Finding:
     return _has_text(await _ask(model, _words()["options"], options=CallOptions(temperature=0.0, seed=1)))
 
 
@@ -193,32 +191,10 @@ async def _errors(model: Model) -> Finding:
     return "absent", "a senseless option was accepted"
 
 
-_CHECKS: dict[str, Callable[[Model], Awaitable[Finding]]] = {
-    "plain_text": _plain_text,
-    "system_prompt": _system_prompt,
-    "tool_call": _tool_call,
-    "parallel_tool_calls": _parallel_tool_calls,
-    "one_call_at_a_time": _one_call_at_a_time,
-    "tool_result": _tool_result,
-    "usage": _usage,
-    "reasoning": _reasoning,
-    "reasoning_state": _reasoning_state,
-    "unicode": _unicode,
-    "hostile_text": _hostile_text,
-    "long_context": _long_context,
-    "temperature_and_seed": _options,
-    "output_limit": _output_limit,
-    "errors": _errors,
-}
-CAPABILITIES = tuple(_CHECKS)
-"""Names of the checks, in order."""
-
-
-@lru_cache(maxsize=1)
+@cache
 def _words() -> dict[str, Any]:
     text = (data_path("templates") / "prompts" / "conformance.yaml").read_text(encoding="utf-8")
-    words: dict[str, Any] = yaml.safe_load(text)
-    return words
+    return yaml.safe_load(text)  # type: ignore[no-any-return]
 
 
 def _tool() -> ToolSpec:
@@ -258,3 +234,11 @@ def _well_formed(calls: Sequence[ToolCall]) -> Finding:
     except (ValueError, TypeError):
         good = False
     return ("ok" if good else "failed"), written
+
+
+_CHECKS = (
+    _plain_text, _system_prompt, _tool_call, _parallel_tool_calls, _one_call_at_a_time, _tool_result, _usage,
+    _reasoning, _reasoning_state, _unicode, _hostile_text, _long_context, _temperature_and_seed, _output_limit, _errors,
+)  # fmt: skip
+CAPABILITIES = tuple(check.__name__.removeprefix("_") for check in _CHECKS)
+"""Names of the checks, in order."""

@@ -42,7 +42,9 @@ class HumanPlayer:
             if message.role != "assistant":
                 await self._show(f"{message.content or ''}\n")
         self._shown = len(messages)
-        self._offer(tools)
+        if isinstance(self._read, PromptReader):
+            names = [name for tool in tools for name in (tool.name, *tool.parameters["properties"])]
+            self._read.offer([*names, "answer", "tools", "help", "quit"])
         while True:
             prose("TOOL name=value …, answer …, tools, help or quit?" if tools else "Your answer?")
             line = await self._read()
@@ -69,30 +71,22 @@ class HumanPlayer:
                 return
             data(page)
 
-    def _offer(self, tools: Sequence[ToolSpec]) -> None:
-        if isinstance(self._read, PromptReader):
-            names = [name for tool in tools for name in (tool.name, *tool.parameters["properties"])]
-            self._read.offer([*names, "answer", "tools", "help", "quit"])
-
     def _move(self, line: str, tools: Sequence[ToolSpec]) -> Reply | None:
         first, _, rest = line.partition(" ")
         if first == "answer" or (line and not tools):
             return self._say(rest if first == "answer" else line)
         tool = next((tool for tool in tools if tool.name == first), None)
         if tool is not None:
-            return self._call(tool, rest)
+            arguments = rest if rest.lstrip().startswith("{") else json.dumps(_arguments(rest, tool))
+            self._calls += 1
+            call = ToolCall(f"call_{self._calls}", tool.name, arguments)
+            return Reply(Message("assistant", tool_calls=(call,)), finish_reason="tool_calls", model=self.name)
         if first == "tools":
             prose("\n".join(f"{tool.name}\n{tool.description}\n" for tool in tools))
         else:
             example = f"{tools[0].name} " + " ".join(f"{name}=…" for name in tools[0].parameters["properties"])
             data(_HELP.format(example=example))
         return None
-
-    def _call(self, tool: ToolSpec, text: str) -> Reply:
-        arguments = text if text.lstrip().startswith("{") else json.dumps(_arguments(text, tool))
-        self._calls += 1
-        call = ToolCall(f"call_{self._calls}", tool.name, arguments)
-        return Reply(Message("assistant", tool_calls=(call,)), finish_reason="tool_calls", model=self.name)
 
     def _say(self, text: str) -> Reply:
         return Reply(Message("assistant", text), finish_reason="stop", model=self.name)
@@ -138,16 +132,15 @@ class LineReader:
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> None:
         rest = b""
-        # Not a file object: its lock, held by this thread, would keep the interpreter from ending.
-        while block := os.read(self._descriptor, 4096):
-            *whole, rest = (rest + block).split(b"\n")
-            self._pass_on(loop, [line.decode("utf-8", "replace") for line in whole])
-        self._pass_on(loop, [*([rest.decode("utf-8", "replace")] if rest else []), None])
-
-    def _pass_on(self, loop: asyncio.AbstractEventLoop, lines: list[str | None]) -> None:
-        with suppress(RuntimeError):  # the game is over
-            for line in lines:
-                loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        with suppress(RuntimeError):  # the game is over, and its event loop is closed
+            # Not a file object: its lock, held by this thread, would keep the interpreter from ending.
+            while block := os.read(self._descriptor, 4096):
+                *whole, rest = (rest + block).split(b"\n")
+                for line in whole:
+                    loop.call_soon_threadsafe(self._lines.put_nowait, line.decode("utf-8", "replace"))
+            if rest:
+                loop.call_soon_threadsafe(self._lines.put_nowait, rest.decode("utf-8", "replace"))
+            loop.call_soon_threadsafe(self._lines.put_nowait, None)
 
 
 class PromptReader:

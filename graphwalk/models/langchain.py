@@ -12,12 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.failures import status_error
-from graphwalk.models.reply_fields import (
+from graphwalk.models.provider_replies import (
     count,
     mapping,
     sendable_arguments,
     sendable_name,
+    status_error,
     text,
     tool_calls,
     without_surrogates,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 FORMAT = "langchain"
 OURS = "graphwalk"
 """Our key in `additional_kwargs` of LangChain messages."""
-_KEY = (re.compile(r"\b[A-Z][A-Z0-9_]*_API_(?:KEY|TOKEN)\b"), re.compile(r"\b[a-z0-9]+_api_(?:key|token)\b"))
-"""The variable or field of a missing key, in an error message."""
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_API_(?:KEY|TOKEN)\b")
+_FIELD = re.compile(r"\b[a-z0-9]+_api_(?:key|token)\b")
 
 
 def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "BaseMessage":
@@ -55,20 +55,21 @@ def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "B
         return reply
     if facts is None:
         return AIMessage(content, tool_calls=_sendable_calls(message))
-    calls: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    valid: list[Any] = []
+    invalid: list[Any] = []
     for call in message.tool_calls:
-        arguments = _as_object(call.arguments)
-        good = arguments is not None
-        calls[good].append({"id": call.id, "name": call.name, "args": arguments if good else call.arguments})
-    ours = {
-        **facts,
-        **({} if message.content is None else {"content": ""}),
-        **({} if message.reasoning is None else {"reasoning": message.reasoning}),
-        **({} if message.provider_state is None else {"provider_state": message.provider_state}),
+        if (arguments := _as_object(call.arguments)) is not None:
+            valid.append({"id": call.id, "name": call.name, "args": arguments})
+        else:
+            invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
+    kept = {
+        "content": None if message.content is None else "",
+        "reasoning": message.reasoning,
+        "provider_state": message.provider_state,
     }
+    ours = {**facts, **{name: value for name, value in kept.items() if value is not None}}
     raw = {"tool_calls": message.as_openai()["tool_calls"]} if message.tool_calls else {}
-    invalid = [{**call, "error": "no JSON object"} for call in calls[False]]
-    return AIMessage(content, tool_calls=calls[True], invalid_tool_calls=invalid, additional_kwargs={OURS: ours, **raw})
+    return AIMessage(content, tool_calls=valid, invalid_tool_calls=invalid, additional_kwargs={OURS: ours, **raw})
 
 
 def from_langchain(message: "BaseMessage") -> Message:
@@ -86,10 +87,8 @@ def from_langchain(message: "BaseMessage") -> Message:
         if kept is not None and state is not None and _said(state) == _said(kept):
             state = kept
         return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=state)
-    content = content or ours.get("content")
-    return Message(
-        "assistant", content, calls, reasoning=ours.get("reasoning"), provider_state=ours.get("provider_state")
-    )
+    reasoning = ours.get("reasoning")
+    return Message("assistant", content or ours.get("content"), calls, reasoning=reasoning, provider_state=kept)
 
 
 def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainModel":
@@ -103,12 +102,9 @@ def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainMode
         chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
     except Exception as error:
         cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
-        missing = isinstance(error, ModuleNotFoundError)
-        hint = (
-            f"pip install {module.partition('.')[0].replace('_', '-')}"
-            if missing
-            else _key_hint(cause, f"look at {path}")
-        )
+        hint = _key_hint(cause) or f"look at {path}"
+        if isinstance(error, ModuleNotFoundError):
+            hint = f"pip install {module.partition('.')[0].replace('_', '-')}"
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
     return LangchainModel(chat_model, spec)
 
@@ -122,7 +118,7 @@ class LangchainModel:
     def __init__(self, chat_model: "BaseChatModel", name: str = "") -> None:
         model = getattr(chat_model, "model_name", None) or getattr(chat_model, "model", None)
         kind = type(chat_model).__name__
-        self.name = name or f"langchain/{kind}/{model}" if isinstance(model, str) else name or f"langchain/{kind}"
+        self.name = name or (f"langchain/{kind}/{model}" if isinstance(model, str) else f"langchain/{kind}")
         self._chat_model = chat_model
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -133,8 +129,7 @@ class LangchainModel:
                 # Many integrations do not know this option, so it is sent only when needed.
                 one_call = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
                 runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **one_call)
-            sent = [to_langchain(_without_surrogates(message)) for message in messages]
-            reply = await _ask(runnable, sent, options)
+            reply = await _ask(runnable, [to_langchain(_encodable(message)) for message in messages], options)
         except NotImplementedError:
             hint = "set tool_protocol to text"
             raise ModelError(f"{self.name} cannot call tools by itself", hint=hint) from None
@@ -240,12 +235,9 @@ def _reasoning(reply: Any) -> str | None:
     return field or "\n\n".join(part for part in parts if isinstance(part, str)) or None
 
 
-def _without_surrogates(message: Message) -> Message:
-    try:
-        (message.content or "").encode()
-        return message
-    except UnicodeEncodeError:
-        return replace(message, content=without_surrogates(message.content), provider_state=None)
+def _encodable(message: Message) -> Message:
+    content = without_surrogates(message.content)
+    return message if content == message.content else replace(message, content=content, provider_state=None)
 
 
 def _sendable_calls(message: Message) -> list[Any]:
@@ -268,10 +260,10 @@ def _as_object(arguments: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _key_hint(said: str, otherwise: str) -> str:
-    """Return the hint for a missing key if an error names its variable or field, else `otherwise`."""
-    found = next(filter(None, (pattern.search(said) for pattern in _KEY)), None)
-    return f"export {found[0].upper()}=…" if found else otherwise
+def _key_hint(said: str) -> str:
+    """Return the hint for a missing key if an error names its variable or field, else ""."""
+    found = _VARIABLE.search(said) or _FIELD.search(said)
+    return f"export {found[0].upper()}=…" if found else ""
 
 
 def _failure(error: Exception, name: str) -> ModelError:
@@ -282,4 +274,4 @@ def _failure(error: Exception, name: str) -> ModelError:
         return status_error(status, headers, str(error), name)
     retryable = isinstance(error, OSError | TimeoutError)
     said = f"{name} failed: {type(error).__name__}: {error}"
-    return ModelError(said, hint=_key_hint(said, ""), retryable=retryable)
+    return ModelError(said, hint=_key_hint(said), retryable=retryable)

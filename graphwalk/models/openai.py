@@ -7,23 +7,24 @@ that the package does not know. Fields that are not interpreted here are kept in
 import re
 import sys
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphwalk.errors import ModelError
-from graphwalk.models.failures import reported_error, status_error
-from graphwalk.models.reply_fields import (
+from graphwalk.models.provider_replies import (
     count,
     mapping,
+    reported_error,
     sendable_arguments,
     sendable_name,
     sequence,
+    status_error,
     text,
     tool_calls,
     usage,
     without_surrogates,
 )
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -176,7 +177,14 @@ class OpenAIModel:
             if _is_stream(response.headers, response.content):
                 events = openai.AsyncStream(cast_to=object, response=response, client=self._client)
                 return await self._join(events, None)
-            return self._json(response)
+            try:
+                return response.json()
+            except (ValueError, RecursionError) as error:
+                page = "html" in response.headers.get("content-type", "")
+                said = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
+                start = response.content[:_SHOWN].decode("utf-8", "replace")
+                hint = "a web page answered: check the base URL" if page else ""
+                raise ModelError(f"{said} that begins with {start!r}", hint=hint, retryable=not page) from None
         except UnicodeEncodeError:
             # A model may have written half a surrogate pair, which UTF-8 cannot encode.
             clean = without_surrogates(body)
@@ -184,8 +192,8 @@ class OpenAIModel:
                 raise ModelError("a header or the key holds characters that HTTP does not carry") from None
             return await self._post(clean, on_text)
         except openai.APIStatusError as error:
-            said = error.response.text if error.body is None else error.body
-            raise status_error(error.status_code, error.response.headers, said, self._source) from None
+            reason = error.response.text if error.body is None else error.body
+            raise status_error(error.status_code, error.response.headers, reason, self._source) from None
         except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
             # The package does not wrap all exceptions of its transport and of streams.
             raise self._unreachable(error) from None
@@ -193,16 +201,6 @@ class OpenAIModel:
             raise reported_error(error.body or {"message": error.message}, self._source) from None
         except (ValueError, RecursionError) as error:
             raise ModelError(f"{self._source} sent a broken stream ({type(error).__name__})", retryable=True) from None
-
-    def _json(self, response: Any) -> Any:
-        try:
-            return response.json()
-        except (ValueError, RecursionError) as error:
-            page = "html" in response.headers.get("content-type", "")
-            said = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
-            start = response.content[:_SHOWN].decode("utf-8", "replace")
-            hint = "a web page answered: check the base URL" if page else ""
-            raise ModelError(f"{said} that begins with {start!r}", hint=hint, retryable=not page) from None
 
     def _unreachable(self, error: Exception) -> ModelError:
         causes = [error]
@@ -269,20 +267,18 @@ class ChatModel(OpenAIModel):
         if not isinstance(message, dict):
             raise ModelError(f"{self._source} sent a reply without a message", retryable=True)
         reason = choice.get("finish_reason")
-        return self._message(message, sent), reason if isinstance(reason, str) else ""
-
-    def _message(self, fields: dict[str, Any], sent: int) -> Message:
-        wanted = [mapping(call) for call in sequence(fields.get("tool_calls"))]
+        wanted = [mapping(call) for call in sequence(message.get("tool_calls"))]
         functions = [(call.get("id"), mapping(call.get("function"))) for call in wanted]
-        if not functions and isinstance(fields.get("function_call"), dict):
-            functions = [(None, fields["function_call"])]
+        if not functions and isinstance(message.get("function_call"), dict):
+            functions = [(None, message["function_call"])]
         calls = tool_calls(((id_, f.get("name"), f.get("arguments")) for id_, f in functions), f"call_{sent}")
-        content = text(fields.get("content"))
+        content = text(message.get("content"))
         if content is None:
-            content = text(fields.get("refusal"))
-        reasoning = text(fields.get("reasoning_content") or fields.get("reasoning"))
-        state = self._state(fields, {call.id: more for call, more in zip(calls, wanted, strict=False)})
-        return Message("assistant", content, calls, reasoning=reasoning, provider_state=state)
+            content = text(message.get("refusal"))
+        reasoning = text(message.get("reasoning_content") or message.get("reasoning"))
+        state = self._state(message, {call.id: more for call, more in zip(calls, wanted, strict=False)})
+        read = Message("assistant", content, calls, reasoning=reasoning, provider_state=state)
+        return read, reason if isinstance(reason, str) else ""
 
     def _state(self, fields: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
         """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
@@ -356,7 +352,8 @@ class ResponsesModel(OpenAIModel):
             yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content or ""}
             return
         items = sequence(self._state_of(message).get("output")) if with_state else []
-        calls = {call.id: _function_call(call) for call in message.tool_calls}
+        functions = [(c.id, sendable_name(c.name), sendable_arguments(c.arguments)) for c in message.tool_calls]
+        calls = {i: {"type": "function_call", "call_id": i, "name": n, "arguments": a} for i, n, a in functions}
         said = "".join(item["content"] for item in items if item["type"] == "message")
         called = [item.get("call_id") for item in items if item["type"] == "function_call"]
         if items and (said, called) == (message.content or "", list(calls)):  # else the message was edited
@@ -370,28 +367,24 @@ class ResponsesModel(OpenAIModel):
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
         if not isinstance(fields.get("output"), list) or fields.get("status") in ("failed", "cancelled"):
             raise ModelError(f"{self._source} sent a response without output", retryable=True)
-        message = self._message([mapping(item) for item in fields["output"]], sent)
-        reason = "tool_calls" if message.tool_calls else "stop"
-        if fields.get("status") == "incomplete":
-            why = mapping(fields.get("incomplete_details")).get("reason")
-            reason = "length" if why == "max_output_tokens" else text(why) or "incomplete"
-        return message, reason
-
-    def _message(self, output: list[dict[str, Any]], sent: int) -> Message:
+        output = [mapping(item) for item in fields["output"]]
         wanted = [item for item in output if item.get("type") == "function_call"]
         calls = tool_calls(((c.get("call_id"), c.get("name"), c.get("arguments")) for c in wanted), f"call_{sent}")
         parts = [part for item in output if item.get("type") == "message" for part in sequence(item.get("content"))]
-        texts = [text(mapping(part).get("text") or mapping(part).get("refusal")) for part in parts]
         thoughts = [p for item in output if item.get("type") == "reasoning" for p in sequence(item.get("summary"))]
         items = [_returnable(item) for item in output]
         more = any(set(item) - {"type", "role", "content", "call_id", "name", "arguments"} for item in items)
-        return Message(
+        message = Message(
             "assistant",
-            "".join(t or "" for t in texts) if parts else None,
+            _joined(parts) if parts else None,
             calls,
             reasoning="\n\n".join(text(mapping(part).get("text")) or "" for part in thoughts) or None,
             provider_state={"format": self.format, "output": items} if more else None,
         )
+        if fields.get("status") != "incomplete":
+            return message, "tool_calls" if calls else "stop"
+        why = mapping(fields.get("incomplete_details")).get("reason")
+        return message, "length" if why == "max_output_tokens" else text(why) or "incomplete"
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
         """Return the whole body from the last event."""
@@ -411,13 +404,11 @@ def _returnable(item: dict[str, Any]) -> dict[str, Any]:
     item = {name: value for name, value in item.items() if name not in ("id", "status")}
     if item.get("type") != "message":
         return {"type": "", **item}
-    parts = [text(mapping(part).get("text") or mapping(part).get("refusal")) for part in sequence(item.get("content"))]
-    return {**item, "content": "".join(part or "" for part in parts)}
+    return {**item, "content": _joined(sequence(item.get("content")))}
 
 
-def _function_call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
-    return {"type": "function_call", "call_id": call.id, **function}
+def _joined(parts: Iterable[Any]) -> str:
+    return "".join(text(mapping(part).get("text") or mapping(part).get("refusal")) or "" for part in parts)
 
 
 async def bound_replies(response: Any) -> None:
@@ -481,10 +472,9 @@ def _grown(known: Any, piece: Any, name: str = "") -> Any:
     if isinstance(known, list) and isinstance(piece, list):
         grown = list(known)
         for position, item in enumerate(piece):
-            index = mapping(item).get("index")
-            if index is None and name == "tool_calls":
-                index = position
-            same = next((n for n, one in enumerate(grown) if index is not None and _index(one, n) == index), None)
+            index = _index(item, position if name == "tool_calls" else None)
+            places = [_index(one, n) for n, one in enumerate(grown)]
+            same = places.index(index) if index is not None and index in places else None
             if same is None:
                 grown.append(item)
             else:
@@ -497,6 +487,6 @@ def _parts(content: str | list[Any]) -> list[Any]:
     return content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
 
 
-def _index(item: Any, position: int) -> Any:
+def _index(item: Any, otherwise: int | None) -> Any:
     index = mapping(item).get("index")
-    return position if index is None else index
+    return otherwise if index is None else index

@@ -10,6 +10,7 @@ import pkgutil
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -41,19 +42,26 @@ _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
 """Timeouts of connecting, and between two bytes. `Deadline`, for the whole call, is shorter."""
 
 
-def openai(model: str, settings: Settings, **client: Any) -> OpenAIModel:
-    """OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"""
-    return _openai("openai", model, settings, client, responses=_REASONING_MODEL.match(model) is not None)
+def _openai(provider: str, about: str, responses: bool | None) -> Callable[..., OpenAIModel]:
+    """Return the function that opens models of OpenAI; `responses` None: for reasoning models."""
+
+    def open_model(model: str, settings: Settings, **client: Any) -> OpenAIModel:
+        address = settings.get("OPENAI_BASE_URL") or SERVERS["openai"]
+        opened = _open_client("OPENAI", address, settings, client)
+        if responses or (responses is None and _REASONING_MODEL.match(model)):
+            return ResponsesModel(f"{provider}/{model}", opened, model)
+        at_openai = urlsplit(address).hostname == _OPENAI_HOST
+        limit = "max_completion_tokens" if at_openai else "max_tokens"
+        return ChatModel(f"{provider}/{model}", opened, model, limit=limit)
+
+    open_model.__doc__ = about
+    return open_model
 
 
-def openai_chat(model: str, settings: Settings, **client: Any) -> OpenAIModel:
-    """the same, always by Chat Completions"""
-    return _openai("openai-chat", model, settings, client, responses=False)
-
-
-def openai_responses(model: str, settings: Settings, **client: Any) -> OpenAIModel:
-    """the same, always by Responses"""
-    return _openai("openai-responses", model, settings, client, responses=True)
+_BOTH = "OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"
+openai = _openai("openai", _BOTH, None)
+openai_chat = _openai("openai-chat", "the same, always by Chat Completions", False)
+openai_responses = _openai("openai-responses", "the same, always by Responses", True)
 
 
 def openai_api(name: str, settings: Settings, **client: Any) -> OpenAIModel:
@@ -163,24 +171,14 @@ def server_of(spec: str, settings: Settings) -> str | None:
     return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
 
 
-def _openai(
-    provider: str, model: str, settings: Settings, arguments: dict[str, Any], *, responses: bool
-) -> OpenAIModel:
-    address = settings.get("OPENAI_BASE_URL") or SERVERS["openai"]
-    client = _open_client("OPENAI", address, settings, arguments)
-    if responses:
-        return ResponsesModel(f"{provider}/{model}", client, model)
-    at_openai = urlsplit(address).hostname == _OPENAI_HOST
-    limit = "max_completion_tokens" if at_openai else "max_tokens"
-    return ChatModel(f"{provider}/{model}", client, model, limit=limit)
-
-
 def _open_client(variable: str, address: str, settings: Settings, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
     from openai import AsyncOpenAI
 
     host = _check_address(f"{variable}_BASE_URL", address)
-    name, local = f"{variable}_API_KEY", _on_this_machine(host)
+    name, local = f"{variable}_API_KEY", host == "localhost"
+    with suppress(ValueError):
+        local = local or ip_address(host).is_loopback
     if local:
         key = settings.get(name, "none")
     else:
@@ -236,10 +234,3 @@ def _check_address(variable: str, address: str) -> str:
     if not (good and url.hostname and address.isprintable() and " " not in address):
         raise ConfigError(f"{variable} is not the address of a server", hint="write it as https://host/v1")
     return url.hostname
-
-
-def _on_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

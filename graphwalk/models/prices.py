@@ -5,15 +5,12 @@ A price is looked up when a run starts and kept in `run.json`, so that a resumed
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphwalk.config.calls import LongRates, Price
 from graphwalk.config.strict import Strict
 from graphwalk.models.openai_servers import SERVERS, base_url
 from graphwalk.settings import Settings
-
-if TYPE_CHECKING:
-    from genai_prices.types import ModelPrice
 
 
 class KnownPrice(Strict):
@@ -37,51 +34,44 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
 
     Models on other servers than the provider's own are looked up by the server's address.
     """
-    listed = _listed(model, settings)
-    if listed is None:
+    name, where = _listed(model, settings)
+    if not where:
         return None
     import genai_prices
 
-    name, where = listed
     try:
         found = genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
     except LookupError:
         return None
-    price = _price(found)
-    if price is None:
-        return None
+    if found.input_mtok is None or found.output_mtok is None:
+        return None  # a price that is not per token
+    rates: dict[str, Any] = {
+        "input": found.input_mtok,
+        "output": found.output_mtok,
+        "cached_input": found.cache_read_mtok,
+    }
+    # Of several steps for long inputs the first counts.
+    steps = {rate.tiers[0].start for rate in rates.values() if getattr(rate, "tiers", None)}
+    long = LongRates(above=min(steps), **_at(rates, min(steps) + 1)) if steps else None
+    price = Price(**_at(rates, 0), long=long)
     today = datetime.now(tz=UTC).date().isoformat()
     return KnownPrice(price=price, source="genai-prices", version=genai_prices.__version__, date=today)
 
 
-def _listed(model: str, settings: Settings) -> tuple[str, dict[str, Any]] | None:
-    """Return the model's name and its price list in `genai-prices`, by server address or provider id."""
+def _listed(model: str, settings: Settings) -> tuple[str, dict[str, Any]]:
+    """Return the model's name and its price list in `genai-prices`, by server address or provider id; {} for none."""
     provider, _, name = model.partition("/")
+    url = base_url(model, settings)
     if provider == "langchain":
         package, _, name = name.partition("/")
-        owner = package.partition(".")[0].removeprefix("langchain_").replace("_", "-")
-        return name, {"provider_id": owner}
-    url = base_url(model, settings)
-    if provider == "openai-api":
-        return None if url is None else (name.partition("/")[2], {"provider_api_url": url})
+        return name, {"provider_id": package.partition(".")[0].removeprefix("langchain_").replace("_", "-")}
     if provider == "azure":
         return name, {"provider_id": "azure"}
-    if url is None:
-        return None
-    return name, {"provider_id": "openai"} if url == SERVERS["openai"] else {"provider_api_url": url}
-
-
-def _price(found: "ModelPrice") -> Price | None:
-    """Return a price per token, None for other kinds. Of several steps for long inputs the first counts."""
-    from genai_prices.types import TieredPrices
-
-    rates = {"input": found.input_mtok, "output": found.output_mtok, "cached_input": found.cache_read_mtok}
-    if rates["input"] is None or rates["output"] is None:
-        return None
-    steps = {tier.start for rate in rates.values() if isinstance(rate, TieredPrices) for tier in rate.tiers[:1]}
-    if not steps:
-        return Price(**_at(rates, 0))
-    return Price(**_at(rates, 0), long=LongRates(above=min(steps), **_at(rates, min(steps) + 1)))
+    if provider == "openai-api":
+        name = name.partition("/")[2]
+    elif url == SERVERS["openai"]:
+        return name, {"provider_id": "openai"}
+    return name, {} if url is None else {"provider_api_url": url}
 
 
 def _at(rates: dict[str, Any], tokens: int) -> dict[str, Any]:

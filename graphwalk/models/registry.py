@@ -16,7 +16,6 @@
 optional. ModelError decides about retries; any other exception ends the episode, not the run.
 """
 
-import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -81,15 +80,6 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
         raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
     make: Callable[..., Any] = PROVIDERS.load(provider)
     given = dict(arguments or {})
-    wrong = f"{spec} cannot be opened with {', '.join(given)}"
-    if given:
-        try:
-            inspect.signature(make).bind("", None, **given)
-        except TypeError as error:
-            hint = "fields of the request are set with -o options.extra.NAME=VALUE"
-            raise ConfigError(f"{wrong}: {error}", hint=hint) from error
-        except ValueError:
-            pass  # a class whose signature cannot be read raises TypeError itself
     try:
         return Guarded(make(name, settings, **given), settings, spec)
     except GraphwalkError:
@@ -98,7 +88,7 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
         if not given:
             raise
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
-        raise ConfigError(f"{wrong}: {error}", hint=hint) from error
+        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {error}", hint=hint) from error
     except Exception as error:
         cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error

@@ -68,7 +68,9 @@ class ScriptedModel:
         if self._move is None:
             self._advance(None)
         elif isinstance(self._move, str) and not self._done:
-            self._advance([_next_user(messages, self.name)])
+            if messages[-1].role != "user":
+                raise ModelError(f"{self.name} waits for a user message; the last one is of role {messages[-1].role}")
+            self._advance([messages[-1].content or ""])
         while isinstance(self._move, list) and all(call.id in self._results for call in self._move):
             self._advance([self._results[call.id] for call in self._move])
         if isinstance(self._move, list) and not tools:
@@ -95,16 +97,8 @@ class ScriptedModel:
         try:
             self._policy.throw(AnswerNow())
         except StopIteration as end:
-            answer: str = end.value
-            return answer
+            return str(end.value)
         except AnswerNow:
             return NO_ANSWER
         self._policy.close()
         return NO_ANSWER
-
-
-def _next_user(messages: Sequence[Message], name: str) -> str:
-    last = messages[-1]
-    if last.role != "user":
-        raise ModelError(f"{name} waits for a user message, but the last message is of role {last.role}")
-    return last.content or ""

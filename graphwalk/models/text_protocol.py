@@ -8,9 +8,9 @@ rows with a property `name`, is never taken for a call.
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, takewhile
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from graphwalk.config.prompts import Prompts, shipped_prompts
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
@@ -48,7 +48,6 @@ class TextProtocol:
         self.in_prompt = protocol == "text"
         """True if tools are described in the prompt and not sent to the server."""
         self._prompts = prompts or shipped_prompts()
-        self._described: tuple[tuple[ToolSpec, ...], bool, str] = ((), False, "")
 
     def outgoing(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
@@ -85,9 +84,6 @@ class TextProtocol:
         return merged
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
-        known, known_parallel, text = self._described
-        if (known, known_parallel) == (tuple(tools), parallel):
-            return text
         described = [
             {
                 "name": tool.name,
@@ -98,9 +94,7 @@ class TextProtocol:
             }
             for tool in tools
         ]
-        text = self._prompts.render("text_protocol.j2", tools=described, parallel=parallel).rstrip()
-        self._described = (tuple(tools), parallel, text)
-        return text
+        return self._prompts.render("text_protocol.j2", tools=described, parallel=parallel).rstrip()
 
     def _reminder(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         """Return the end of the last user message; small models forget the system prompt."""
@@ -129,10 +123,8 @@ def _as_native(message: Message) -> Message:
     """Return a message whose calls, found in its text, are native only and no longer part of the text."""
     if not message.tool_calls or not message.tool_calls[0].id.startswith(_PREFIX):
         return message
-    rest = find_calls(
-        message.content or "", dict.fromkeys((call.name for call in message.tool_calls), ()), lenient=False
-    ).rest
-    return replace(message, content=rest or None)
+    names: dict[str, Any] = dict.fromkeys((call.name for call in message.tool_calls), ())
+    return replace(message, content=find_calls(message.content or "", names, lenient=False).rest or None)
 
 
 def written_out(message: Message) -> Message:
@@ -142,8 +134,7 @@ def written_out(message: Message) -> Message:
     return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """Calls as (name, arguments as text) in the order of the text, and the text without them."""
 
     calls: tuple[tuple[str, str], ...]
@@ -169,11 +160,20 @@ def find_calls(text: str, known: Mapping[str, Collection[str]], *, lenient: bool
         if found:
             calls += found
             spans.append((start, end))
-    broken = _broken_call(text, begin, known, [(start, end) for start, end, _ in values]) if lenient else None
-    if broken is not None:
-        calls.append(broken[0])
-        spans.append(broken[1])
-    return Found(tuple(calls), _without(text, sorted(spans)) if spans else text)
+    for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT) if lenient else ():
+        # The first call to a known tool with malformed JSON.
+        if match[1] in known and not any(start <= match.start() < end for start, end, _ in values):
+            ending = _BROKEN_END.search(text, match.end())
+            end = ending.start() if ending is not None else len(text)
+            calls.append((match[1], text[match.end() : end].strip()))
+            spans.append((match.start(), end))
+            break
+    if not spans:
+        return Found(tuple(calls), text)
+    ends = [0, *(end for _, end in sorted(spans))]
+    starts = [*(start for start, _ in sorted(spans)), len(text)]
+    rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+    return Found(tuple(calls), _EMPTY_SHELL.sub("", rest).strip())
 
 
 def _written_calls(
@@ -209,8 +209,7 @@ def _calls_in(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -
     """Return the calls of a JSON value; none if a part of it is not a call."""
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
-    items = value if isinstance(value, list) else [value]
-    calls = [_call(item, known, lenient) for item in items]
+    calls = [_call(item, known, lenient) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(calls) else []
 
 
@@ -234,26 +233,3 @@ def _call(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> tu
     if not meant:
         return None
     return name, arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
-
-
-def _broken_call(
-    text: str, begin: int, known: Collection[str], values: list[tuple[int, int]]
-) -> tuple[tuple[str, str], tuple[int, int]] | None:
-    """Return the first call to a known tool with malformed JSON, and its span; spans in `values` are well-formed."""
-    for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT):
-        start = match.start()
-        if match[1] not in known or any(first <= start < last for first, last in values):
-            continue
-        ending = _BROKEN_END.search(text, match.end())
-        end = ending.start() if ending is not None else len(text)
-        return (match[1], text[match.end() : end].strip()), (start, end)
-    return None
-
-
-def _without(text: str, spans: list[tuple[int, int]]) -> str:
-    pieces, position = [], 0
-    for start, end in spans:
-        pieces.append(text[position:start])
-        position = end
-    pieces.append(text[position:])
-    return _EMPTY_SHELL.sub("", "".join(pieces)).strip()

@@ -9,7 +9,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from graphwalk.types.chat import Message, ToolSpec
 
@@ -88,6 +88,7 @@ def tokens_of(hundredths: int) -> int:
     return max(1, round(hundredths / 100))
 
 
+@lru_cache(1 << 16)
 def _hundredths_of_word(word: str) -> int:
     if word in _KEYWORDS:
         return 100

@@ -12,23 +12,25 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.config.prompts import Prompts
-from graphwalk.errors import ModelError
+from graphwalk.errors import ModelError, RunLogError
+from graphwalk.files import check_in_place
+from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage, pessimistic_input
-from graphwalk.models.failures import NoToolsError, OverloadedError
-from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.provider_replies import NoToolsError, OverloadedError
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.types.wire import to_dict
+from graphwalk.types.wire import from_dict, to_dict
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
@@ -70,7 +72,18 @@ class Guarded(Wrapper):
             reply = await self.inner.complete(messages, tools, options)
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-            return self._without_secrets(reply)
+            redact, message = self._secrets.redact_certain, reply.message
+            state = None if message.provider_state is None else json.loads(redact(json.dumps(message.provider_state)))
+            clean = replace(
+                message,
+                content=None if message.content is None else redact(message.content),
+                reasoning=None if message.reasoning is None else redact(message.reasoning),
+                tool_calls=tuple(
+                    ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls
+                ),
+                provider_state=state,
+            )
+            return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
         except ModelError as error:
             error.args = (self._secrets.redact_error(str(error)),)
             error.hint = self._secrets.redact(error.hint)
@@ -83,18 +96,6 @@ class Guarded(Wrapper):
         close = None if self._lent else getattr(self.inner, "close", None)
         if close is not None:
             await close()
-
-    def _without_secrets(self, reply: Reply) -> Reply:
-        redact, message = self._secrets.redact_certain, reply.message
-        content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
-        calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
-        state = message.provider_state
-        if state is not None:
-            written = json.dumps(state)
-            clean = redact(written)
-            state = state if clean is written else json.loads(clean)
-        message = replace(message, content=content, reasoning=reasoning, tool_calls=calls, provider_state=state)
-        return replace(reply, message=message, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
 
 
 class Deadline(Wrapper):
@@ -139,7 +140,13 @@ class Budgeted(Wrapper):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError if the budget is spent."""
         sent = pessimistic_input(messages, tools, self.name) if self._budget.limited else 0
-        async with self._budget.reservation(lambda: self._expected_usage(sent, options)):
+
+        def expected() -> Usage:
+            said = options.max_output_tokens or self._longest * _LONGER or _FIRST_REPLY
+            by_price = 0.0 if self._price is None else self._price.cost(sent, 0, said)
+            return Usage(sent, said, cost=max(by_price, self._dearest))
+
+        async with self._budget.reservation(expected):
             self._ready()
             reply = await self.inner.complete(messages, tools, options)
             reply = replace(reply, usage=charged_usage(reply, messages, tools, self.name, self._price))
@@ -150,12 +157,6 @@ class Budgeted(Wrapper):
             self._announced = True
             self._note(f"{self.name} does not report its usage; tokens and cost are estimated")
         return reply
-
-    def _expected_usage(self, sent: int, options: CallOptions) -> Usage:
-        """Return the expected upper bound of a call whose request has `sent` tokens, from earlier replies."""
-        said = options.max_output_tokens or self._longest * _LONGER or _FIRST_REPLY
-        by_price = 0.0 if self._price is None else self._price.cost(sent, 0, said)
-        return Usage(sent, said, cost=max(by_price, self._dearest))
 
 
 class RateLimited(Wrapper):
@@ -336,6 +337,63 @@ class TextTools(Wrapper):
                 return protocol.incoming(reply, tools, len(messages))
 
 
+class ReplyCache:
+    """The replies of one run on disk, one line each; memory holds only their positions in the file.
+
+    The lock of the run folder admits one process at a time. `damaged` counts unreadable lines, whose calls are made
+    again. An incomplete last line is dropped. Raise RunLogError if the file cannot be opened or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.damaged = 0
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._path = path
+        try:
+            self._writer = path.open("ab")
+            self._reader = path.open("rb")
+            self._end = 0
+            for line in self._reader:
+                if not line.endswith(b"\n"):
+                    break
+                try:
+                    self._places[bytes.fromhex(decode_line(line)["key"])] = (self._end, len(line))
+                except (ValueError, KeyError, RecursionError):
+                    self.damaged += 1
+                self._end += len(line)
+            self._writer.truncate(self._end)
+        except OSError as error:
+            raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def get(self, key: str) -> Reply | None:
+        place = self._places.get(bytes.fromhex(key))
+        if place is None:
+            return None
+        self._reader.seek(place[0])
+        return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Write a reply to the file, before it is used."""
+        line = encode_line({"key": key, "reply": to_dict(reply)})
+        try:
+            self._writer.write(line)
+            self._writer.flush()
+        except OSError as error:
+            raise RunLogError(f"the reply cache {self._path} cannot be written: {error.strerror}") from error
+        self._places[bytes.fromhex(key)] = (self._end, len(line))
+        self._end += len(line)
+
+    def check(self) -> None:
+        """Raise RunLogError if the file was replaced or removed: further replies would be lost."""
+        check_in_place(self._path, self._writer.fileno(), RunLogError)
+
+    def close(self) -> None:
+        self._writer.close()
+        self._reader.close()
+
+
 class Cached(Wrapper):
     """The model of one episode. A reply in `cache` is charged to the budget, and the model is not called.
 
@@ -348,8 +406,6 @@ class Cached(Wrapper):
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(_canonical([inner.name, episode_key]))
         self._digests: dict[Message, bytes] = {}
-        self._tools: tuple[Sequence[ToolSpec], bytes] = ((), _digest([]))
-        self._options: tuple[CallOptions | None, Any] = (None, None)
         self._calls = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -369,20 +425,15 @@ class Cached(Wrapper):
     def next_key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
         """Return the key of the next request, SHA-256 in hexadecimal."""
         sha = self._episode.copy()
-        if options != self._options[0]:
-            settings = asdict(replace(options, on_text=None))
-            del settings["on_text"]
-            self._options = (options, settings)
-        sha.update(_canonical([self._calls, self._options[1]]))
+        settings = asdict(replace(options, on_text=None))
+        del settings["on_text"]
+        sha.update(_canonical([self._calls, settings]))
         self._calls += 1
-        if tools is not self._tools[0]:
-            self._tools = (tools, _digest([tool.as_openai() for tool in tools]))
-        sha.update(self._tools[1])
+        sha.update(_digest([tool.as_openai() for tool in tools]))
         for message in messages:
-            digest = self._digests.get(message)
-            if digest is None:
-                digest = self._digests[message] = _digest(to_dict(message))
-            sha.update(digest)
+            if message not in self._digests:
+                self._digests[message] = _digest(to_dict(message))
+            sha.update(self._digests[message])
         return sha.hexdigest()
 
 

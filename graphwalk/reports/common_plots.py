@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwalk.console import counted
-from graphwalk.reports.observations import Observations, Player
+from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.report import row_of
 from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
@@ -58,15 +58,9 @@ def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy
         *_series(report.groups.get(grouping, ()), grouping, measure, _settings(report)),
         *_series([r for r in published if str(r[grouping]) in groups], grouping, measure, _settings(report), True),
     ]
-    return Plot(
-        f"{measure}-by-{grouping.replace('_', '-')}",
-        title,
-        "dots",
-        (Panel(tuple(series)),),
-        y=y,
-        about="Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else ""),
-        percent=True,
-    )
+    name = f"{measure}-by-{grouping.replace('_', '-')}"
+    about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else "")
+    return Plot(name, title, "dots", (Panel(tuple(series)),), y=y, about=about, percent=True)
 
 
 def against_size(
@@ -159,7 +153,6 @@ def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
 
 def by_answer_size(observed: Observations) -> Plot:
     """Plot accuracy by the number of target rows, in ranges that double."""
-
     sizes, right = observed.column("answer_rows"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
     series = []
@@ -171,15 +164,9 @@ def by_answer_size(observed: Observations) -> Plot:
             if len(within):
                 points.append(point(row_of(observed, player, within), "accuracy", _range(low, high)))
         series.append(Series(player_name(player._asdict(), settings), tuple(points)))
-    return Plot(
-        "accuracy-by-answer-size",
-        "Accuracy by size of the answer",
-        "dots",
-        (Panel(tuple(series)),),
-        y="accuracy in %",
-        about="Number of rows of the target. Lines: 95 % intervals, clustered by graph.",
-        percent=True,
-    )
+    name, title, y = "accuracy-by-answer-size", "Accuracy by size of the answer", "accuracy in %"
+    about = "Number of rows of the target. Lines: 95 % intervals, clustered by graph."
+    return Plot(name, title, "dots", (Panel(tuple(series)),), y=y, about=about, percent=True)
 
 
 def _range(low: int, high: float) -> str:
@@ -192,33 +179,18 @@ def within_calls(observed: Observations, title: str = "Correct answers by number
     """Plot the share of tasks solved with at most a number of tool calls."""
     calls, right = observed.column("calls_per_question"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
-    series = [
-        Series(player_name(player._asdict(), settings), tuple(_survival(observed, player, calls, right)))
-        for player in observed.players
-    ]
-    called = tuple(one for one in series if len(one.points) > 1)
-    return Plot(
-        "right-within-calls",
-        title,
-        "steps",
-        (Panel(called),),
-        "tool calls",
-        "correct with at most x calls, in %",
-        "Accuracy that a limit on calls would have allowed.",
-        percent=True,
-    )
-
-
-def _survival(observed: Observations, player: Player, calls: Any, right: Any) -> Iterator[Point]:
-    numbers = observed.rows_of(player)
-    numbers = numbers[~np.isnan(right[numbers]) & ~np.isnan(calls[numbers])]
-    if not len(numbers) or not calls[numbers].max():
-        return
-    needed = np.sort(calls[numbers][right[numbers] > 0])
-    yield Point(0.0, 100.0 * float((needed == 0).sum()) / len(numbers))
-    for count in np.unique(needed[needed > 0]):
-        yield Point(float(count), 100.0 * float((needed <= count).sum()) / len(numbers))
-    yield Point(float(calls[numbers].max()), 100.0 * len(needed) / len(numbers))
+    series = []
+    for player in observed.players:
+        numbers = observed.rows_of(player)
+        numbers = numbers[~np.isnan(right[numbers]) & ~np.isnan(calls[numbers])]
+        most = float(calls[numbers].max(initial=0))
+        needed = calls[numbers][right[numbers] > 0]
+        if most:
+            xs = (0.0, *np.unique(needed[needed > 0]).tolist(), most)
+            points = (Point(x, 100.0 * float((needed <= x).sum()) / len(numbers)) for x in xs)
+            series.append(Series(player_name(player._asdict(), settings), tuple(points)))
+    y, about = "correct with at most x calls, in %", "Accuracy that a limit on calls would have allowed."
+    return Plot("right-within-calls", title, "steps", (Panel(tuple(series)),), "tool calls", y, about, percent=True)
 
 
 def over_reference(report: Report) -> Plot:
@@ -233,14 +205,8 @@ def over_reference(report: Report) -> Plot:
         if points:
             series.append(Series(player_name(row, _settings(report)), tuple(points)))
     about = "1: expert baseline on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
-    return Plot(
-        "over-reference",
-        "Effort relative to the reference",
-        "dots",
-        (Panel(tuple(series)),),
-        y="multiple of the reference",
-        about=about,
-    )
+    title, y = "Effort relative to the reference", "multiple of the reference"
+    return Plot("over-reference", title, "dots", (Panel(tuple(series)),), y=y, about=about)
 
 
 _PRICES = (
@@ -262,17 +228,9 @@ def cost_against_accuracy(report: Report) -> Plot:
         Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in known
     )
     wide = is_wide(row[field] for row in known)
-    return Plot(
-        "cost-against-accuracy",
-        "Accuracy against cost",
-        "points",
-        (Panel(series),),
-        unit,
-        "accuracy in %",
-        "Upper left is better. Bars: 95 % intervals, clustered by graph.",
-        percent=True,
-        logarithmic=wide,
-    )
+    name, title, y = "cost-against-accuracy", "Accuracy against cost", "accuracy in %"
+    about = "Upper left is better. Bars: 95 % intervals, clustered by graph."
+    return Plot(name, title, "points", (Panel(series),), unit, y, about, percent=True, logarithmic=wide)
 
 
 def failure_classes(

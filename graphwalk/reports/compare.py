@@ -4,7 +4,7 @@ In a report, across runs (`graphwalk compare`), and on a graph against its anony
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -76,6 +76,11 @@ def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], 
             }
 
 
+def reasons_of(pairs: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the reasons for missing intervals."""
+    return {measure["no_interval"] for pair in pairs for measure in pair["measures"].values()} - {None}
+
+
 def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
     """Return the fields of a measure. With a single graph there is no test; if no task differs, p is 1."""
     flips, same = one.sign_flips, one.first_better == one.second_better == 0
@@ -135,7 +140,6 @@ def compare_players(
         if grouping.shown and len({case.groups[number] for case in observed.cases} - {None}) > 1
     }
     overall = comparisons_of(observed, seed=seed)
-    reasons = {measure["no_interval"] for pair in overall for measure in pair["measures"].values()} - {None}
     return RunComparison(
         suite.suite,
         suite.compared,
@@ -143,7 +147,12 @@ def compare_players(
         overall,
         {name: pairs for name, pairs in groups.items() if pairs},
         list(_changed(observed, overall, show)),
-        (*notes, "Intervals: 95 %, cluster-robust; the graph is the cluster.", PAIRS_NOTE, *without_range(reasons)),
+        (
+            *notes,
+            "Intervals: 95 %, cluster-robust; the graph is the cluster.",
+            PAIRS_NOTE,
+            *without_range(reasons_of(overall)),
+        ),
     )
 
 

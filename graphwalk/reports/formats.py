@@ -1,10 +1,9 @@
 """Reports and comparisons on a terminal, and as JSON, CSV and Markdown."""
 
-import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -13,9 +12,9 @@ from rich.text import Text
 
 from graphwalk.console import counted
 from graphwalk.reports.compare import PAIRS_NOTE, RunComparison
-from graphwalk.reports.suite_report import ESTIMATED, Report, ReportRow
+from graphwalk.reports.suite_report import ESTIMATED, Reference, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables
-from graphwalk.reports.text_table import csv_cell, fitting_columns, legend, markdown_table, rendered
+from graphwalk.reports.text_table import csv_text, fitting_columns, legend, markdown_table, rendered
 from graphwalk.sanitise import escape_markdown, one_line
 from graphwalk.types.episode import SCHEMA_VERSION
 
@@ -33,50 +32,31 @@ def to_csv(report: Report) -> str:
 
     `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals, or a note.
     """
-    names, intervals = _columns(report)
-    ends = [f"{name}_{end}" for name in intervals for end in ("low", "high")]
-    lines: list[dict[str, Any]] = []
-    for table, group, row in _all_rows(report):
-        reasons = dict.fromkeys(row.get("no_interval", {}).values())
-        flat = {"table": table, "group": group, **({"note": "; ".join(reasons)} if reasons else {}), **row}
-        for name, (low, high) in row.get("intervals", {}).items():
-            flat |= {f"{name}_low": low, f"{name}_high": high}
-        lines.append(flat)
-    return _csv(["table", "group", *names, *ends], lines)
-
-
-def _csv(fields: list[str], lines: Iterable[Mapping[str, Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, fields, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: csv_cell(value) for name, value in line.items()} for line in lines)
-    return stream.getvalue()
-
-
-def _columns(report: Report) -> tuple[list[str], list[str]]:
-    """Return the names of all columns, and of those with an interval."""
     measures = report.suite.measures
     names = dict.fromkeys(["model", "setting", "tasks", "graphs", *(measure.name for measure in measures)])
-    intervals = dict.fromkeys(m.name for m in measures if m.kind in ESTIMATED)
-    for table, _, row in _all_rows(report):
+    ends = dict.fromkeys(f"{m.name}_{end}" for m in measures if m.kind in ESTIMATED for end in ("low", "high"))
+    lines: list[dict[str, Any]] = []
+    for table, group, row in _all_rows(report):
         own = {table.removeprefix("paper ").removeprefix("baseline "), "intervals", "no_interval", "known"}
         names |= dict.fromkeys(name for name in row if name not in own)
-        intervals |= dict.fromkeys(row.get("intervals", ()))
-    return list({**names, "note": None}), list(intervals)
+        note = "; ".join(dict.fromkeys(row.get("no_interval", {}).values()))
+        lines.append({"table": table, "group": group, "note": note, **row})
+        for name, (low, high) in row.get("intervals", {}).items():
+            lines[-1] |= {f"{name}_low": low, f"{name}_high": high}
+            ends |= dict.fromkeys((f"{name}_low", f"{name}_high"))
+    columns = dict.fromkeys(["table", "group", *names, "note", *ends])
+    return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
     yield from (("all", "", row) for row in report.rows)
     yield from (("baseline", "", row) for row in report.baselines)
-    for name, rows in report.groups.items():
-        yield from ((name, row[name], row) for row in rows)
-    for name, rows in report.baseline_groups.items():
-        yield from ((f"baseline {name}", row[name], row) for row in rows)
-    if report.reference:
-        yield from (("paper", "", row) for row in report.reference.rows)
-        for name, published in report.reference.groups.items():
-            yield from ((f"paper {name}", row[name], row) for row in published)
-        yield from (("paper note", "", {"note": note}) for note in report.reference.notes)
+    reference = report.reference or Reference("")
+    for kind, groups in (("", report.groups), ("baseline ", report.baseline_groups)):
+        yield from ((f"{kind}{name}", row[name], row) for name, rows in groups.items() for row in rows)
+    yield from (("paper", "", row) for row in reference.rows)
+    yield from ((f"paper {name}", row[name], row) for name, rows in reference.groups.items() for row in rows)
+    yield from (("paper note", "", {"note": note}) for note in reference.notes)
     yield from (("note", "", {"note": note}) for note in report.notes)
 
 
@@ -89,13 +69,15 @@ def to_markdown(report: Report) -> str:
     return "\n".join([*first, *parts, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
+@dataclass(frozen=True)
 class TerminalReport:
-    """A report that fits the terminal: optional columns are dropped first, then names are folded."""
+    """A report that fits the terminal: optional columns are dropped first, then names are folded.
 
-    def __init__(self, report: Report, *, tables: int | None = None) -> None:
-        """`tables`: maximum number of tables; None: all."""
-        self.report = report
-        self.tables = tables
+    `tables`: maximum number of tables; None: all.
+    """
+
+    report: Report
+    tables: int | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.report.incomplete:
@@ -159,7 +141,8 @@ def comparison_csv(made: RunComparison) -> str:
                 lines.append(line | {"difference_low": low, "difference_high": high})
     lines += [{**one, "table": "changed", "commands": "; ".join(one["commands"])} for one in made.changed]
     lines += [{"table": "note", "no_interval": note} for note in made.notes]
-    return _csv(list(dict.fromkeys(name for line in lines for name in line)), lines)
+    columns = dict.fromkeys(name for line in lines for name in line)
+    return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 
 
 def comparison_markdown(made: RunComparison) -> str:

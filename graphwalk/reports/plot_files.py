@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -127,16 +128,17 @@ def _dots(plot: Plot, canvas: "Canvas") -> None:
         face = "none" if one.published else colour
         xs = [p.y for p in one.points]
         axes.plot(xs, ys, "o", color=colour, markerfacecolor=face, markersize=4.5, label=_label(one.name))
-    axes.set_yticks(range(len(groups)), [_label(group) for group in groups])
-    axes.set_ylim(len(groups) - 0.45, -0.55)
+    _name_rows(plot, axes, groups)
+    axes.set_xlim(*((-2, 102) if plot.percent else (0, None)))
+    _legend(canvas, axes)
+
+
+def _name_rows(plot: Plot, axes: "Axes", names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), [_label(name) for name in names])
+    axes.set_ylim(len(names) - 0.45, -0.55)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(plot.y)
-    if plot.percent:
-        axes.set_xlim(-2, 102)
-    else:
-        axes.set_xlim(left=0)
-    _legend(canvas, axes)
 
 
 def _lines(plot: Plot, canvas: "Canvas") -> None:
@@ -146,10 +148,9 @@ def _lines(plot: Plot, canvas: "Canvas") -> None:
     series = {one.name: one for panel in plot.panels for one in panel.series}
     colours = dict(zip(series, _colours(list(series.values())), strict=True))
     canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
-    grid = canvas.subplots(lines, columns, squeeze=False, sharey=plot.percent)
-    every = [axes for line in grid for axes in line]
+    every = _grid(plot, canvas, lines, columns, share=plot.percent)
     named: dict[str, Any] = {}
-    for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=False)):
+    for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=True)):
         xs = [float(p.x) for one in panel.series for p in one.points]
         ours = [one.name for one in panel.series if not one.published]
         # Our points are moved sideways a little, so that no interval hides another.
@@ -164,9 +165,15 @@ def _lines(plot: Plot, canvas: "Canvas") -> None:
             axes.set_xlabel(plot.x)
         if place % columns == 0:
             axes.set_ylabel(plot.y)
+    canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
+
+
+def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = False) -> "list[Axes]":
+    """Return the axes of the panels; those beyond the last panel are hidden."""
+    every = list(canvas.subplots(lines, columns, squeeze=False, sharey=share).flat)
     for axes in every[len(plot.panels) :]:
         axes.set_visible(False)
-    canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
+    return every[: len(plot.panels)]
 
 
 def _line(axes: "Axes", one: Series, colour: str, shift: float, stairs: bool) -> Any:
@@ -174,11 +181,8 @@ def _line(axes: "Axes", one: Series, colour: str, shift: float, stairs: bool) ->
     for x, p in zip(xs, one.points, strict=True):
         if p.low is not None and p.high is not None:
             axes.plot([x, x], [p.low, p.high], color=colour, linewidth=1.4, alpha=0.4)
-    style: dict[str, Any] = {"marker": "o", "markersize": 3.8, "linewidth": 1.8}
-    if stairs:
-        style = {"drawstyle": "steps-post", "linewidth": 1.8}
-    elif one.published:
-        style |= {"linewidth": 1.1, "linestyle": (0, (4, 3))}
+    style: dict[str, Any] = {"drawstyle": "steps-post"} if stairs else {"marker": "o", "markersize": 3.8}
+    style |= {"linewidth": 1.1, "linestyle": (0, (4, 3))} if one.published and not stairs else {"linewidth": 1.8}
     (drawn,) = axes.plot(xs, ys, color=colour, **style)
     return drawn
 
@@ -218,19 +222,15 @@ def _stacked(plot: Plot, canvas: "Canvas") -> None:
     axes = canvas.add_subplot()
     ends = dict.fromkeys(players, 0.0)
     for number, one in enumerate(panel.series):
-        colour = _OUTCOMES[0] if one.name == "right" else _OUTCOMES[-1] if one.name == "failed" else None
-        colour = colour or _OUTCOMES[1 + (number - 1) % (len(_OUTCOMES) - 2)]
+        middle = _OUTCOMES[1 + (number - 1) % (len(_OUTCOMES) - 2)]
+        colour = {"correct": _OUTCOMES[0], "failed": _OUTCOMES[-1]}.get(one.name, middle)
         known = {str(p.x): p.y for p in one.points}
         starts, widths = [ends[player] for player in players], [known.get(player, 0.0) for player in players]
         axes.barh(range(len(players)), widths, left=starts, height=0.62, color=colour, label=_label(one.name))
         for player in players:
             ends[player] += known.get(player, 0.0)
-    axes.set_yticks(range(len(players)), [_label(player) for player in players])
-    axes.set_ylim(len(players) - 0.45, -0.55)
+    _name_rows(plot, axes, players)
     axes.set_xlim(0, 100)
-    axes.grid(axis="y", visible=False)
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(plot.y)
     _legend(canvas, axes)
 
 
@@ -262,9 +262,7 @@ def _heat(plot: Plot, canvas: "Canvas") -> None:
     most = max((p.y for panel in plot.panels for one in panel.series for p in one.points), default=1.0) or 1.0
     tallest = max(len(panel.series) for panel in plot.panels)
     canvas.set_size_inches(_WIDTH, (0.95 + 0.3 * tallest) * lines + 0.2)
-    grid = canvas.subplots(lines, columns, squeeze=False)
-    every = [axes for line in grid for axes in line]
-    for axes, panel in zip(every, plot.panels, strict=False):
+    for axes, panel in zip(_grid(plot, canvas, lines, columns), plot.panels, strict=True):
         names = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
         cells = [[next((p.y for p in one.points if p.x == name), 0.0) for name in names] for one in panel.series]
         axes.pcolormesh(cells, cmap="YlOrBr", vmin=0, vmax=most, edgecolors=axes.get_facecolor(), linewidth=1.5)
@@ -279,19 +277,12 @@ def _heat(plot: Plot, canvas: "Canvas") -> None:
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
         axes.set_title(_label(panel.title))
-    for axes in every[len(plot.panels) :]:
-        axes.set_visible(False)
 
 
 def _colours(series: Sequence[Series]) -> list[str]:
     """Return a colour per series, paler for published ones."""
-    seen = {True: 0, False: 0}
-    chosen = []
-    for one in series:
-        palette = _PUBLISHED if one.published else _PALETTE
-        chosen.append(palette[seen[one.published] % len(palette)])
-        seen[one.published] += 1
-    return chosen
+    ours, published = cycle(_PALETTE), cycle(_PUBLISHED)
+    return [next(published if one.published else ours) for one in series]
 
 
 def _legend(canvas: "Canvas", axes: "Axes") -> None:

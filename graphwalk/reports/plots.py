@@ -4,13 +4,11 @@ A scene is an episode shown step by step: a graph or a grid (or neither), the st
 target.
 """
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graphwalk.reports.text_table import csv_cell
+from graphwalk.reports.text_table import csv_text
 
 Kind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
 """dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;
@@ -155,11 +153,7 @@ class Scene:
 
 def plot_csv(figure: Plot) -> str:
     """Return the data of a plot as CSV, escaped for spreadsheets."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([csv_cell(value) for value in row] for row in figure.rows)
-    return stream.getvalue()
+    return csv_text(COLUMNS, figure.rows)
 
 
 def worth_drawing(figures: Sequence[Plot]) -> list[Plot]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from graphwalk.evaluation.statistics import (
     outcomes_of,
     pass_rates,
 )
-from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, difference_of
+from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, difference_of, reasons_of
 from graphwalk.reports.observations import Observations, Player, observe, player_order
 from graphwalk.reports.suite_report import (
     ESTIMATED,
@@ -33,6 +34,8 @@ from graphwalk.reports.text_table import without_range
 from graphwalk.reports.variants import variance_rows
 from graphwalk.types.episode import setting_of
 
+_INTERVALS = "Intervals: 95 %, cluster-robust; the graph is the cluster, since tasks on one graph are dependent."
+_PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
 _MOST_CAUSES = 3
 _DIGITS = 6
 
@@ -40,21 +43,18 @@ _DIGITS = 6
 def build_report(
     results: Iterable[ResultRecord], declared: SuiteReport, *, reference: Reference | None = None, seed: int = 0
 ) -> Report:
-    """Return the report of a run from the objects of its log, in any order.
-
-    `seed` is used by randomisation tests with many graphs.
-    """
+    """Return the report of a run from the objects of its log, in any order."""
     return report_on(observe(results, declared), reference=reference, seed=seed)
 
 
 def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:
-    """Return the report of observed results."""
+    """Return the report of observed results. `seed` is used by randomisation tests with many graphs."""
     declared = observed.suite
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     groups = dict(_grouped(observed, row_of))
     baselines = observed.baselines
     comparisons = comparisons_of(observed, seed=seed)
-    reasons = _without_interval([*rows, *(row for grouped in groups.values() for row in grouped)], comparisons)
+    reasons = {reason for row in chain(rows, *groups.values()) for reason in row["no_interval"].values()}
     return Report(
         suite=declared,
         rows=rows,
@@ -65,32 +65,25 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         memorisation_test=memorisation_test(observed, seed=seed),
         reference=_matching(reference, observed.players),
         variance_shares=variance_rows(observed, seed),
-        notes=(*declared.notes, *_on_numbers(rows, comparisons), *reasons, *observed.remarks, *_failures(observed)),
+        notes=(
+            *declared.notes,
+            *([_INTERVALS] if rows else []),
+            *([_PASS] if any("k" in row for row in rows) else []),
+            *([PAIRS_NOTE] if comparisons else []),
+            *without_range(reasons | reasons_of(comparisons)),
+            *observed.remarks,
+            *_failures(observed),
+        ),
     )
-
-
-def _on_numbers(rows: Sequence[ReportRow], comparisons: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield explanations of intervals and tests."""
-    if rows:
-        yield "Intervals: 95 %, cluster-robust; the graph is the cluster, since tasks on one graph are dependent."
-    if any("k" in row for row in rows):
-        yield "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
-    if comparisons:
-        yield PAIRS_NOTE
 
 
 def _failures(observed: Observations) -> Iterator[str]:
     """Yield the number of failed episodes, and the most frequent causes."""
-    failed = [
-        case
-        for case, is_failed in zip(observed.cases, observed.column("infrastructure_failures"), strict=True)
-        if is_failed == 1
-    ]
-    if not failed:
-        return
-    yield f"{len(failed)} of {len(observed.cases)} episodes failed without a score. Resume the run to retry them."
-    causes = Counter(case.failure for case in failed if case.failure)
-    for cause, count in causes.most_common(_MOST_CAUSES):
+    column = observed.column("infrastructure_failures")
+    failed = [case.failure for case, is_failed in zip(observed.cases, column, strict=True) if is_failed == 1]
+    if failed:
+        yield f"{len(failed)} of {len(observed.cases)} episodes failed without a score. Resume the run to retry them."
+    for cause, count in Counter(filter(None, failed)).most_common(_MOST_CAUSES):
         yield f"{count} × {cause}"
 
 
@@ -102,17 +95,10 @@ def _grouped(
         members = observed.members(number) if known is None or grouping.name in known else {}
         ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), player_order(key[1])))
         if ordered:
-            rows = [
-                row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered
-            ]
-            yield grouping.name, rows
-
-
-def _without_interval(rows: Iterable[ReportRow], comparisons: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield a note on missing intervals."""
-    reasons = {reason for row in rows for reason in row.get("no_interval", {}).values()}
-    reasons |= {measure["no_interval"] for pair in comparisons for measure in pair["measures"].values()} - {None}
-    return without_range(reasons)
+            yield (
+                grouping.name,
+                [row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered],
+            )
 
 
 def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:
@@ -120,9 +106,12 @@ def _matching(reference: Reference | None, players: list[Player]) -> Reference |
     if reference is None:
         return None
     settings = {setting_of(player.setting) for player in players}
-    groups = {name: tuple(row for row in rows if row["setting"] in settings) for name, rows in reference.groups.items()}
-    return Reference(
-        reference.source, reference.notes, tuple(r for r in reference.rows if r["setting"] in settings), groups
+
+    def run(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
+        return tuple(row for row in rows if row["setting"] in settings)
+
+    return replace(
+        reference, rows=run(reference.rows), groups={name: run(rows) for name, rows in reference.groups.items()}
     )
 
 
@@ -142,7 +131,16 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
         of_tries = {"pass_at_k": passed.any_of_k.scaled(PERCENT), "pass_hat_k": passed.all_of_k.scaled(PERCENT)}
         row |= {"k": observed.tries, **{name: _rounded(e.value) for name, e in of_tries.items()}}
         estimates |= of_tries
-    return row | _certainty(estimates, headline.n)
+    known = {name: e for name, e in estimates.items() if e.value is not None}
+    return row | {
+        "intervals": {
+            name: [round(e.low, _DIGITS), round(e.high, _DIGITS)]
+            for name, e in known.items()
+            if e.low is not None and e.high is not None
+        },
+        "no_interval": {name: e.reason for name, e in known.items() if e.reason},
+        "known": {name: e.n for name, e in known.items() if e.n != headline.n},
+    }
 
 
 def exact_row(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
@@ -154,12 +152,8 @@ def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tupl
     """Yield each measure with its estimate: t intervals for amounts, beta-binomial intervals for shares."""
     for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
         chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
-        some = replace(
-            outcomes,
-            values=outcomes.values[:, chosen],
-            episodes=outcomes.episodes[chosen],
-            noise=outcomes.noise[chosen],
-        )
+        values, noise = outcomes.values[:, chosen], outcomes.noise[chosen]
+        some = replace(outcomes, values=values, episodes=outcomes.episodes[chosen], noise=noise)
         for number, estimated in zip(chosen, estimate(some), strict=True):
             measure = measures[number]
             if measure.kind == "amount" and estimated.low is not None:
@@ -173,27 +167,13 @@ def _figure(
     """Return the value of a measure, or None if it is unknown."""
     if measure.kind in ESTIMATED:
         return _rounded(estimates[measure.name].value)
-    known = (tasks if measure.kind == "median" else episodes)[
-        ~np.isnan(tasks if measure.kind == "median" else episodes)
-    ]
+    values = tasks if measure.kind == "median" else episodes
+    known = values[~np.isnan(values)]
     if not len(known):
         return None
     if measure.kind == "median":
         return _rounded(float(np.median(known)))
     return round(float(known.sum())) if measure.kind == "count" else _rounded(float(known.sum()))
-
-
-def _certainty(estimates: dict[str, Estimate], tasks: int) -> dict[str, Any]:
-    known = {name: e for name, e in estimates.items() if e.value is not None}
-    return {
-        "intervals": {
-            name: [round(e.low, _DIGITS), round(e.high, _DIGITS)]
-            for name, e in known.items()
-            if e.low is not None and e.high is not None
-        },
-        "no_interval": {name: e.reason for name, e in known.items() if e.reason},
-        "known": {name: e.n for name, e in known.items() if e.n != tasks},
-    }
 
 
 def _rounded(value: float | None) -> float | None:

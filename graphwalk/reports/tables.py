@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.measures import LEGENDS, TASKS, VARIANTS
@@ -15,7 +18,6 @@ from graphwalk.reports.text_table import (
     interval_text,
     one_decimal,
     p_value,
-    short,
     two_decimals,
 )
 from graphwalk.reports.variants import variance_table
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from graphwalk.reports.compare import RunComparison  # brings scipy
 
 PAPER = " (paper)"
-_Key = tuple[bool, str, str]
-"""Published, model, setting."""
 _MOST_PAIRS = 28
 """Maximum number of pairs on a terminal."""
 _MOST_PUBLISHED = 24
@@ -71,9 +71,9 @@ def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) 
     if len(published) > _MOST_PUBLISHED:  # providers are ignored when names of models are compared
         models = {row["model"].rpartition("/")[2] for row in ours}
         long_only = frozenset(i for i, row in enumerate(rows) if row.get("published") and row["model"] not in models)
-    source = f"(paper): {reference.source}." if reference else ""
-    title = f"By {grouping.title}"
-    return _table(report, title, report.suite.group_columns, rows, grouping, note=source, long_only=long_only)
+    note = f"(paper): {reference.source}." if reference else ""
+    columns = report.suite.group_columns
+    return _table(report, f"By {grouping.title}", columns, rows, grouping, note=note, long_only=long_only)
 
 
 def _published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
@@ -94,8 +94,11 @@ def _table(
     """Lay out rows. A group is named in its first row only."""
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
-    scales |= {"pass_at_k": 100.0, "pass_hat_k": 100.0}
-    shown = [column for column in (*columns, *_pass_columns(rows)) if _is_known(column, rows)]
+    if k := next((row["k"] for row in rows if "k" in row), None):
+        passes = {f"pass@{k} %": "pass_at_k", f"pass^{k} %": "pass_hat_k"}
+        scales |= dict.fromkeys(passes.values(), 100.0)
+        columns = (*columns, *(Column(title, field, one_decimal, 2, one_decimal) for title, field in passes.items()))
+    shown = [column for column in columns if _is_known(column, rows)]
     several = not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1
     names = [*([capitalised(grouping.title)] if grouping else []), "Model", *(["Setting"] if several else [])]
     legends = {**LEGENDS, **report.suite.legends}
@@ -104,13 +107,9 @@ def _table(
         *(Header(c.title, optional=c.optional, legend=legends.get(c.field, "")) for c in shown),
     )
     lines: list[tuple[Cell, ...]] = []
-    named = None
-    for row in rows:
+    for group, row in zip(_named_once(rows, grouping.name if grouping else None), rows, strict=True):
         paper = bool(row.get("published"))
-        texts = [one_line(row["model"]) + PAPER * paper, *([one_line(row["setting"])] if several else [])]
-        if grouping:
-            texts.insert(0, "" if lines and row[grouping.name] == named else one_line(row[grouping.name]))
-            named = row[grouping.name]
+        texts = [*group, one_line(row["model"]) + PAPER * paper, *([one_line(row["setting"])] if several else [])]
         cells = (_cell(row, column, scales.get(column.field), paper) for column in shown)
         lines.append((*(Cell(text, dim=paper) for text in texts), *cells))
     noted = note if always_noted or any(row.get("published") for row in rows) else ""
@@ -122,11 +121,12 @@ def capitalised(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _pass_columns(rows: Sequence[ReportRow]) -> Iterator[Column]:
-    k = next((row["k"] for row in rows if "k" in row), None)
-    if k is not None:
-        yield Column(f"pass@{k} %", "pass_at_k", one_decimal, optional=2, interval=one_decimal)
-        yield Column(f"pass^{k} %", "pass_hat_k", one_decimal, optional=2, interval=one_decimal)
+def _named_once(rows: Iterable[Mapping[str, Any]], field: str | None) -> Iterator[list[str]]:
+    """Yield the name of the group of each row, or "" if it is that of the row before; nothing without a field."""
+    names = (one_line(row[field]) if field else None for row in rows)
+    for name, group in groupby(names):
+        for place, _ in enumerate(group):
+            yield [] if name is None else [name if place == 0 else ""]
 
 
 def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
@@ -158,47 +158,38 @@ class Fact:
     optional: int
 
 
-def common_facts(player: str, chance: str, reference: str) -> tuple[Fact, ...]:
-    """Return the size of targets, chance level and reference. `player`: a baseline with a row for every task."""
-    return (
-        Fact("Target rows", player, "answer_rows", short, 20),
-        Fact("Chance %", chance, "accuracy", one_decimal, 10),
-        Fact("Reference calls", reference, "calls_per_question", one_decimal, 30),
-        Fact("Reference tokens", reference, "tokens_per_question", short, 30),
-    )
-
-
 @dataclass(frozen=True)
 class Line:
     """A line: its names, and the rows of models that belong to it."""
 
     names: tuple[str, ...]
     ours: Sequence[ReportRow]
-    baselines: Sequence[ReportRow]
-    published: Sequence[ReportRow]
+    baselines: Sequence[ReportRow] = ()
+    published: Sequence[ReportRow] = ()
 
     @property
     def tasks(self) -> int:
         return max((row["tasks"] for row in (*self.ours, *self.baselines)), default=0)
 
-    def rows(self) -> dict[_Key, ReportRow]:
+    @cached_property
+    def rows(self) -> Mapping[tuple[bool, str, str], ReportRow]:
+        """The rows by published, model and setting."""
         groups = ((self.ours, False), (self.published, True))
         return {(paper, row["model"], row["setting"]): row for rows, paper in groups for row in rows}
 
 
 def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None, group: Any = None) -> Line:
     """Return the line of a group, or the total if no grouping is given."""
-    reference = report.reference
-    if grouping is None:
-        return Line(names, report.rows, report.baselines, reference.rows if reference else ())
-    published = reference.groups.get(grouping, ()) if reference else ()
-    return Line(
-        names,
-        *(
-            [row for row in rows if row[grouping] == group]
-            for rows in (report.groups[grouping], report.baseline_groups.get(grouping, ()), published)
-        ),
-    )
+    reference, published = report.reference, list[ReportRow]()
+    if reference:
+        published = list(reference.groups.get(grouping, ()) if grouping else reference.rows)
+    ours = report.groups[grouping] if grouping else report.rows
+    baselines = report.baseline_groups.get(grouping, []) if grouping else report.baselines
+    if grouping:
+        ours, baselines, published = (
+            [r for r in rows if r[grouping] == group] for rows in (ours, baselines, published)
+        )
+    return Line(names, ours, baselines, published)
 
 
 def counts_table(
@@ -208,9 +199,7 @@ def counts_table(
 
     In a narrow table published columns are dropped first, from the last one on.
     """
-    players = list(
-        dict.fromkeys(key for paper in (False, True) for line in lines for key in line.rows() if key[0] is paper)
-    )
+    players = sorted(dict.fromkeys(key for line in lines for key in line.rows), key=itemgetter(0))
     known = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
     headers = (
         *(Header(capitalised(name), name=True) for name in names),
@@ -221,27 +210,25 @@ def counts_table(
             for place, (paper, model, setting) in enumerate(players)
         ),
     )
-    rows = []
-    for line in lines:
-        by_player = line.rows()
-        rows.append(
-            (
-                *(Cell(one_line(name)) for name in line.names),
-                Cell(str(line.tasks)),
-                *(Cell(_fact(line, fact)) for fact in known),
-                *(Cell(_right(by_player.get(key)), dim=key[0]) for key in players),
-            )
+    rows = tuple(
+        (
+            *(Cell(one_line(name)) for name in line.names),
+            Cell(str(line.tasks)),
+            *(Cell(_fact(line, fact)) for fact in known),
+            *(Cell(_correct(line.rows.get(key, {})), dim=key[0]) for key in players),
         )
-    return TextTable(title, headers, tuple(rows), note)
+        for line in lines
+    )
+    return TextTable(title, headers, rows, note)
 
 
-def _right(row: ReportRow | None) -> str:
-    return UNKNOWN if row is None or row.get("correct") is None else f"{row['correct']}/{row['questions']}"
+def _correct(row: ReportRow) -> str:
+    return UNKNOWN if row.get("correct") is None else f"{row['correct']}/{row['questions']}"
 
 
 def _fact(line: Line, fact: Fact) -> str:
-    row = next((row for row in line.baselines if row["model"] == fact.player), None)
-    if row is None or row[fact.field] is None:
+    row: ReportRow = next((row for row in line.baselines if row["model"] == fact.player), {})
+    if row.get(fact.field) is None:
         return UNKNOWN
     known = row["known"].get(fact.field, row["tasks"])
     return fact.format(row[fact.field]) + (f" ({known})" if known != line.tasks else "")
@@ -270,9 +257,9 @@ def comparison_table(
     title: str = "Pairwise differences on identical tasks (first − second)",
     group: str | None = None,
 ) -> TextTable:
-    """Lay out the result of `comparisons_of`. Counts and p-values are those of the first measure.
+    """Lay out the result of `comparisons_of`. `group`: the field with the group of a pair, named in its first row only.
 
-    `group`: the field with the group of a pair. A group is named in its first row only.
+    Counts and p-values are those of the first measure.
     """
     headers = (
         *(Header(name, name=True) for name in (*([capitalised(group)] if group else []), "First", "Second")),
@@ -287,13 +274,12 @@ def comparison_table(
         *(Header(f"Δ {name}", optional=3) for name in measures[1:]),
     )
     rows: list[tuple[Cell, ...]] = []
-    named = None
-    for pair in pairs:
+    for named, pair in zip(_named_once(pairs, group), pairs, strict=True):
         headline = pair["measures"][measures[0]]
         tests = (headline[name] for name in ("p_value", "p_holm", "mcnemar_p"))
         rows.append(
             (
-                *([Cell("" if rows and pair[group] == named else one_line(pair[group]))] if group else []),
+                *map(Cell, named),
                 *_names(pair),
                 *(Cell(integer(headline[count])) for count in ("tasks", "graphs", "first_better", "second_better")),
                 _difference_cell(headline),
@@ -301,7 +287,6 @@ def comparison_table(
                 *(_difference_cell(pair["measures"][name]) for name in measures[1:]),
             )
         )
-        named = pair[group] if group else None
     return TextTable(title, headers, tuple(rows), long_only=frozenset(range(_MOST_PAIRS, len(rows))))
 
 

@@ -3,6 +3,8 @@
 Texts are sanitised for spreadsheets, browsers and terminals.
 """
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +19,6 @@ from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 UNKNOWN = "–"
 """Text of an unknown value."""
-_LARGE = (("M", 1_000_000), ("k", 10_000))
 _PADDING = 2
 """Spaces between columns."""
 _NARROWEST_NAME = 24
@@ -68,10 +69,9 @@ def integer(value: Any) -> str:
 
 def short(value: Any) -> str:
     """Return a large number in thousands or millions."""
-    for unit, size in _LARGE:
-        if value >= size:
-            return f"{value / (1_000_000 if unit == 'M' else 1000):.1f}{unit}"
-    return f"{value:.0f}"
+    if value >= 1_000_000:
+        return f"{value / 1_000_000:.1f}M"
+    return f"{value / 1000:.1f}k" if value >= 10_000 else f"{value:.0f}"
 
 
 def two_decimals(value: Any) -> str:
@@ -112,30 +112,23 @@ def legend(headers: Iterable[Header]) -> Iterator[str]:
         yield " ".join(texts)
 
 
-def csv_cell(value: Any) -> Any:
-    """Return a value for CSV: numbers unchanged, texts on one line and escaped for spreadsheets."""
-    return escape_formula(one_line(value)) if isinstance(value, str) else value
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return CSV: numbers unchanged, texts on one line and escaped for spreadsheets."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([escape_formula(one_line(v)) if isinstance(v, str) else v for v in row] for row in rows)
+    return stream.getvalue()
 
 
 def markdown_table(table: TextTable) -> str:
-    lines = [
-        f"### {escape_markdown(table.title)}",
-        "",
-        _line([escape_markdown(header.text) for header in table.headers]),
-        _line(["---" if header.name else "---:" for header in table.headers]),
-        *(_line([_markdown_cell(cell) for cell in row]) for row in table.rows),
-        "",
+    rows = [
+        [escape_markdown(header.text) for header in table.headers],
+        ["---" if header.name else "---:" for header in table.headers],
+        *([escape_markdown(c.text) + f" ({c.interval})" * bool(c.interval) for c in row] for row in table.rows),
     ]
+    lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join([*lines, table.note, ""] if table.note else lines)
-
-
-def _markdown_cell(cell: Cell) -> str:
-    text = escape_markdown(cell.text)
-    return f"{text} ({cell.interval})" if cell.interval else text
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
@@ -157,10 +150,8 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
             shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
     yield shown
     if table.long_only:
-        more = counted(len(table.long_only), "more row")
-        yield Text(f"{more} with --format markdown or json", style="dim")
-    left_out = [header.text for number, header in enumerate(table.headers) if number not in columns]
-    if left_out:
+        yield Text(f"{counted(len(table.long_only), 'more row')} with --format markdown or json", style="dim")
+    if left_out := [header.text for number, header in enumerate(table.headers) if number not in columns]:
         yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
 
@@ -178,20 +169,18 @@ def fitting_columns(table: TextTable, width: int) -> dict[int, bool]:
     columns = dict.fromkeys(range(len(table.headers)), True)
     for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
         members = [number for number, header in enumerate(table.headers) if header.optional == level]
-        if _total_width(table, columns) > width:
+        if _width(table, columns) > width:
             columns |= dict.fromkeys(members, False)
-        if _total_width(table, columns) > width:
+        if _width(table, columns) > width:
             columns = {number: interval for number, interval in columns.items() if number not in members}
     return columns
 
 
-def _total_width(table: TextTable, columns: dict[int, bool]) -> int:
-    return sum(_PADDING + _width(table, number, interval) for number, interval in columns.items()) - _PADDING
-
-
-def _width(table: TextTable, number: int, interval: bool) -> int:
-    header = table.headers[number]
-    cells = [row[number] for row in table.rows]
-    texts = [*header.title.split("\n"), *(cell.text for cell in cells), *(cell.interval for cell in cells if interval)]
-    widest = max(map(cell_len, texts))
-    return min(widest, _NARROWEST_NAME) if header.name else widest
+def _width(table: TextTable, columns: dict[int, bool]) -> int:
+    total = -_PADDING
+    for number, interval in columns.items():
+        header = table.headers[number]
+        texts = [text for row in table.rows for text in (row[number].text, row[number].interval * interval)]
+        widest = max(map(cell_len, [*header.title.split("\n"), *texts]))
+        total += _PADDING + (min(widest, _NARROWEST_NAME) if header.name else widest)
+    return total

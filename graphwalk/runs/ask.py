@@ -22,10 +22,8 @@ from graphwalk.runs.run_folder import NewRun
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.browser import browser_cypher
-from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
-from graphwalk.suites.ask.pictures import evidence_in
-from graphwalk.suites.ask.svg import evidence_svg
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, steps_of
+from graphwalk.suites.ask.pictures import evidence_in, evidence_svg
 from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance
 from graphwalk.tools.toolbox import Toolbox

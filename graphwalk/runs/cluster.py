@@ -114,13 +114,11 @@ async def _played(work: ShardWork, place: Path) -> RunSummary:
 def _packed(place: Path) -> bytes:
     """Return the run folder as a ZIP file, and remove it. Raise RunLogError for a link that leads out of it."""
     check_links(place, RunLogError)
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(place.rglob("*")):
-            if file.is_file():
-                archive.write(file, file.relative_to(place))
+    archive = Path(shutil.make_archive(str(place), "zip", place))
+    packed = archive.read_bytes()
+    archive.unlink()
     RunFolder(place).remove()
-    return written.getvalue()
+    return packed
 
 
 Play = Callable[[Sequence[ShardWork]], Iterable[PlayedShard]]

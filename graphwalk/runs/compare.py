@@ -17,7 +17,6 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.protocol import protocol_note
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.suites.registry import suite_named
 
 _MOST = 12
 """Differences that an error lists."""
@@ -63,10 +62,14 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     suites = {run.manifest["config"]["suite"]["name"] for run in every}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    suite = suite_named(suites.pop())
+    suite = folders[0].suite
     declared = suite.presentation.report(suite)
     observed = {name: observe(run.records(), declared) for name, run in runs.items()}
-    notes = [f"{name}: {protocol_note(run.manifest['config'])}" for name, run in runs.items()]
+    followed = {name: protocol_note(run.manifest["config"]) for name, run in runs.items()}
+    same = len(set(followed.values())) == 1
+    notes = (
+        [protocol_note(every[0].manifest["config"])] if same else [f"{name}: {one}" for name, one in followed.items()]
+    )
     notes += [line for other in every[1:] for line in _differences(every[0], other)]
 
     players = sorted({player for one in observed.values() for player in one.players})

@@ -43,7 +43,13 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
         tokens=limits.episode_tokens,
         usd=limits.episode_usd,
     )
-    trajectory = await _unchanged(planned, await run_episode(episode), generation)
+    trajectory = await run_episode(episode)
+    if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
+        try:
+            await store.check_unchanged(generation)
+        except StoreError as error:
+            failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, str(error))
+            return _result(planned, experiment, failed)
     suite, task, said = experiment.suite, planned.task, trajectory.reply
     extracted = None
     readable = bool(said.strip()) and not trajectory.exit_status.infrastructure
@@ -85,18 +91,6 @@ def judge(
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
     score = suite.score(task, setting_of(setting), trajectory, extraction)
     return extraction.answer, score.model_dump(mode="json")
-
-
-async def _unchanged(planned: PlannedEpisode, trajectory: Trajectory, generation: int) -> Trajectory:
-    """Return the trajectory, failed if the store cannot confirm that the graph stayed the same."""
-    store = planned.graph.store
-    if trajectory.exit_status.infrastructure or not trajectory.results or store is None:
-        return trajectory
-    try:
-        await store.check_unchanged(generation)
-    except StoreError as error:
-        return Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, str(error))
-    return trajectory
 
 
 async def _cross_checked(

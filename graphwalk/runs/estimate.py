@@ -6,7 +6,7 @@ model. Its requests and replies are those of a model that makes the expert's cal
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
@@ -22,10 +22,8 @@ from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, message_text, tokenizer_of, tools_text
 from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
-from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runs.plan import PlannedEpisode, make_plan
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.base import Database
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.task_cache import LARGE
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task
@@ -250,11 +248,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
 
     Figures of episodes on large graphs come from the plan. Raise StoreError if a tool fails.
     """
-
-    async def open_scratch() -> Database:
-        return EmbeddedDatabase()
-
-    plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
+    plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
     strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:
         facts = planned.graph.instance.facts
@@ -277,11 +271,13 @@ async def estimate_run(experiment: Experiment) -> Estimate:
             for task in tasks
         ]
         rows[stratum[:2]].append((len(episodes), len(by_task), takes))
-    by_template: dict[str, int] = defaultdict(int)
-    for task, _ in plan.tasks:
-        by_template[task.template] += 1
+    by_template = Counter(task.template for task, _ in plan.tasks)
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
-    effect = _detectable_effect(plan, experiment.config.repeats)
+    graphs, repeats = len({task.graph_digest for task, _ in plan.tasks}), experiment.config.repeats
+    design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
+    smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
+    points = None if smallest is None else min(100.0, round(100 * smallest, 1))
+    effect = DetectableEffect(points, graphs, design.tasks_per_graph, repeats)
     prices = dict(experiment.prices)
     estimate = Estimate(experiment.config.name, dict(by_template), estimates, prices, len(played), len(pairs), effect)
     estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), effect.as_text()]
@@ -312,14 +308,6 @@ class _Takes:
     usd_uncached: float
     assumed: float
     of_plan: float = 0
-
-
-def _detectable_effect(plan: Plan, repeats: int) -> DetectableEffect:
-    graphs = len({task.graph_digest for task, _ in plan.tasks})
-    design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
-    effect = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
-    points = None if effect is None else min(100.0, round(100 * effect, 1))
-    return DetectableEffect(points, graphs, design.tasks_per_graph, repeats)
 
 
 def _price(experiment: Experiment, model: str) -> Price | None:

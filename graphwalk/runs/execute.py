@@ -145,17 +145,14 @@ class _Run:
         async with RunModels(playing, self.folder.replies_path, read, self.progress.note) as models:
             try:
                 summary = await self._play_all(plan, models)
-                await self._note_changes()
+                for name in await self.sources.changed():
+                    self.manifest.setdefault("changed_meanwhile", []).append(name)
+                    self.folder.write_manifest(self.manifest)
+                    note = f"the database {name} changed during the run: correct answers may be scored as wrong"
+                    self.progress.note(note)
                 return summary
             finally:
                 await self._clean_up(plan)
-
-    async def _note_changes(self) -> None:
-        """Note existing databases that changed: targets are those of the graph at the start of the run."""
-        for name in await self.sources.changed():
-            self.manifest.setdefault("changed_meanwhile", []).append(name)
-            self.folder.write_manifest(self.manifest)
-            self.progress.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
 
     def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
         """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""

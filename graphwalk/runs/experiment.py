@@ -168,6 +168,12 @@ def resolve(
     return experiment.with_variants()
 
 
+def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
+    if agent.tools is not None and not suite.tools:
+        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
+    return load_tools(suite.tools if agent.tools is None else agent.tools)
+
+
 def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
     """Raise ConfigError if an experiment contains a secret, since it is logged."""
     text = config.model_dump_json()
@@ -218,12 +224,6 @@ def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -
         elif published := published_price(spec, settings):
             found[spec] = published
     return found
-
-
-def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
-    if agent.tools is not None and not suite.tools:
-        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
-    return load_tools(suite.tools if agent.tools is None else agent.tools)
 
 
 def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | None:

@@ -36,9 +36,11 @@ class GraphSources:
     """The database of a run, opened when the first graph is loaded, and existing databases."""
 
     def __init__(
-        self, open_database: OpenOnce, settings: Settings | None = None, health: HealthCheck | None = None
+        self, open_database: OpenOnce | None = None, settings: Settings | None = None, health: HealthCheck | None = None
     ) -> None:
-        """Prepare the sources. `settings`: those of existing databases; None: load copies of them.
+        """Prepare the sources. `open_database` (None: the embedded engine) opens the database of loaded graphs.
+
+        `settings`: those of existing databases; None: load copies of them.
 
         `health`: the health check that all databases share; None: each has its own.
         """
@@ -62,7 +64,7 @@ class GraphSources:
                 opened.store.share_health_check(self._health, instance.digest)
             self._existing.append(instance)
             return opened.store
-        if instance.in_memory and self._settings is not None:
+        if self._open_database is None or (instance.in_memory and self._settings is not None):
             return await self._memory.load(instance.graph)
         if self._database is None:
             self._database = await self._open_database()

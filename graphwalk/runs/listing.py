@@ -10,8 +10,8 @@ from typing import Any, Literal
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_human
+from graphwalk.runs.result import key_of
 from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
-from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
@@ -62,10 +62,10 @@ def listed(folder: RunFolder) -> ListedRun:
     """Return the state of a run and its results so far."""
     manifest = folder.read_manifest()
     config, episodes = manifest["config"], own_episodes(manifest)
-    results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
+    results = {key_of(head): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
-    due = sum(not is_human(key[1]) and bool(head["score"]) for key, head in results.items())
-    judged = suite_named(config["suite"]["name"]).judged
+    due = sum(not is_human(key.model) and bool(head["score"]) for key, head in results.items())
+    judged = folder.suite.judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,
@@ -75,15 +75,12 @@ def listed(folder: RunFolder) -> ListedRun:
         tags=tuple(config.get("tags", ())),
         models=tuple(config["models"]),
         episodes=episodes,
-        done=sum(not is_human(key[1]) for key in results),
+        done=sum(not is_human(key.model) for key in results),
         scored=len(scored),
         correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,
         shard=shard_in_words(manifest),
     )
-
-
-_KEY = ("task_id", "model", "setting", "repeat")
 
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:

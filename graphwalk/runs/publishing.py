@@ -2,8 +2,7 @@
 
 import hashlib
 import json
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -15,7 +14,6 @@ from graphwalk.runs.published import DIGESTS, TEXTS
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
 
-_BLOCK = 1 << 20
 _MODE = 0o644 << 16
 
 
@@ -27,20 +25,20 @@ def publish(
     `done` is called after each result. Raise RunLogError if a log is damaged, or for secrets that the cleaner may not
     remove; no file is left then.
     """
-    with folder.lock(), tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
+    with folder.lock():
         stored = folder.read_manifest()
         cleaner.know_credentials(stored)
-        results = Path(scratch) / "results.jsonl.gz"
-        with results.open("wb") as file:
-            file.writelines(compressed(_lines(folder.results_path, cleaner, done)))
         manifest = cleaner.manifest(stored)
-        parts: dict[str, Any] = {
-            "README.md": _readme(manifest).encode(),
-            "run.json": (json.dumps(manifest, indent=2) + "\n").encode(),
-            "results.jsonl.gz": results,
+        parts: dict[str, Iterable[bytes]] = {
+            "README.md": [_readme(manifest).encode()],
+            "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
+            "results.jsonl.gz": compressed(_lines(folder.results_path, cleaner, done)),
             "replies.jsonl": _lines(folder.replies_path, cleaner),
-            **{f"{TEXTS}/{name}": text.encode() for name, text in _texts(folder, cleaner)},
         }
+        for path in sorted(folder.texts_path.rglob("*")):
+            if path.is_file():
+                name = f"{TEXTS}/{path.relative_to(folder.texts_path).as_posix()}"
+                parts[name] = [cleaner.text(path.read_text(encoding="utf-8"), name).encode()]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
             _refuse(cleaner.refused, out)
@@ -53,35 +51,17 @@ def _lines(path: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: No
         done()
 
 
-def _texts(folder: RunFolder, cleaner: Cleaner) -> Iterator[tuple[str, str]]:
-    for path in sorted(folder.texts_path.rglob("*")):
-        if path.is_file():
-            name = path.relative_to(folder.texts_path).as_posix()
-            yield name, cleaner.text(path.read_text(encoding="utf-8"), f"{TEXTS}/{name}")
-
-
-def _write(file: BinaryIO, parts: dict[str, Any]) -> None:
+def _write(file: BinaryIO, parts: Mapping[str, Iterable[bytes]]) -> None:
     sums = []
     with ZipFile(file, "w") as archive:
         for name in sorted(parts):
             digest = hashlib.sha256()
             with archive.open(_entry(name), "w", force_zip64=True) as entry:
-                for block in _blocks(parts[name]):
+                for block in parts[name]:
                     digest.update(block)
                     entry.write(block)
             sums.append(f"{digest.hexdigest()}  {name}\n")
         archive.writestr(_entry(DIGESTS), "".join(sums))
-
-
-def _blocks(part: Any) -> Iterator[bytes]:
-    if isinstance(part, bytes):
-        yield part
-    elif isinstance(part, Path):
-        with part.open("rb") as file:
-            while block := file.read(_BLOCK):
-                yield block
-    else:
-        yield from part
 
 
 def _entry(name: str) -> ZipInfo:

@@ -18,7 +18,6 @@ from graphwalk.reports.suite_report import Reference, Report, ResultRecord, Suit
 from graphwalk.runs.protocol import deviations, in_words, protocol_note, published_differences
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
-from graphwalk.suites.registry import suite_named
 
 
 def report_of(folder: RunFolder) -> Report:
@@ -43,8 +42,7 @@ def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None)
 
 def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
     manifest = folder.read_manifest()
-    config = manifest["config"]
-    suite = suite_named(config["suite"]["name"])
+    config, suite = manifest["config"], folder.suite
     declared = suite.presentation.report(suite)
     seen: set[EpisodeKey] = set()
     unread = 0
@@ -68,11 +66,6 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
 
 
-def planned_episodes(folder: RunFolder) -> int | None:
-    """Return the planned episodes of a run or shard, without those of human players; None before it is planned."""
-    return own_episodes(folder.read_manifest())
-
-
 def _published(
     declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool
 ) -> tuple[Reference | None, list[str]]:
@@ -90,7 +83,7 @@ def _published(
     differences = published_differences(config)
     if extractor_missed:
         differences = [*differences, ("extractor", config["extractor"]["model"], "none (no API key)")]
-    if not differences:
+    if reference is None or not differences:
         return reference, []
     hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
     return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]
@@ -134,9 +127,7 @@ class MeasuredPair:
 def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
     """Measure all pairs of players of a run. Raise ConfigError unless a pair has two graphs, one with two tasks."""
     folder = RunFolder.open(path)
-    manifest = folder.read_manifest()
-    suite = suite_named(manifest["config"]["suite"]["name"])
-    observed = observe(folder.records(), suite.presentation.report(suite))
+    observed = observe(folder.records(), folder.suite.presentation.report(folder.suite))
     players = chosen(observed.players, models, settings)
     outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
     found = []

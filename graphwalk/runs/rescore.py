@@ -10,7 +10,6 @@ from graphwalk.runs.episode import judge
 from graphwalk.runs.fingerprint import code_version
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.suites.registry import suite_named
 
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
@@ -37,9 +36,8 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
 
     with folder.lock():
         manifest = folder.read_manifest()
-        suite = suite_named(manifest["config"]["suite"]["name"])
+        suite, log = folder.suite, folder.results_file
         scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
-        log = folder.results_file
         written = lines() if log == folder.results_path else compressed(lines())
         write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
         if manifest["fingerprint"] is not None:

@@ -84,7 +84,7 @@ class Result:
         )
 
 
-def key_of(record: dict[str, Any]) -> EpisodeKey:
+def key_of(record: Mapping[str, Any]) -> EpisodeKey:
     """Return the key of the episode of a record."""
     return EpisodeKey(record["task_id"], record["model"], record["setting"], record["repeat"])
 
@@ -96,6 +96,10 @@ class EpisodeFilter:
     models: Collection[str] | None = None
     settings: Collection[str] | None = None
     tasks: Collection[str] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == EpisodeFilter()
 
     def __call__(self, key: EpisodeKey) -> bool:
         if self.settings is not None and not {key.setting, setting_of(key.setting)} & set(self.settings):

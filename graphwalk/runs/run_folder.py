@@ -27,6 +27,8 @@ from graphwalk.graphs.formats.json import parse_json
 from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
 from graphwalk.runs.published import is_published, unpacked
 from graphwalk.runs.result import RUN_VERSION
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import ExitStatus
 
 _RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
@@ -163,6 +165,11 @@ class RunFolder:
         """The command that resumes the run."""
         return f"graphwalk resume {self.quoted}"
 
+    @property
+    def suite(self) -> Suite[Any, Any]:
+        """The suite of the run. Raise ConfigError if it is not installed."""
+        return suite_named(self.read_manifest()["config"]["suite"]["name"])
+
     @classmethod
     def create(cls, path: Path) -> "RunFolder":
         """Make an empty folder. Raise RunLogError if it exists and is not empty."""
@@ -202,6 +209,10 @@ class RunFolder:
         if not isinstance(manifest, dict):
             raise RunLogError(f"{self.manifest_path} is not a JSON object")
         return manifest
+
+    def planned_episodes(self) -> int | None:
+        """Return the planned episodes of a run or shard, without those of human players; None before it is planned."""
+        return own_episodes(self.read_manifest())
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write run.json atomically. Raise RunLogError if it cannot be written."""

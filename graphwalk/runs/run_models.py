@@ -11,8 +11,7 @@ from graphwalk.models.budget import Budget
 from graphwalk.models.human import HumanPlayer
 from graphwalk.models.registry import is_human, open_model
 from graphwalk.models.replay import ReplayModel
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.wrappers import Cached, wrap
+from graphwalk.models.wrappers import Cached, ReplyCache, wrap
 from graphwalk.runs.experiment import Experiment, per_episode, recorded_episodes
 from graphwalk.runs.plan import PlannedEpisode
 from graphwalk.runs.result import EpisodeKey

@@ -1,6 +1,7 @@
 """Shards of a run: each process makes the whole plan and plays a part of it; the parts are merged afterwards."""
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -67,49 +68,40 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
             locks.enter_context(folder.lock())
         manifests = [folder.read_manifest() for folder in folders]
         _refuse_other_plans(folders, manifests)
-        owner = _owners(folders)
+        lines = _last_lines(folders)
+        counts = Counter(number for key, (number, _) in lines.items() if not is_human(key.model))
         planned = manifests[0]["fingerprint"]["episodes"]
-        if limits is None:
-            _refuse_missing(folders, owner, planned)
-        failed = _write_results(folders, new)
-        with closing(LineWriter(new.folder.replies_path)) as replies:
-            for folder in folders:
+        if limits is None and counts.total() != planned:
+            held = [
+                f"  {folder.path}: shard {manifest.get('shard', '1/1')}, {counted(counts[number], 'episode')}"
+                for number, (folder, manifest) in enumerate(zip(folders, manifests, strict=True))
+            ]
+            raise RunLogError(
+                "\n".join([f"{planned - counts.total()} of {planned} planned episodes are missing:", *held]),
+                hint="name all shards, and let each end: graphwalk resume SHARD",
+            )
+        failed = 0
+        with closing(new.folder.results_writer()) as results, closing(LineWriter(new.folder.replies_path)) as replies:
+            for number, folder in enumerate(folders):
+                for place, record in enumerate(folder.records()):
+                    if lines[key_of(record)] == (number, place):
+                        results.append({**record, "run_id": new.run_id})
+                        failed += ExitStatus(record["exit_status"]).infrastructure
                 for reply in read_lines(folder.replies_path):
                     replies.append(reply)
-        for file in sorted(folders[0].texts_path.rglob("*")):
-            if file.is_file():
-                name = file.relative_to(folders[0].texts_path).as_posix()
-                new.folder.keep_texts({name: file.read_text(encoding="utf-8")})
-        new.folder.write_manifest(_whole(manifests, new, limits))
-        if not failed and sum(not is_human(key.model) for key in owner) == planned:
+        shutil.copytree(folders[0].texts_path, new.folder.texts_path)
+        config = manifests[0]["config"]
+        manifest = {
+            **manifests[0],
+            "run_id": new.run_id,
+            "created": new.created,
+            "config": config if limits is None else {**config, "limits": dict(limits)},
+            "merged": [manifest["run_id"] for manifest in manifests],
+        }
+        new.folder.write_manifest({k: v for k, v in manifest.items() if k not in ("shard", "shard_episodes")})
+        if not failed and counts.total() == planned:
             new.folder.compress_results()
-    return len(owner)
-
-
-def _write_results(folders: Sequence[RunFolder], new: NewRun) -> int:
-    """Copy all results into the new run and return the number of failed episodes."""
-    failed = 0
-    with closing(new.folder.results_writer()) as writer:
-        for folder in folders:
-            last = {key_of(record): place for place, record in enumerate(folder.records())}
-            for place, record in enumerate(folder.records()):
-                if last[key_of(record)] == place:
-                    writer.append({**record, "run_id": new.run_id})
-                    failed += ExitStatus(record["exit_status"]).infrastructure
-    return failed
-
-
-def _whole(manifests: Sequence[Mapping[str, Any]], new: NewRun, limits: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the manifest of the whole run."""
-    config = manifests[0]["config"]
-    shared = {name: value for name, value in manifests[0].items() if name not in ("shard", "shard_episodes")}
-    return {
-        **shared,
-        "run_id": new.run_id,
-        "created": new.created,
-        "config": config if limits is None else {**config, "limits": dict(limits)},
-        "merged": [manifest["run_id"] for manifest in manifests],
-    }
+    return len(lines)
 
 
 def _refuse_other_plans(folders: Sequence[RunFolder], manifests: Sequence[Mapping[str, Any]]) -> None:
@@ -125,29 +117,17 @@ def _refuse_other_plans(folders: Sequence[RunFolder], manifests: Sequence[Mappin
             )
 
 
-def _owners(folders: Sequence[RunFolder]) -> dict[EpisodeKey, int]:
-    """Return the shard of each episode. Raise RunLogError if one is in two shards."""
-    owner: dict[EpisodeKey, int] = {}
+def _last_lines(folders: Sequence[RunFolder]) -> dict[EpisodeKey, tuple[int, int]]:
+    """Return the shard and the last line of each episode. Raise RunLogError if one is in two shards."""
+    lines: dict[EpisodeKey, tuple[int, int]] = {}
     for number, folder in enumerate(folders):
-        for record in folder.records():
+        for place, record in enumerate(folder.records()):
             key = key_of(record)
-            if owner.setdefault(key, number) != number:
+            owner, _ = lines.get(key, (number, 0))
+            if owner != number:
                 raise RunLogError(
-                    f"an episode is in {folders[owner[key]].path} and in {folder.path}: {' '.join(map(str, key))}",
+                    f"an episode is in {folders[owner].path} and in {folder.path}: {' '.join(map(str, key))}",
                     hint="name each shard once, and only shards of one run",
                 )
-    return owner
-
-
-def _refuse_missing(folders: Sequence[RunFolder], owner: Mapping[EpisodeKey, int], planned: int) -> None:
-    of_each = Counter(number for key, number in owner.items() if not is_human(key.model))
-    if of_each.total() == planned:
-        return
-    held = [
-        f"  {folder.path}: shard {folder.read_manifest().get('shard', '1/1')}, {counted(of_each[number], 'episode')}"
-        for number, folder in enumerate(folders)
-    ]
-    raise RunLogError(
-        "\n".join([f"{planned - of_each.total()} of {planned} planned episodes are missing:", *held]),
-        hint="name all shards, and let each end: graphwalk resume SHARD",
-    )
+            lines[key] = number, place
+    return lines

@@ -94,16 +94,7 @@ class Verification:
         return RunLogError(message, hint=self.note or "the folder or the code was changed after the run")
 
     def as_json(self) -> str:
-        checks = [
-            {
-                "check": name,
-                "says": CHECKS[name],
-                "verified": check.verified,
-                "differing": check.differing,
-                "unverified": dict(check.unverified),
-            }
-            for name, check in self.checks.items()
-        ]
+        checks = [{"check": name, "says": CHECKS[name], **vars(check)} for name, check in self.checks.items()]
         return json.dumps({"holds": self.holds, "note": self.note, "checks": checks}, indent=2)
 
 
@@ -180,7 +171,11 @@ class _Run:
                 continue
             await self._check_line(where, record, result)
             done()
-        self._check_all_played()
+        for key in self.planned:
+            if self.scored[key] or is_human(key.model):
+                self.checks["episodes"].verified += self.scored[key] == 1
+            else:
+                self.checks["episodes"].unverified["not finished"] += 1
         return Verification(self.checks, self._note())
 
     def _check_manifest(self) -> None:
@@ -317,14 +312,6 @@ class _Run:
         if result.extractor_reply is None:
             names += ["usage", "seconds"]
         self.checks["totals"].compare(where, {n: record[n] for n in names}, {n: sums[n] for n in names})
-
-    def _check_all_played(self) -> None:
-        check: Check = self.checks["episodes"]
-        for key in self.planned:
-            if self.scored[key] or is_human(key.model):
-                check.verified += self.scored[key] == 1
-            else:
-                check.unverified["not finished"] += 1
 
     def _note(self) -> str:
         """Return a note if the run was made by another version or commit."""

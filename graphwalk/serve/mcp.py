@@ -1,21 +1,28 @@
-"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP."""
+"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP with limits."""
 
 import asyncio
+import hmac
 import io
+import ipaddress
 import json
 import os
+import secrets
 import select
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import anyio
+import h11
+import uvicorn
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
@@ -31,6 +38,10 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types import Tool as Offer
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
@@ -39,8 +50,8 @@ from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.jinja import TEXT_FILTERS, make_environment
 from graphwalk.resources import data_path
-from graphwalk.serve.mcp_http import serve_http
-from graphwalk.settings import Settings
+from graphwalk.serve import loopback_names
+from graphwalk.settings import TOKEN_VARIABLE, Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
@@ -142,13 +153,12 @@ class _Handlers:
 
     toolbox: GraphToolbox
     tools: dict[str, Tool]
-    offers: ListToolsResult
     schema: str
     settings: Settings
-    turns: asyncio.Semaphore
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CALLS_AT_ONCE))
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return self.offers
+        return ListToolsResult(tools=[_offer(self.tools[spec.name], spec) for spec in self.toolbox.specs])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
@@ -179,42 +189,20 @@ def graph_server(
     name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, settings: Settings
 ) -> Server[Any]:
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
-    toolbox = GraphToolbox(store, schema, tools, agent)
-    by_name = {tool.name: tool for tool in tools}
     text = schema_text(schema, agent)
-    handlers = _Handlers(
-        toolbox,
-        by_name,
-        ListToolsResult(tools=[_offer(by_name[spec.name], spec) for spec in toolbox.specs]),
-        text,
-        settings,
-        asyncio.Semaphore(CALLS_AT_ONCE),
-    )
+    template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
+    toolbox = GraphToolbox(store, schema, tools, agent)
+    handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, settings)
     return Server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=_instructions(name, text),
+        instructions=make_environment(TEXT_FILTERS, trim=True).from_string(template).render(name=name, schema=text),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_read_resource=handlers.read_resource,
     )
-
-
-def _instructions(name: str, schema: str) -> str:
-    text = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
-    return make_environment(TEXT_FILTERS, trim=True).from_string(text).render(name=name, schema=schema)
-
-
-async def _serve_stdio(server: Server[Any]) -> None:
-    """Serve one client, which started us, until stdin closes or the task is cancelled. stdout has only the protocol."""
-    with _own_streams() as (stdin, stdout, stop):
-        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
-            try:
-                await server.run(read, write, server.create_initialization_options())
-            finally:
-                stop()
 
 
 class _Stoppable(io.RawIOBase):
@@ -280,32 +268,191 @@ async def serve(
     `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
     ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
     """
-    loaded, agent = _offered(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
+    loaded, agent = load_tools(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
+    if own := [tool.name for tool in loaded if tool.messages]:  # they keep state of an episode, as visited cells
+        raise ConfigError(
+            f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk tools"
+        )
     async with open_source(source, settings) as opened:
         schema = await opened.store.schema(agent.schema_samples)
         server = graph_server(opened.name, opened.store, schema, loaded, agent, settings)
         if transport == "stdio":
-            await _serve_stdio(server)
+            with _own_streams() as (stdin, stdout, stop):
+                async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
+                    try:
+                        await server.run(read, write, server.create_initialization_options())
+                    finally:
+                        stop()
         else:
             await serve_http(server, settings, host, port, say)
-
-
-def _offered(names: Sequence[str]) -> tuple[Tool, ...]:
-    """Load tools. Raise ConfigError for a tool that keeps state of an episode, for example visited cells."""
-    tools = load_tools(names)
-    for tool in tools:
-        if tool.messages:
-            raise ConfigError(
-                f"tool {tool.name} is available in its own suite only", hint="list all tools with  graphwalk tools"
-            )
-    return tools
 
 
 def _agent(overrides: Sequence[str]) -> AgentConfig:
     for override in overrides:
         key, _ = parse_override(override)
         if key not in SETTINGS:
-            raise ConfigError(
-                f"-o {override}: the server has no setting {key}", hint=f"settings: {', '.join(SETTINGS)}"
-            )
+            what = f"-o {override}: the server has no setting {key}"
+            raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
     return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(FOREIGN)}, overrides).agent
+
+
+HEADER_SECONDS = 10.0
+"""From the connection, or the first byte of a later request, to the end of the header."""
+BODY_SECONDS = 30.0
+"""From the end of the header to the end of the body."""
+UNAUTHENTICATED_CONNECTIONS = 64
+"""Connections that have not sent the token yet. One more closes the oldest of them: a client with the token sends it
+at once, and always gets a place."""
+STATE = "connection"
+"""In the `state` of an ASGI scope: the connection of the request."""
+
+
+class Connection(H11Protocol):
+    """Uvicorn's HTTP connection, with time limits that uvicorn does not have."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.app_state = {**self.app_state, STATE: self}
+        self.authenticated = False
+        self._limited: Any = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._opened = self.loop.time()
+        others = [
+            other
+            for other in self.connections
+            if isinstance(other, Connection) and not (other.authenticated or other.transport.is_closing())
+        ]
+        if len(others) > UNAUTHENTICATED_CONNECTIONS:
+            min(others, key=lambda other: other._opened).transport.abort()
+        self._limit_time()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._limit_time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _limit_time(self) -> None:
+        """Start the time limit for the client's next message, unless it is running."""
+        state = self.conn.their_state
+        if state is self._limited:
+            return
+        self._stop_timer()
+        seconds = {h11.IDLE: HEADER_SECONDS, h11.SEND_BODY: BODY_SECONDS}.get(state)
+        if seconds is not None:
+            self._limited = state
+            self._timer = self.loop.call_later(seconds, self.transport.abort)
+
+    def _stop_timer(self) -> None:
+        self._limited = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+PATH = "/mcp"
+LARGEST_BODY = 1 << 20
+"""Bytes of one request."""
+MOST_SESSIONS = 64
+IDLE_SECONDS = 600.0
+"""A session without requests ends after this time."""
+MOST_CONNECTIONS = 256
+PARTING_SECONDS = 2
+"""At the end, calls that are running have this long."""
+SHORTEST_TOKEN = 16
+
+
+async def serve_http(server: Server[Any], settings: Settings, host: str, port: int, say: Callable[[str], None]) -> None:
+    """Serve until cancelled. Raise ConfigError for a used port, an invalid address or a short token."""
+    token = _token(settings)
+    with _listening(host, port) as listener:
+        place = f"[{host}]" if ":" in host else host
+        place += f":{listener.getsockname()[1]}"
+        names = sorted({place, *loopback_names(listener.getsockname()[1])})
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            max_request_body_size=LARGEST_BODY,
+            max_sessions=MOST_SESSIONS,
+            session_idle_timeout=IDLE_SECONDS,
+            transport_security=TransportSecuritySettings(
+                allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
+            ),
+        )
+        config = uvicorn.Config(
+            _Guard(app, token),
+            http=Connection,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=PARTING_SECONDS,
+        )
+        say(f"listening at http://{place}{PATH}")
+        given = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
+        say(f"clients must send the header  Authorization: Bearer {given}")
+        await _until_cancelled(_Uvicorn(config), listener)
+
+
+class _Guard:
+    """Lets requests through that carry the token. Compared in constant time, so that it cannot be guessed by parts."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+            right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self._expected)
+            if scheme.lower() != "bearer" or not right:
+                refusal = PlainTextResponse("the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"})
+                await refusal(scope, receive, send)
+                return
+            scope["state"][STATE].authenticated = True
+        await self._app(scope, receive, send)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Signals are the command line's."""
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return nullcontext()
+
+
+async def _until_cancelled(serving: _Uvicorn, listener: socket.socket) -> None:
+    task = asyncio.create_task(serving.serve(sockets=[listener]))
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        serving.should_exit = True
+        await task
+        raise
+
+
+def _token(settings: Settings) -> str:
+    given = settings.mcp_token
+    if given is None:
+        return secrets.token_urlsafe(32)
+    if len(given) < SHORTEST_TOKEN or not (given.isascii() and given.isprintable()):
+        raise ConfigError(
+            f"{TOKEN_VARIABLE} must have at least {SHORTEST_TOKEN} plain characters",
+            hint="unset it to generate a token",
+        )
+    return given
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    with suppress(ValueError):  # of a name
+        if not host or ipaddress.ip_address(host).is_unspecified:
+            raise ConfigError(f"--host {host!r}: not an address of this machine", hint="--host ADDRESS of this machine")
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, UnicodeError) as error:
+        what = f"cannot listen at {host}, port {port}: {error}"
+        raise ConfigError(what, hint="--port 0 chooses a free port") from error

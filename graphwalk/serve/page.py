@@ -1,58 +1,303 @@
-"""Write the page of one or more runs as HTML."""
+"""The page of one or more runs: its content as JSON, and the HTML file."""
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
+from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
-from graphwalk.reports.plots import COLUMNS, Plot, worth_drawing
+from graphwalk.reports.plots import COLUMNS, Scene, SceneStep, StateTable, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable, legend
 from graphwalk.resources import data_path
+from graphwalk.runs.reporting import measured
+from graphwalk.runs.result import EpisodeKey, key_of
+from graphwalk.runs.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
-from graphwalk.serve.page_content import Episode, RunContent
 from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Suite
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.types.wire import from_dict
+
+_MOST_ROWS = 300
+"""Rows of one tool result that the page holds."""
+_MOST_COMPARED = 2_000
+
+
+def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
+    """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
+    trajectory = from_dict(Trajectory, record["trajectory"])
+    scene = suite.presentation.scene(record) or Scene()
+    compared = scene.comparison or plain_comparison(record["answer"], record["task"].get("gold"))
+    return {
+        "question": record["task"]["question"],
+        "parameters": record["task"].get("parameters", {}),
+        "prompt": [[message.role, message.content or ""] for message in trajectory.prompt],
+        "turns": [_turn(turn) for turn in trajectory.turns],
+        "answer": record["answer"],
+        "target": record["task"].get("gold"),
+        "score": record["score"],
+        "error": trajectory.error,
+        "extractor": record.get("extractor_reply"),
+        "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
+        "comparison": _fields(compared),
+        "scene": _scene(scene),
+    }
+
+
+def plain_comparison(answer: Any, gold: Any) -> StateTable:
+    """Compare item by item if both are lists, else the two values."""
+    if not isinstance(gold, list):
+        return StateTable(("answer", "target"), (("", answer, gold),) if (answer, gold) != (None, None) else ())
+    given = answer if isinstance(answer, list) else [] if answer is None else [answer]
+    target, said = {_text(item) for item in gold}, {_text(item) for item in given}
+    rows = [("right" if _text(item) in target else "wrong", item) for item in given]
+    rows += [("missed", item) for item in gold if _text(item) not in said]
+    return StateTable(("item",), tuple(rows[:_MOST_COMPARED]))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _scene(scene: Scene) -> dict[str, Any] | None:
+    if not scene.steps:
+        return None
+    return {
+        "nodes": [_fields(node) for node in scene.nodes],
+        "links": [_fields(link) for link in scene.links],
+        "steps": [_step(step) for step in scene.steps],
+        "layout": scene.layout,
+        "grid": scene.grid and _fields(scene.grid),
+        "legend": dict(scene.legend),
+    }
+
+
+def _step(step: SceneStep) -> dict[str, Any]:
+    """Return a dictionary without empty values; cell 0 is kept."""
+    told = {name: value for name, value in _fields(step).items() if value or (name == "cell" and value is not None)}
+    return {**told, **({"table": _fields(step.table)} if step.table else {})}
+
+
+def _fields(one: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; `asdict` would copy them, which is ten times slower."""
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    answered = {result.call.id for result in turn.results}
+    without = [call for call in turn.message.tool_calls if call.id not in answered]
+    told = {
+        "thought": turn.message.reasoning,
+        "text": turn.message.content,
+        "calls": [
+            *(_call(result) for result in turn.results),
+            *({"name": call.name, "arguments": _arguments(call.arguments)} for call in without),
+        ],
+        "usage": {name: value for name, value in _fields(turn.usage).items() if value},
+        "seconds": turn.seconds,
+        "finish": turn.finish_reason,
+        "forced": turn.forced,
+        "summary": turn.summary,
+        "next": turn.next_user,
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _call(result: ToolResult) -> dict[str, Any]:
+    rows = None if result.error else read_rows(result.content)
+    told: dict[str, Any] = {
+        "name": result.call.name,
+        "arguments": _arguments(result.call.arguments),
+        "error": result.error,
+        "seconds": result.seconds,
+        "found": result.rows,
+    }
+    if rows:
+        told |= {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows[:_MOST_ROWS]]}
+        told |= {"more": max(0, len(rows) - _MOST_ROWS), "notes": decode_notes(result.content)}
+    else:
+        told["text"] = result.content
+    return {name: value for name, value in told.items() if value not in (None, [], "")}
+
+
+def _arguments(text: str) -> Any:
+    """Return the arguments of a call as an object, or the text if it is not one."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict) else text
+
+
+_STEP_ERRORS = ("missing_prefix", "invalid_items", "hallucinations", "false_negatives")
+_LONGEST_QUESTION, _LONGEST_ANSWER = 400, 160
+"""Characters that can be searched for."""
+_RAW = -15
+"""Deflate without a header, which a browser inflates as "deflate-raw"."""
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode of a page: its line of the index, and everything else as deflated JSON."""
+
+    key: EpisodeKey
+    digest: str
+    line: Mapping[str, Any]
+    block: bytes
+
+    @property
+    def text(self) -> str:
+        """The block as written into the page."""
+        return base64.b64encode(self.block).decode()
+
+
+@dataclass
+class RunContent:
+    """One run of a page. `report` and `observed` are None where there is no run folder, as in `graphwalk play`."""
+
+    name: str
+    suite: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    report: Report | None = None
+    observed: Observations | None = None
+    episodes: list[Episode] = field(default_factory=list)
+
+
+class EpisodeReader:
+    """A reader of records that builds the episodes of a page, each once."""
+
+    def __init__(self, suite_name: str, wanted: Callable[[Record], bool] = lambda record: True) -> None:
+        self.suite = suite_named(suite_name)
+        self._wanted = wanted
+        self._read = 0
+        self._found: dict[EpisodeKey, Episode] = {}
+
+    def passing(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Yield the records, including those read before."""
+        for number, record in enumerate(records):
+            if number >= self._read:
+                if self._wanted(record):
+                    self.take(record)
+                self._read = number + 1
+            yield record
+
+    def take(self, record: Record) -> None:
+        key = key_of(dict(record))
+        block = deflated(json.dumps(episode_content(record, self.suite), separators=(",", ":")))
+        self._found[key] = Episode(key, record["task"].get("graph_digest", ""), _line(record), block)
+
+    def episodes(self) -> list[Episode]:
+        """Return the episodes in order of their keys; of a repeated episode, the last one."""
+        return [self._found[key] for key in sorted(self._found)]
+
+
+def content_of(
+    folder: RunFolder, wanted: Callable[[Record], bool] = lambda record: True, reader: EpisodeReader | None = None
+) -> RunContent:
+    """Return a run with the episodes that fit; tables and plots are of the whole run.
+
+    `reader`: a reader of the beginning of the same log, to build only new episodes.
+    """
+    manifest = folder.read_manifest()
+    reader = reader or EpisodeReader(manifest["config"]["suite"]["name"], wanted)
+    report, observed = measured(folder, reader.passing(folder.records()))
+    return RunContent(folder.path.name, reader.suite.name, _facts(manifest), report, observed, reader.episodes())
+
+
+def episodes_of(records: Iterable[Record], suite_name: str) -> list[Episode]:
+    """Return the episodes in order of their keys; of a repeated episode, the last one."""
+    reader = EpisodeReader(suite_name)
+    for record in records:
+        reader.take(record)
+    return reader.episodes()
+
+
+def deflated(text: str) -> bytes:
+    packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
+    return packer.compress(text.encode()) + packer.flush()
+
+
+def inflated(block: bytes) -> str:
+    return zlib.decompress(block, _RAW).decode()
+
+
+def _line(record: Record) -> dict[str, Any]:
+    """Return the fields that episodes are searched by."""
+    task, score, usage = record["task"], record["score"] or {}, record["usage"]
+    said = "" if record["answer"] is None else record["answer"]
+    tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
+    return {
+        "kind": task["template"],
+        "group": task.get("category") or "",
+        "question": task["question"][:_LONGEST_QUESTION],
+        "reference": task.get("reference_calls"),
+        "right": score.get("correct"),
+        "failed": ExitStatus(record["exit_status"]).infrastructure,
+        "error": score.get("error_class") or _wrong_steps(score),
+        "status": record["exit_status"],
+        "turns": record["turns"],
+        "calls": record["tool_calls"],
+        "tokens": sum(tokens) if tokens else None,
+        "cost": usage.get("cost"),
+        "seconds": record["seconds"],
+        "answer": (said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))[:_LONGEST_ANSWER],
+    }
+
+
+def _wrong_steps(score: Mapping[str, Any]) -> str:
+    """Return the most frequent class of errors, if a score counts several."""
+    worst = max(_STEP_ERRORS, key=lambda name: score.get(name) or 0)
+    return worst if score.get(worst) else ""
+
+
+def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    config = manifest["config"]
+    return {
+        "experiment": manifest.get("name", ""),
+        "description": config.get("description") or "",
+        "created": manifest.get("created", ""),
+        "version": manifest.get("graphwalk_version", ""),
+        "seed": config.get("seed"),
+        "store": config.get("store"),
+        "models": list(config.get("models", ())),
+        "settings": list(config.get("settings", ())),
+        "planned": own_episodes(manifest),
+        "tags": list(config.get("tags", ())),
+    }
+
 
 _SCRIPTS = (
-    "dom",
-    "data",
-    "tables",
-    "plots",
-    "filters",
-    "list",
-    "layout",
-    "graph",
-    "grid",
-    "walk",
-    "turns",
-    "episode",
-    "paper",
+    *("dom", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "walk", "turns"),
+    *("episode", "paper", "main"),
 )
-_LAST = "main"
-_STYLES = ("page", "episode")
+"""In order of dependency."""
 
 
 @cache
 def script() -> str:
-    """Scripts in order of dependency."""
-    return '"use strict";\n' + "\n".join(_read(f"{name}.js") for name in (*_SCRIPTS, _LAST))
+    return '"use strict";\n' + "\n".join(_read(f"{name}.js") for name in _SCRIPTS)
 
 
 @cache
 def style() -> str:
-    return "\n".join(_read(f"{name}.css") for name in _STYLES)
+    return "\n".join(_read(f"{name}.css") for name in ("page", "episode"))
 
 
 def policy(blocks: str = "", connect: str = "'none'") -> str:
-    """Return the content security policy. `blocks`: sources of scripts with episodes; `connect`: addresses of
-    requests.
-    """
+    """Return the content security policy. `blocks`: sources of scripts with episodes; `connect`: of requests."""
     return (
         f"default-src 'none'; script-src '{_hash(script())}'{blocks}; style-src '{_hash(style())}'; img-src data:; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'"
@@ -71,11 +316,6 @@ LINE = ("right", "failed", "error", "status", "turns", "calls", "tokens", "cost"
 """Fields of an episode in the index, after the indexes of its player and task, and its repeat."""
 
 
-def title_of(runs: Sequence[RunContent]) -> str:
-    """Return the title of the page: the names of one or two runs, or the number of runs."""
-    return " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs"
-
-
 def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the index of runs. `states`: state of each run by name. Runs with the same tasks share them."""
     players: dict[tuple[int, str, str], int] = {}
@@ -91,7 +331,7 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
                 told.append([key.task_id, line["kind"], line["group"], line["question"], line["reference"]])
             lines.append([player, task, key.repeat, *(line[name] for name in LINE)])
     return {
-        "title": title_of(runs),
+        "title": " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs",
         "runs": [_run(run, (states or {}).get(run.name, "")) for run in runs],
         "players": [list(player) for player in players],
         "tasks": told,
@@ -105,23 +345,24 @@ def figures_of(run: RunContent) -> dict[str, Any]:
     if run.report is None or run.observed is None:
         return {"figures": [], "missing": None}
     made = worth_drawing(list(suite_named(run.suite).presentation.figures(run.report, run.observed)))
-    return {"figures": [_figure(one, can_draw()) for one in made], "missing": None if can_draw() else INSTALL}
-
-
-def _figure(figure: Plot, drawn: bool) -> dict[str, Any]:
-    return {
-        "name": figure.name,
-        "title": figure.title,
-        "about": figure.about,
-        "columns": list(COLUMNS),
-        "rows": [list(row) for row in figure.rows],
-        "svg": page_svg(figure) if drawn else None,
-    }
+    figures = [
+        {
+            "name": figure.name,
+            "title": figure.title,
+            "about": figure.about,
+            "columns": list(COLUMNS),
+            "rows": [list(row) for row in figure.rows],
+            "svg": page_svg(figure) if can_draw() else None,
+        }
+        for figure in made
+    ]
+    return {"figures": figures, "missing": None if can_draw() else INSTALL}
 
 
 def _run(run: RunContent, state: str) -> dict[str, Any]:
     report = run.report
     tables = list(text_tables(report)) if report else []
+    legends = legend(header for table in tables for header in table.headers)
     return {
         "name": run.name,
         "suite": run.suite,
@@ -129,13 +370,9 @@ def _run(run: RunContent, state: str) -> dict[str, Any]:
         "state": state,
         **run.facts,
         "tables": [_table(table) for table in tables],
-        "notes": [*legend(header for table in tables for header in table.headers), *_notes(report)] if report else [],
+        "notes": [*legends, *(note for note in report.notes if note != report.incomplete)] if report else [],
         "incomplete": report.incomplete if report else None,
     }
-
-
-def _notes(report: Report) -> Sequence[str]:
-    return [note for note in report.notes if note != report.incomplete]
 
 
 def _table(table: TextTable) -> dict[str, Any]:
@@ -161,14 +398,12 @@ BUNDLE = 32
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     """Yield the page with all its data, index first, so that a reader sees it before the episodes are loaded."""
-    figures = [figures_of(run) for run in runs]
-    yield from _head(title_of(runs), policy())
-    yield _json("index", {**index_of(runs), "source": "inline"})
-    yield _json("figures", figures)
-    yield from _script()
-    for number, episode in enumerate(_every(runs)):
-        yield f'<script type="text/plain" id="block-{number}">{episode.text}</script>\n'
-    yield "</body></html>\n"
+    index, figures = {**index_of(runs), "source": "inline"}, [figures_of(run) for run in runs]
+    blocks = (
+        f'<script type="text/plain" id="block-{number}">{episode.text}</script>\n'
+        for number, episode in enumerate(episode for run in runs for episode in run.episodes)
+    )
+    yield from _document(policy(), index, figures, blocks)
 
 
 def write_page(runs: Sequence[RunContent], path: Path, *, largest: int = LARGEST_PAGE) -> Path:
@@ -176,46 +411,32 @@ def write_page(runs: Sequence[RunContent], path: Path, *, largest: int = LARGEST
 
     Beyond `largest` bytes of episodes PATH without its ending becomes a folder with `index.html` and the episodes.
     """
-    if sum(len(episode.block) for episode in _every(runs)) * 4 / 3 <= largest:
+    episodes = [episode for run in runs for episode in run.episodes]
+    if sum(len(episode.block) for episode in episodes) * 4 / 3 <= largest:
         write_whole(path, page_texts(runs))
         return path
     folder = path.with_suffix("")
     make_folder(folder, parents=False)
     make_folder(folder / "episodes")
-    for number, bundle in enumerate(_bundles(list(_every(runs)))):
-        write_whole(folder / "episodes" / f"{number}.js", [bundle])
-    texts = [*_head(title_of(runs), policy(" 'self'")), _json("index", {**index_of(runs), "source": "files"})]
-    figures = [figures_of(run) for run in runs]
-    write_whole(folder / "index.html", [*texts, _json("figures", figures), *_script(), "</body></html>\n"])
+    for start in range(0, len(episodes), BUNDLE):
+        # Base64 in quotation marks cannot be executed.
+        texts = ",".join(f'"{episode.text}"' for episode in episodes[start : start + BUNDLE])
+        write_whole(folder / "episodes" / f"{start // BUNDLE}.js", [f"takeBlocks({start},[{texts}]);\n"])
+    index, figures = {**index_of(runs), "source": "files"}, [figures_of(run) for run in runs]
+    write_whole(folder / "index.html", _document(policy(" 'self'"), index, figures))
     return folder / "index.html"
 
 
 def served_page(title: str) -> str:
     """Return the page that requests its data from the server."""
-    texts = [*_head(title, policy(connect="'self'")), _json("index", {"title": title, "source": "server"})]
-    return "".join([*texts, _json("figures", None), *_script(), "</body></html>\n"])
+    return "".join(_document(policy(connect="'self'"), {"title": title, "source": "server"}, None))
 
 
-def _bundles(episodes: Sequence[Episode]) -> Iterator[str]:
-    """Return base64 in quotation marks, which cannot be executed."""
-    for start in range(0, len(episodes), BUNDLE):
-        texts = [f'"{episode.text}"' for episode in episodes[start : start + BUNDLE]]
-        yield f"takeBlocks({start},[{','.join(texts)}]);\n"
-
-
-def _every(runs: Sequence[RunContent]) -> Iterator[Episode]:
-    for run in runs:
-        yield from run.episodes
-
-
-def _head(title: str, allowed: str) -> Iterator[str]:
-    title = escape_markup(one_line(title))
+def _document(allowed: str, index: Mapping[str, Any], figures: Any, blocks: Iterable[str] = ()) -> Iterator[str]:
+    title = escape_markup(one_line(index["title"]))
     yield render_page("page/page.html.j2", title=title, style=style(), policy=allowed, bundle=BUNDLE)
-
-
-def _json(name: str, value: Any) -> str:
-    return f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
-
-
-def _script() -> Iterator[str]:
+    for name, value in (("index", index), ("figures", figures)):
+        yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
     yield f"<script>{script()}</script>\n"
+    yield from blocks
+    yield "</body></html>\n"

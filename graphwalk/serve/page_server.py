@@ -16,8 +16,17 @@ from graphwalk.errors import GraphwalkError
 from graphwalk.runs.listing import ListedRun, list_runs
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve import LOOPBACK, loopback_names
-from graphwalk.serve.page import figures_of, index_of, policy, served_page
-from graphwalk.serve.page_content import EpisodeReader, Record, RunContent, content_of, inflated
+from graphwalk.serve.page import (
+    EpisodeReader,
+    Record,
+    RunContent,
+    content_of,
+    figures_of,
+    index_of,
+    inflated,
+    policy,
+    served_page,
+)
 
 _REST = 4.0
 """A run that is being written is read again after so many times as long as reading it took."""
@@ -57,7 +66,8 @@ class LiveRuns:
             listed = self._find(names)
             readings = [self._read(run) for run in listed]
         index = index_of([one.content for one in readings], {run.path.name: run.state for run in listed})
-        return {**index, "version": self._version(readings, listed)}
+        versions = (f"{one.number}{run.state[:3].strip()}" for one, run in zip(readings, listed, strict=True))
+        return {**index, "version": "-".join(versions)}
 
     def figures(self, names: Sequence[str]) -> list[dict[str, Any]]:
         with self._lock:
@@ -90,27 +100,17 @@ class LiveRuns:
             return known
         begun = time.monotonic()
         folder = RunFolder.open(run.path)
-        file = _log_file(folder)
-        reader = known.reader if known and known.file == file and known.size <= size else self._reader(folder)
+        log = folder.results_file
+        file = (log.name, log.stat().st_ino) if log.exists() else None
+        if known and known.file == file and known.size <= size:
+            reader = known.reader
+        else:
+            reader = EpisodeReader(folder.read_manifest()["config"]["suite"]["name"], self._wanted)
         content = content_of(folder, reader=reader)
         self._number += 1
         done = time.monotonic()
         self._readings[name] = _Reading(content, reader, file, size, done - begun, done, self._number)
         return self._readings[name]
-
-    def _reader(self, folder: RunFolder) -> EpisodeReader:
-        return EpisodeReader(folder.read_manifest()["config"]["suite"]["name"], self._wanted)
-
-    @staticmethod
-    def _version(readings: Sequence[_Reading], listed: Sequence[ListedRun]) -> str:
-        return "-".join(f"{one.number}{run.state[:3]}" for one, run in zip(readings, listed, strict=True)).replace(
-            " ", ""
-        )
-
-
-def _log_file(folder: RunFolder) -> tuple[str, int] | None:
-    path = folder.results_file
-    return (path.name, path.stat().st_ino) if path.exists() else None
 
 
 _HEADERS = {
@@ -120,7 +120,6 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-Query = Mapping[str, Sequence[str]]
 
 
 class PageServer(ThreadingHTTPServer):
@@ -153,13 +152,10 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = 30
 
-    def do_GET(self) -> None:
-        self._answer()
-
     def do_HEAD(self) -> None:
-        self._answer()
+        self.do_GET()
 
-    def _answer(self) -> None:
+    def do_GET(self) -> None:
         origin = self.headers.get("Origin")
         allowed = loopback_names(self.server.server_port)
         if self.headers.get("Host") not in allowed or (origin and origin.removeprefix("http://") not in allowed):
@@ -168,15 +164,16 @@ class _Handler(BaseHTTPRequestHandler):
         asked = urlsplit(self.path)
         _, _, rest = asked.path.partition("/")
         token, _, part = rest.partition("/")
-        route = _ROUTES.get(part)
-        if not secrets.compare_digest(token.encode(), self.server.token.encode()) or route is None:
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", "there is nothing here; the address has a token in it")
-            return
+        known = secrets.compare_digest(token.encode(), self.server.token.encode())
         try:
-            kind, text = route(self.server.runs, parse_qs(asked.query))
+            found = _content(self.server.runs, part, parse_qs(asked.query)) if known else None
         except (GraphwalkError, ValueError, OSError) as error:
             self._send(HTTPStatus.CONFLICT, "text/plain", str(error))
             return
+        if found is None:
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", "there is nothing here; the address has a token in it")
+            return
+        kind, text = found
         self._send(HTTPStatus.OK if text is not None else HTTPStatus.NO_CONTENT, kind, text or "")
 
     def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
@@ -194,45 +191,23 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no line per request."""
 
 
-Answer = tuple[str, str | None]
-"""Type and text; None: nothing has changed."""
 _JSON = "application/json"
 
 
-def _page(runs: LiveRuns, query: Query) -> Answer:
-    return "text/html", served_page("GraphWalk runs")
-
-
-def _listed(runs: LiveRuns, query: Query) -> Answer:
-    listed = runs.listed()
-    text = json.dumps(listed)
-    version = f"{len(listed)}-{hash(text):x}"
-    return _JSON, None if _known(query, version) else json.dumps(
-        {"listed": listed, "version": version, "title": "Runs"}
-    )
-
-
-def _index(runs: LiveRuns, query: Query) -> Answer:
-    index = runs.index(query.get("run", ()))
-    return _JSON, None if _known(query, index["version"]) else json.dumps(index)
-
-
-def _figures(runs: LiveRuns, query: Query) -> Answer:
-    return _JSON, json.dumps(runs.figures(query.get("run", ())))
-
-
-def _episode(runs: LiveRuns, query: Query) -> Answer:
-    return _JSON, runs.episode(list(dict.fromkeys(query.get("run", ()))), int(query.get("number", ["-1"])[0]))
-
-
-def _known(query: Query, version: str) -> bool:
-    return query.get("version", [""])[0] == version
-
-
-_ROUTES: Mapping[str, Callable[[LiveRuns, Query], Answer]] = {
-    "": _page,
-    "runs": _listed,
-    "index": _index,
-    "figures": _figures,
-    "episode": _episode,
-}
+def _content(runs: LiveRuns, part: str, query: Mapping[str, Sequence[str]]) -> tuple[str, str | None] | None:
+    """Return type and text of a part of the page; None for an unknown part, and as text if nothing has changed."""
+    names = query.get("run", ())
+    if part == "":
+        return "text/html", served_page("GraphWalk runs")
+    if part == "episode":
+        return _JSON, runs.episode(list(dict.fromkeys(names)), int(query.get("number", ["-1"])[0]))
+    if part == "figures":
+        return _JSON, json.dumps(runs.figures(names))
+    if part == "runs":
+        listed = runs.listed()
+        data = {"listed": listed, "version": f"{len(listed)}-{hash(json.dumps(listed)):x}", "title": "Runs"}
+    elif part == "index":
+        data = runs.index(names)
+    else:
+        return None
+    return _JSON, None if [data["version"]] == query.get("version") else json.dumps(data)

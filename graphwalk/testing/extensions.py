@@ -90,16 +90,13 @@ def _correct(task: QuestionTask, reply: str) -> bool:
 async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:
     if not can_play(QuestionsSuite(), _EXPERT, "tools", task):
         return
-    experiment = resolve(
-        load_experiment({"name": "check", "suite": {"name": "questions"}, "models": [_EXPERT]}), Settings()
-    )
+    config = load_experiment({"name": "check", "suite": {"name": "questions"}, "models": [_EXPERT]})
+    experiment = resolve(config, Settings())
     result = await play_task(experiment, task, graph)
     assert result.score is not None, f"{task.template}: the expert failed: {result.trajectory.error}"
     assert result.score["correct"], f"{task.template}: the expert answers {result.answer}, right is {task.gold}"
-    calls = len(result.trajectory.results)
-    assert calls == task.reference_calls, (
-        f"{task.template}: reference_calls is {task.reference_calls}, the expert needs {calls}"
-    )
+    calls, reference = len(result.trajectory.results), task.reference_calls
+    assert calls == reference, f"{task.template}: reference_calls is {reference}, the expert needs {calls}"
 
 
 _WRITES = re.compile(r"\b(CREATE|MERGE|DELETE|SET|REMOVE|CALL|LOAD|DROP|FOREACH)\b", re.IGNORECASE)
@@ -113,7 +110,8 @@ async def check_tool(tool: Tool | Path | str) -> None:
     Its description says when to use it and what it returns. Its queries are read-only, quote every name and stay in
     their graph. A call like its example is refused only for its unknown names.
     """
-    tool = _loaded(tool)
+    if not isinstance(tool, Tool):
+        tool = load_tool(Path(tool)) if str(tool).endswith((".yaml", ".yml")) else load_tools([str(tool)])[0]
     for heading in _HEADINGS:
         assert heading in tool.description, f"{tool.name}: the description lacks {heading!r}"
     for field in ("cypher", "matches", "count"):
@@ -121,12 +119,6 @@ async def check_tool(tool: Tool | Path | str) -> None:
         if template is not None:
             _check_query(tool, field, template)
     await _check_example(tool)
-
-
-def _loaded(tool: Tool | Path | str) -> Tool:
-    if isinstance(tool, Tool):
-        return tool
-    return load_tool(Path(tool)) if str(tool).endswith((".yaml", ".yml")) else load_tools([str(tool)])[0]
 
 
 def _check_query(tool: Tool, field: str, template: str) -> None:

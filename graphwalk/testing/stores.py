@@ -35,17 +35,15 @@ async def check_store(store: str | OpenDatabase) -> None:
     Afterwards the database contains only what it contained before.
     """
     for name, check in STORE_CHECKS.items():
-        database = _Tidy(await _open(store, f"check-{name}"))
+        settings, run_id = read_settings(), f"check-{name}"
+        if isinstance(store, str):
+            database = _Tidy(await open_database(store, settings, run_id=run_id))
+        else:
+            database = _Tidy(await store(settings, run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0))
         try:
             await check(database)
         finally:
             await database.close()
-
-
-async def _open(store: str | OpenDatabase, run_id: str) -> Database:
-    if isinstance(store, str):
-        return await open_database(store, read_settings(), run_id=run_id)
-    return await store(read_settings(), run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0)
 
 
 class _Tidy(Database):
@@ -74,13 +72,11 @@ def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> Prope
         return {name: draw.choice(_VALUES) for name in _NAMES if draw.random() < 0.6} | {"number": number}
 
     keys = [f"k{number}" for number in range(nodes)]
-    return PropertyGraph.from_rows(
-        [Node(key, (draw.choice(_LABELS),), properties(n)) for n, key in enumerate(keys)],
-        [
-            Relationship(draw.choice(_TYPES), draw.choice(keys), draw.choice(keys), properties(n))
-            for n in range(relationships)
-        ],
-    )
+    rows = [Node(key, (draw.choice(_LABELS),), properties(n)) for n, key in enumerate(keys)]
+    links = []
+    for n in range(relationships):
+        links.append(Relationship(draw.choice(_TYPES), draw.choice(keys), draw.choice(keys), properties(n)))
+    return PropertyGraph.from_rows(rows, links)
 
 
 async def _schema(database: Database) -> None:
@@ -134,14 +130,10 @@ async def _paths(database: Database) -> None:
     store = await database.load(PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {"w": 0.5})]))
     template = "MATCH p = (:{{ l | label }})-[*1..{{ n | hops }}]->() RETURN p"
     rows = await store.run(store.render(template, {"l": "A", "n": 2}))
-    wanted = {
-        "nodes": [
-            {"labels": ["A"], "properties": {"key": "a", "x": 1}},
-            {"labels": ["B"], "properties": {"key": "b"}},
-        ],
-        "relationships": [{"type": "R", "properties": {"w": 0.5}}],
-    }
-    _same(rows, [{"p": wanted}], "a path")
+    a = {"labels": ["A"], "properties": {"key": "a", "x": 1}}
+    b = {"labels": ["B"], "properties": {"key": "b"}}
+    relationship = {"type": "R", "properties": {"w": 0.5}}
+    _same(rows, [{"p": {"nodes": [a, b], "relationships": [relationship]}}], "a path")
 
 
 async def _load_twice(database: Database) -> None:
@@ -205,17 +197,9 @@ def _same(found: Any, wanted: Any, what: str) -> None:
     assert found == wanted, f"{what} differs:\n  found  {found}\n  wanted {wanted}"
 
 
-STORE_CHECKS: dict[str, StoreCheck] = {
-    "schema": _schema,
-    "same_rows": _same_rows,
-    "whole_entities": _whole_entities,
-    "values": _values,
-    "paths": _paths,
-    "load_twice": _load_twice,
-    "apart": _apart,
-    "load_again": _load_again,
-    "empty": _empty,
-    "read_only": _read_only,
-    "bad_queries": _bad_queries,
-}
+_CHECKS = (
+    *(_schema, _same_rows, _whole_entities, _values, _paths),
+    *(_load_twice, _apart, _load_again, _empty, _read_only, _bad_queries),
+)
+STORE_CHECKS: dict[str, StoreCheck] = {check.__name__.removeprefix("_"): check for check in _CHECKS}
 """By name; each takes an open `Database`."""

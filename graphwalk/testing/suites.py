@@ -2,7 +2,9 @@
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
+from itertools import product
 from typing import Any
 
 from graphwalk.errors import ConfigError, OracleError
@@ -16,10 +18,8 @@ from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
-from graphwalk.types.episode import Task
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
 _OWN_FIELDS = frozenset({"extraction_stage"})
@@ -52,10 +52,16 @@ async def check_suite(
     results = await _results(experiment, plan)
     for result in results:
         _check_result(experiment.suite, result)
-    for task, _ in plan.tasks:
-        _check_odd_replies(experiment.suite, task)
+    for (task, _), reply in product(plan.tasks, _ODD_REPLIES):
+        try:
+            experiment.suite.extract(task, reply)
+        except Exception as error:
+            raise AssertionError(f"{name}: extract fails on the reply {reply[:20]!r}: {error!r}") from error
     for agent, wanted in (accuracy or {}).items():
-        _check_accuracy(agent, wanted, results)
+        correct = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{agent}"]
+        assert correct, f"scripted/{agent} played nothing"
+        reached = sum(correct) / len(correct)
+        assert abs(reached - wanted) < 1e-9, f"scripted/{agent} reaches {reached:.4f} and is known for {wanted:.4f}"
     _check_report(experiment, [result.as_dict() for result in results])
     _check_pictures(experiment.suite, results)
     _check_commands(experiment.suite)
@@ -63,23 +69,14 @@ async def check_suite(
 
 def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | None, limit: int | None) -> Experiment:
     suite = suite_class(name)
-    data = {
-        "name": "check",
-        "suite": {"name": name, **config},
-        "models": [f"scripted/{name}" for name in suite.agents.names],
-        "settings": suite.settings,
-        "seed": seed,
-        "limit": limit,
-    }
-    assert suite.agents.names, f"the suite {name} has no scripted agents, so that nothing can be played without a model"
-    return resolve(load_experiment(data, graphs=graphs), Settings())
+    models = [f"scripted/{agent}" for agent in suite.agents.names]
+    data = {"name": "check", "suite": {"name": name, **config}, "models": models, "settings": suite.settings}
+    assert models, f"the suite {name} has no scripted agents, so that nothing can be played without a model"
+    return resolve(load_experiment({**data, "seed": seed, "limit": limit}, graphs=graphs), Settings())
 
 
 async def _plan(experiment: Experiment) -> Plan:
-    async def scratch() -> EmbeddedDatabase:
-        return EmbeddedDatabase()
-
-    return await make_plan(experiment, GraphSources(scratch), lambda tasks: None)
+    return await make_plan(experiment, GraphSources(), lambda tasks: None)
 
 
 def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
@@ -87,14 +84,13 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     tasks = [task for task, _ in plan.tasks]
     assert tasks == [task for task, _ in again.tasks], f"{name}: the tasks differ although the seed is the same"
     digests = [loaded.instance.digest for loaded in plan.graphs]
-    assert digests == [loaded.instance.digest for loaded in again.graphs], (
-        f"{name}: the graphs differ, the seed does not"
-    )
+    same = digests == [loaded.instance.digest for loaded in again.graphs]
+    assert same, f"{name}: the graphs differ, the seed does not"
     assert len({task.task_id for task in tasks}) == len(tasks), f"{name}: two tasks have the same task_id"
     for task, loaded in plan.tasks:
         assert task.suite == name, f"{name}: the task {task.task_id} says that its suite is {task.suite!r}"
-        about = task.graph_digest
-        assert about == loaded.instance.digest, f"{name}: graph_digest of {task.task_id} is not the digest of its graph"
+        digest = loaded.instance.digest
+        assert task.graph_digest == digest, f"{name}: graph_digest of {task.task_id} is not the digest of its graph"
         copy = task_type.model_validate_json(task.model_dump_json())
         assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
     config = experiment.config.suite
@@ -168,21 +164,6 @@ def _check_result(suite: Suite[Any, Any], result: Result) -> None:
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 
-def _check_odd_replies(suite: Suite[Any, Any], task: Task) -> None:
-    for reply in _ODD_REPLIES:
-        try:
-            suite.extract(task, reply)
-        except Exception as error:
-            raise AssertionError(f"{suite.name}: extract fails on the reply {reply[:20]!r}: {error!r}") from error
-
-
-def _check_accuracy(name: str, wanted: float, results: Iterable[Result]) -> None:
-    right = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{name}"]
-    assert right, f"scripted/{name} played nothing"
-    reached = sum(right) / len(right)
-    assert abs(reached - wanted) < 1e-9, f"scripted/{name} reaches {reached:.4f} and is known for {wanted:.4f}"
-
-
 class _Watched(dict[str, Any]):
     """A score that remembers which of its fields were read."""
 
@@ -201,18 +182,14 @@ class _Watched(dict[str, Any]):
 
 def _check_report(experiment: Experiment, records: list[dict[str, Any]]) -> None:
     suite, read = experiment.suite, set[str]()
-    report = build_report(
-        [{**record, "score": _Watched(record["score"], read)} for record in records], suite.presentation.report(suite)
-    )
+    watched = [{**record, "score": _Watched(record["score"], read)} for record in records]
+    report = build_report(watched, suite.presentation.report(suite))
     for write in (as_text, to_csv, to_markdown):
         assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
     assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"
     fields, left_out = set(suite.score_type.model_fields), set(report.suite.unreported)
-    silent = fields - read - left_out - _OWN_FIELDS
-    assert not silent, (
-        f"{suite.name}: no table reads these fields of a score: {', '.join(sorted(silent))}; report them, or name "
-        "them in SuiteReport.unreported"
-    )
+    silent, advice = fields - read - left_out - _OWN_FIELDS, "report them, or name them in SuiteReport.unreported"
+    assert not silent, f"{suite.name}: no table reads these fields of a score: {', '.join(sorted(silent))}; {advice}"
     strangers = left_out - fields
     assert not strangers, f"{suite.name}: unreported names {', '.join(sorted(strangers))}, which no score has"
 
@@ -230,11 +207,10 @@ def _check_commands(suite: Suite[Any, Any]) -> None:
     if suite.presentation.commands is None:
         return
     try:
-        module = __import__(suite.presentation.commands, fromlist=["commands"])
+        module = import_module(suite.presentation.commands)
     except ImportError as error:
-        raise ConfigError(
-            f"{suite.name}: the module {suite.presentation.commands} cannot be imported: {error}"
-        ) from error
+        what = f"{suite.name}: the module {suite.presentation.commands} cannot be imported: {error}"
+        raise ConfigError(what) from error
     for kind in ("GENERATE", "EXPORT"):
         for command, function in getattr(module, kind, {}).items():
             assert callable(function), f"{suite.name}: {kind}[{command!r}] is not a function"

@@ -2,16 +2,18 @@
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
 
 from graphwalk.resources import quote
-from graphwalk.tools.messages import ToolMistake
-from graphwalk.tools.readings import as_list
 from graphwalk.tools.tool import ENTITY_TYPES, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
-from graphwalk.types.values import Value
+from graphwalk.types.temporals import read_temporal
+from graphwalk.types.values import Point, Temporal, Value, shown
 
 Arguments = dict[str, Any]
 
@@ -22,63 +24,25 @@ _LISTED = 10
 """Of more names than this, the closest are listed."""
 
 
+class ToolMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
+    """A call that cannot be executed: `message`, a name in templates/prompts/tool_messages.yaml, and its `values`.
+
+    `kind` is the class that results count.
+    """
+
+    def __init__(self, kind: str, message: str, /, **values: Any) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.values = values
+
+
 @dataclass(frozen=True)
 class Checked:
     """Arguments that fit a tool: `identifiers` exist in the schema, `values` go into the query as parameters."""
 
     identifiers: Mapping[str, str]
     values: Mapping[str, Value]
-
-
-def parse_arguments(tool: Tool, text: str) -> Arguments:
-    """Return the JSON object in `text`, {} for empty text. Else raise ToolMistake "bad_json"."""
-    try:
-        data = _DECODER.decode(text) if text.strip() else {}
-    except json.JSONDecodeError as error:
-        raise _bad_json(tool, f"{error.msg} at character {error.pos + 1}, so this is not JSON") from error
-    except RecursionError as error:
-        raise _bad_json(tool, "they are nested too deeply") from error
-    except _NotPlain as error:
-        raise _bad_json(tool, str(error)) from error
-    except ValueError as error:
-        raise _bad_json(tool, "a number in them has too many digits") from error
-    if not isinstance(data, dict):
-        raise _bad_json(tool, f"they are not an object but {_kind(data)}")
-    return data
-
-
-def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), *, lists: bool = False) -> None:
-    """ToolMistake "bad_arguments" where an argument is missing, unexpected or of a wrong type.
-
-    `lists`: values may be lists, which become tuples.
-    """
-    parameters = [*tool.parameters, *optional]
-    missing = [name for name in tool.parameters if name in tool.required and name not in arguments]
-    unexpected = [name for name in arguments if name not in parameters]
-    if missing:
-        raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)
-    if unexpected:
-        names = [quote(name) for name in unexpected[:_CLOSE]]
-        raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
-    for name, value in arguments.items():
-        parameter = tool.parameters.get(name)
-        types = ("integer",) if parameter is None else parameter.types
-        if lists and parameter is not None and parameter.role == "value":
-            types = (*types, "list")
-            if isinstance(value, list) and (items := as_list(value)) is not None:
-                arguments[name] = items
-                continue
-        if not _fits(value, types) or isinstance(value, list):
-            given = _kind(value)
-            raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, name=name, expected=types, given=given)
-
-
-def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> Checked:
-    """Arguments whose identifiers exist. ToolMistake "unknown_name" lists what there is, the closest names first."""
-    identifiers: dict[str, str] = {}
-    for name in tool.resolution:
-        identifiers[name] = _identifier(tool, name, arguments[name], identifiers, schema)
-    return Checked(identifiers, {name: arguments[name] for name in tool.values})
 
 
 class _NotPlain(Exception):  # noqa: N818 - never leaves this module
@@ -99,54 +63,84 @@ def _refuse(constant: str) -> Any:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
 
 
-def _bad_json(tool: Tool, reason: str) -> ToolMistake:
-    return ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
+def parse_arguments(tool: Tool, text: str) -> Arguments:
+    """Return the JSON object in `text`, {} for empty text. Else raise ToolMistake "bad_json"."""
+    data: Any = None
+    try:
+        data = _DECODER.decode(text) if text.strip() else {}
+        reason = f"they are not an object but {_kind(data)}"
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg} at character {error.pos + 1}, so this is not JSON"
+    except RecursionError:
+        reason = "they are nested too deeply"
+    except _NotPlain as error:
+        reason = str(error)
+    except ValueError:
+        reason = "a number in them has too many digits"
+    if not isinstance(data, dict):
+        raise ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
+    return data
+
+
+def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), *, lists: bool = False) -> None:
+    """Raise ToolMistake "bad_arguments" if an argument is missing, unexpected or of a wrong type.
+
+    `lists`: values may be lists, which become tuples.
+    """
+    parameters = [*tool.parameters, *optional]
+    missing = [name for name in tool.parameters if name in tool.required and name not in arguments]
+    unexpected = [name for name in arguments if name not in parameters]
+    if missing:
+        raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)
+    if unexpected:
+        names = [quote(name) for name in unexpected[:_CLOSE]]
+        raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
+    for name, value in arguments.items():
+        parameter = tool.parameters.get(name)
+        types = ("integer",) if parameter is None else parameter.types
+        if lists and parameter is not None and parameter.role == "value":
+            types = (*types, "list")
+            if isinstance(value, list) and (items := _as_list(value)) is not None:
+                arguments[name] = items
+                continue
+        kind = _KINDS.get(type(value), "null")
+        if isinstance(value, list) or not (kind in types or (kind == "integer" and "number" in types)):
+            given = _kind(value)
+            raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, name=name, expected=types, given=given)
 
 
 def _kind(value: Any) -> str:
     return "null" if value is None else f"{'an' if type(value) in (int, dict) else 'a'} {_KINDS[type(value)]}"
 
 
-def _fits(value: Any, types: Sequence[str]) -> bool:
-    kind = _KINDS.get(type(value), "null")
-    return kind in types or (kind == "integer" and "number" in types)
-
-
-def _identifier(tool: Tool, name: str, given: str, identifiers: Mapping[str, str], schema: Schema) -> str:
-    """Return the name from the schema; `identifiers`: those found so far."""
-    parameter = tool.parameters[name]
-    if parameter.role == "entity_type":
-        return _entity_type(name, given)
-    if parameter.role == "property":
-        entity = identifiers[parameter.of or ""]
-        kind = _entity_kind(tool, parameter.of or "", identifiers)
-        return _property(given, kind, entity, schema)
-    if _entity_kind(tool, name, identifiers) == "node":
-        return _label(given, schema)
-    return _known(given, [relationship.type for relationship in schema.relationships], "unknown_type")
-
-
-def _label(given: str, schema: Schema) -> str:
-    """Return a label; "" for nodes without labels, if there are any, written as the schema shows it or not."""
-    labels = [node.label for node in schema.nodes]
-    if "" in labels and given not in labels and given in (NO_NAME, NO_LABEL):
-        return ""
-    return _known(given, labels, "unknown_label")
+def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> Checked:
+    """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
+    found: dict[str, str] = {}
+    for name in tool.resolution:
+        parameter, given = tool.parameters[name], arguments[name]
+        owner = parameter.of or ""
+        if parameter.role == "entity_type":
+            found[name] = given.strip().lower() if len(given) <= _LONGEST_NAME else given
+            if found[name] not in ENTITY_TYPES:
+                raise ToolMistake("unknown_name", "unknown_entity_type", argument=name, name=given)
+        elif parameter.role == "property":
+            found[name] = _property(given, _entity_kind(tool, owner, found), found[owner], schema)
+        elif _entity_kind(tool, name, found) == "node":
+            labels = [node.label for node in schema.nodes]
+            # Nodes without labels, if there are any, written as the schema shows them or not.
+            unlabelled = "" in labels and given not in labels and given in (NO_NAME, NO_LABEL)
+            found[name] = "" if unlabelled else _known(given, labels, "unknown_label")
+        else:
+            found[name] = _known(given, [relationship.type for relationship in schema.relationships], "unknown_type")
+    return Checked(found, {name: arguments[name] for name in tool.values})
 
 
 def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
-    """node or relationship: what the parameter names."""
+    """Return node or relationship, whichever the parameter names."""
     parameter = tool.parameters[name]
     if parameter.role == "entity_name":
         return identifiers[parameter.of or ""]
     return "node" if parameter.role == "label" else "relationship"
-
-
-def _entity_type(argument: str, given: str) -> str:
-    entity_type = given.strip().lower() if len(given) <= _LONGEST_NAME else given
-    if entity_type not in ENTITY_TYPES:
-        raise ToolMistake("unknown_name", "unknown_entity_type", argument=argument, name=given)
-    return entity_type
 
 
 def _property(given: str, kind: str, entity: str, schema: Schema) -> str:
@@ -183,3 +177,101 @@ def close_names(given: str, names: Sequence[str], most: int = _CLOSE, cutoff: fl
     for name in names:
         by_plain.setdefault(name.casefold(), []).append(name)
     return [name for match in difflib.get_close_matches(plain, by_plain, most, cutoff) for name in by_plain[match]]
+
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_POINT = re.compile(r"point\(\{srid: (\d{1,9})((?:, [xyz]: [^,{}]{1,40}){2,3})\}\)", re.ASCII)
+_BYTES = re.compile(r"bytes:((?:[0-9a-f]{2})*)", re.ASCII)
+_NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_LONGEST_NUMBER = 400
+_LONGEST_LIST = 100
+"""Items of a list that are read another way."""
+_MOST_MIXTURES = 64
+"""Of a list in which some items may be text and others what text stands for."""
+_INT64 = 2**63
+
+
+def shown_alike(value: Value) -> Iterator[Value]:
+    """Yield other values that look like this one where they are shown: the date that the text "2001-04-25" may be."""
+    if isinstance(value, str):
+        yield from _typed(value)
+    elif isinstance(value, tuple) and len(value) <= _LONGEST_LIST:
+        choices = [[*shown_alike(item), item] for item in value]
+        if any(len(found) > 1 for found in choices):
+            mixtures = product(*choices)
+            yield from (items for items in islice(mixtures, _MOST_MIXTURES) if items is not value and items != value)
+
+
+def other_readings(value: Value) -> Iterator[Value]:
+    """Yield other types of a value: text for a number or boolean; a number, boolean or list for text."""
+    if not isinstance(value, str):
+        yield json.dumps(shown(value), ensure_ascii=False)
+    elif len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
+        number = float(value)
+        yield int(value) if value.strip().lstrip("+-").isdecimal() else number
+    elif value in ("true", "false"):
+        yield value == "true"
+    elif value[:1] == "[":
+        try:
+            found = _as_list(json.loads(value))
+        except (ValueError, RecursionError):
+            return
+        if found is not None:
+            yield found
+            yield from shown_alike(found)
+
+
+def _as_list(data: list[object]) -> tuple[Value, ...] | None:
+    """Return a JSON list as a value; None if an item is not a value: null, an object."""
+    items: list[Value] = []
+    for item in data:
+        found = _as_list(item) if isinstance(item, list) else item
+        if not isinstance(found, str | int | float | tuple):
+            return None
+        items.append(found)
+    return tuple(items)
+
+
+def as_parameter(value: Value) -> Value | None:
+    """Return the value as a query parameter; None if no property can equal it."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return None
+        return value
+    if isinstance(value, tuple):
+        items = tuple(map(as_parameter, value))
+        return None if None in items else items
+    if isinstance(value, int) and not isinstance(value, bool) and not -_INT64 <= value < _INT64:
+        try:
+            return float(value)
+        except OverflowError:
+            return None
+    return value
+
+
+def kind_of_value(value: Value) -> str:
+    """Return the type of a value for messages: text, number, boolean, date, datetime, point, bytes, list, …"""
+    if isinstance(value, Temporal):
+        return value.kind
+    kinds = {bool: "boolean", str: "text", Point: "point", bytes: "bytes", tuple: "list"}
+    return kinds.get(type(value), "number")
+
+
+def _typed(text: str) -> Iterator[Value]:
+    if text in _NOT_FINITE:
+        yield _NOT_FINITE[text]
+    elif found := _BYTES.fullmatch(text):
+        yield bytes.fromhex(found[1])
+    elif found := _POINT.fullmatch(text):
+        coordinates = dict(entry.split(": ", 1) for entry in found[2].removeprefix(", ").split(", "))
+        if tuple(coordinates) in (("x", "y"), ("x", "y", "z")):
+            with suppress(ValueError):
+                yield Point(int(found[1]), tuple(map(float, coordinates.values())))
+    elif text[:1] in "+-P" or text[:1].isdigit():
+        with suppress(ValueError):
+            read = read_temporal(text)
+            yield read
+            if read.text != text:
+                yield Temporal(read.kind, text)

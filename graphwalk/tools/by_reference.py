@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -12,10 +13,8 @@ from graphwalk.encodings import NOTE, read_rows
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.jinja import render_text
 from graphwalk.resources import quote
-from graphwalk.tools.arguments import check_shape, parse_arguments
-from graphwalk.tools.messages import ToolMistake
-from graphwalk.tools.operations import rows_of_results
-from graphwalk.tools.tool import Tool
+from graphwalk.tools.arguments import ToolMistake, check_shape, parse_arguments
+from graphwalk.tools.tool import Tool, rows_of_results
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
@@ -26,14 +25,6 @@ _RANGE = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
 _KEY = re.compile(r"(?:.*[._])?key")
 Condition = tuple[str, bool, str]
 """Column, whether it must be equal, value as text."""
-
-
-class RefusedError(Exception):
-    """A reference that cannot be followed. `message` is one of the tool's own messages."""
-
-    def __init__(self, message: str, **values: Any) -> None:
-        super().__init__(message)
-        self.message, self.values = message, values
 
 
 class ReferenceToolbox:
@@ -70,10 +61,10 @@ class ReferenceToolbox:
             check_shape(self._tool, arguments)
             rows = self._rows(**arguments)
         except ToolMistake as mistake:
+            if mistake.kind == "bad_reference":
+                text = render_text(self._tool.messages[mistake.message], **mistake.values)
+                return ToolResult(call, text, mistake.kind, None, perf_counter() - started)
             return ToolResult(call, self._say(mistake.message, **mistake.values), mistake.kind)
-        except RefusedError as refused:
-            text = render_text(self._tool.messages[refused.message], **refused.values)
-            return ToolResult(call, text, "bad_reference", None, perf_counter() - started)
         text = rows_of_results({"rows": rows})
         return ToolResult(call, text, None, None, perf_counter() - started, final=True)
 
@@ -81,7 +72,7 @@ class ReferenceToolbox:
         self, results: str, columns: str, where: str = "", also: str = "", but_not: str = "", count: str = ""
     ) -> list[Row]:
         if count not in ("", "rows", "different", "most"):
-            raise RefusedError("no_count", asked=count)
+            raise ToolMistake("bad_reference", "no_count", asked=count)
         shown = [row for number in self._numbers(results) for row in self._shown[number - 1]]
         fields = _fields(columns, counted=bool(count))
         known = list(dict.fromkeys(name for row in shown for name in row))
@@ -107,7 +98,7 @@ class ReferenceToolbox:
             match = _RANGE.fullmatch(part)
             first, end = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
             if not 1 <= first <= end <= last:
-                raise RefusedError("no_result", asked=part.strip(), last=last)
+                raise ToolMistake("bad_reference", "no_result", asked=part.strip(), last=last)
             numbers += range(first, end + 1)
         return list(dict.fromkeys(numbers))
 
@@ -115,13 +106,13 @@ class ReferenceToolbox:
 def _answer(rows: Sequence[tuple[Any, ...]], fields: Sequence[str], count: str) -> list[Row]:
     once = {_key(row): row for row in reversed(rows)}
     if not count and not once:
-        raise RefusedError("no_rows")
+        raise ToolMistake("bad_reference", "no_rows")
     if count in ("rows", "different"):
         return [{fields[-1]: len(rows if count == "rows" else once)}]
     if count == "most":
         counted = Counter(map(_key, rows)).most_common(1)
         if not counted:
-            raise RefusedError("no_rows")
+            raise ToolMistake("bad_reference", "no_rows")
         return [dict(zip(fields, (*once[counted[0][0]], counted[0][1]), strict=True))]
     return [dict(zip(fields, row, strict=True)) for row in reversed(once.values())]
 
@@ -130,7 +121,7 @@ def _fields(columns: str, *, counted: bool) -> dict[str, str | None]:
     """Return the map of answer fields to columns, "" for the same name; a count has no column."""
     parts = [[text.strip() for text in part.partition("=")] for part in columns.split(",")]
     if not all(field and (column or not sign) for field, sign, column in parts):
-        raise RefusedError("no_columns", asked=columns)
+        raise ToolMistake("bad_reference", "no_columns", asked=columns)
     found: dict[str, str | None] = {field: column for field, _, column in parts}
     if counted and not parts[-1][1]:
         found[parts[-1][0]] = None
@@ -142,22 +133,19 @@ def _conditions(text: str) -> Iterator[Condition]:
     while position < len(text.rstrip()):
         match = _CONDITION.match(text, position)
         if match is None:
-            raise RefusedError("no_condition", asked=text[position:])
-        yield match[1], match[2] == "=", _unquoted(match[3])
+            raise ToolMistake("bad_reference", "no_condition", asked=text[position:])
+        value = match[3]
+        if len(value) > 1 and value[0] == value[-1] == "'":
+            value = value[1:-1]
+        elif value[:1] == '"':
+            with suppress(ValueError):
+                value = str(json.loads(value))
+        yield match[1], match[2] == "=", value
         position = match.end()
 
 
-def _unquoted(text: str) -> str:
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1]
-    try:
-        return str(json.loads(text)) if text[:1] == '"' else text
-    except ValueError:
-        return text
-
-
 def _holds(row: Row, condition: Condition) -> bool:
-    """As Cypher has it: what a row lacks is neither equal nor different."""
+    """Return True if a row fits; as in Cypher, a value that it lacks is neither equal nor different."""
     column, equal, text = condition
     if row.get(column) is None:
         return False
@@ -165,8 +153,7 @@ def _holds(row: Row, condition: Condition) -> bool:
 
 
 def _column_of(field: str, name: str, known: Sequence[str]) -> str:
-    """The column that a field is taken from. A field alone is the column of its own name; a key is the key of the rows,
-    if they have one only, as where nodes were looked up."""
+    """Return the column of a field. A field alone is the column of its own name; a key is the only key of the rows."""
     if name or field in known or not _KEY.fullmatch(field):
         return _column(name or field, known)
     keys = [column for column in known if _KEY.fullmatch(column)]
@@ -180,7 +167,7 @@ def _column(name: str, known: Sequence[str]) -> str:
         return name
     if len(ending) == 1:
         return ending[0]
-    raise RefusedError("no_column", asked=quote(name)[1:-1], names=list(known))
+    raise ToolMistake("bad_reference", "no_column", asked=quote(name)[1:-1], names=list(known))
 
 
 def _flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

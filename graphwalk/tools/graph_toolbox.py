@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from time import perf_counter
 from typing import Any
 
@@ -12,15 +13,23 @@ from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
 from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
-from graphwalk.tools.arguments import Checked, check_names, check_shape, close_names, parse_arguments
-from graphwalk.tools.cypher_queries import answer_query
-from graphwalk.tools.messages import ToolMistake
-from graphwalk.tools.operations import OPERATIONS
-from graphwalk.tools.readings import as_parameter, kind_of_value, other_readings, shown_alike
-from graphwalk.tools.result_pages import page_of, rows_needed
-from graphwalk.tools.rows import canonical_rows
+from graphwalk.stores.cypher_guard import QueryRefused
+from graphwalk.tools.arguments import (
+    Checked,
+    ToolMistake,
+    as_parameter,
+    check_names,
+    check_shape,
+    close_names,
+    kind_of_value,
+    listed_names,
+    other_readings,
+    parse_arguments,
+    shown_alike,
+)
+from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
-from graphwalk.tools.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, Tool, load_tools
+from graphwalk.tools.tool import ENTITY_TYPES, LIMITS, OPERATIONS, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
@@ -30,6 +39,8 @@ GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
+MOST_CHARACTERS = 200_000
+"""Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,32 +105,48 @@ class GraphToolbox:
             close = close_names(call.name, list(self._tools))
             raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self._tools), close=close)
         arguments = parse_arguments(tool, call.arguments)
-        check_shape(tool, arguments, self._optional(tool), lists=self._schema.lists)
+        check_shape(tool, arguments, ("page",) if self._has_pages(tool) else (), lists=self._schema.lists)
         page = arguments.pop("page", 1)
         if tool.query is not None:
             return await self._answer_query(tool, arguments[tool.query], page)
         await self._look_closer(tool, arguments)
         checked = check_names(tool, arguments, self._schema)
         if tool.operation is not None:
-            described = self._described(tool, checked)
-            text = OPERATIONS[tool.operation]({**arguments, **described})
+            for name in tool.with_role("entity_name"):
+                kind = checked.identifiers[tool.parameters[name].of or ""]
+                arguments["described"] = entity_text(self._schema, kind, checked.identifiers[name], self._agent)
+            text = OPERATIONS[tool.operation](arguments)
             return text, None if tool.note_taking else int(bool(text)), None
         found = await self._find(tool, checked, page)
         complete = found.total == len(found.rows)
         total = await self._count(tool, checked, found) if found.total is None else found.total
-        shown = page_of(_in_order(found.rows, complete), page, self._agent, total=total, complete=complete)
-        notes = [*self._notes(tool, checked, found), *await self._advice(tool, checked), *shown.notes]
-        return encode_result(shown.rows, notes, self._agent.encoding), total or len(found.rows), shown.rows
+        # A part of the rows keeps the order of the database, which the next pages continue.
+        rows = canonical_rows(found.rows) if complete else [canonical_rows([row])[0] for row in found.rows]
+        rows, page_notes = page_of(rows, page, self._agent, total=total, complete=complete)
+        notes = [*self._notes(tool, checked, found), *await self._advice(tool, checked), *page_notes]
+        return encode_result(rows, notes, self._agent.encoding), total or len(found.rows), rows
 
     async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int, list[Row]]:
-        found = await answer_query(self._store, query, self._agent)
-        shown = page_of(found.rows, page, self._agent, total=len(found.rows), complete=True)
-        notes = shown.notes
-        if found.more:
-            notes = [self._say("query_more_rows", shown=len(found.rows), rows=found.total), *notes]
-        if not found.rows:
+        """Run a query of the model. Raise ConfigError if the store does not take such queries."""
+        agent = self._agent
+        try:
+            found = await self._store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
+        except QueryRefused as refused:
+            values = dict(refused.values)
+            if refused.kind == "unknown_name":
+                values |= listed_names(values["name"], values["names"])
+            raise ToolMistake(refused.kind, refused.message, **values) from refused
+        rows = found.rows if found.ordered else canonical_rows(found.rows)
+        sizes = accumulate(len(json.dumps(row, default=str)) for row in rows)
+        readable = sum(1 for _ in takewhile(lambda size: size <= MOST_CHARACTERS, sizes))
+        if rows and not readable:
+            raise ToolMistake("too_large", "query_too_large")
+        visible, notes = page_of(rows[:readable], page, agent, total=readable, complete=True)
+        if found.total is None or found.total > readable:
+            notes = [self._say("query_more_rows", shown=readable, rows=found.total), *notes]
+        if not rows:
             notes = [render_text(tool.no_match)]
-        return encode_result(shown.rows, notes, self._agent.encoding), len(found.rows), shown.rows
+        return encode_result(visible, notes, agent.encoding), readable, visible
 
     async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5)."""
@@ -178,12 +205,6 @@ class GraphToolbox:
             if relationship is not None and relationship.sampled == 0:
                 self._schema = await self._store.look_closer("relationship", relationship.type, samples)
 
-    def _described(self, tool: Tool, checked: Checked) -> dict[str, str]:
-        """Return the schema of the label or type that an operation names, if any."""
-        named = [checked.identifiers[name] for name in tool.with_role("entity_name")]
-        kinds = [checked.identifiers[name] for name in tool.with_role("entity_type")]
-        return {"described": entity_text(self._schema, kinds[0], named[0], self._agent)} if named else {}
-
     async def _advice(self, tool: Tool, checked: Checked) -> list[str]:
         """Said once per property: how the owner of the database can have it found by an index."""
         notes = []
@@ -210,17 +231,20 @@ class GraphToolbox:
             notes.append(render_text(text, **self._switches, **checked.identifiers, **values))
         return notes
 
-    def _optional(self, tool: Tool) -> tuple[str, ...]:
-        paged = self._agent.result_budget is not None or self._agent.result_tokens is not None
-        return ("page",) if paged and tool.operation is None else ()
+    def _has_pages(self, tool: Tool) -> bool:
+        limited = self._agent.result_budget is not None or self._agent.result_tokens is not None
+        return limited and tool.operation is None
 
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
         for name, parameter in tool.parameters.items():
-            properties[name] = {**self._type(parameter), "description": parameter.description}
+            form: dict[str, Any] = {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
+            if parameter.role == "value" and self._schema.lists:
+                form = {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
+            properties[name] = {**form, "description": parameter.description}
             if parameter.role == "entity_type":
                 properties[name]["enum"] = list(ENTITY_TYPES)
-        if self._optional(tool):
+        if self._has_pages(tool):
             description = self._say("page_parameter", budget=self._agent.result_budget)
             properties["page"] = {"type": "integer", "minimum": 1, "description": description}
         parameters = {
@@ -231,31 +255,17 @@ class GraphToolbox:
         }
         return ToolSpec(tool.name, self._description(tool), parameters)
 
-    def _limits(self, tool: Tool) -> dict[str, Any]:
-        """Return the limits of a query written by the model, for the description of its tool."""
-        return {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
-
-    def _type(self, parameter: Parameter) -> dict[str, Any]:
-        """JSON Schema of an argument; a value can be a list where the graph has such values."""
-        if parameter.role == "value" and self._schema.lists:
-            return {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
-        return {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
-
     def _description(self, tool: Tool) -> str:
+        limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
+        text = render_text(tool.description, **self._switches, **limits).strip()
         if self._agent.tool_words == "short":
-            first = render_text(tool.description, **self._switches, **self._limits(tool)).partition("\n\n")[0]
-            return " ".join(first.split())
+            return " ".join(text.partition("\n\n")[0].split())
         example = tool.example
         examples = example.several_labels if self._schema.several_labels and example.several_labels else example.rows
         rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in examples]
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
-        return "\n".join([render_text(tool.description, **self._switches, **self._limits(tool)).strip(), call, result])
-
-
-def _in_order(rows: list[Row], complete: bool) -> list[Row]:
-    """Return all rows sorted, or a part of them in the order of the database, which the next pages continue."""
-    return canonical_rows(rows) if complete else [canonical_rows([row])[0] for row in rows]
+        return "\n".join([text, call, result])
 
 
 def _attempts(values: Mapping[str, Value]) -> Iterator[tuple[Mapping[str, Value], bool]]:

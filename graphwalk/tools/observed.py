@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count, takewhile
 from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.evaluation.values import parse_json
-from graphwalk.tools.readings import other_readings
+from graphwalk.tools.arguments import other_readings
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Row, Value, shown
@@ -65,14 +66,9 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
     """
     centre, type_, other = row.get("center_key"), row.get("type"), row.get("neighbor_properties")
     neighbor_labels = labels_in(row, "neighbor_label")
-    if (
-        not isinstance(centre, str)
-        or not isinstance(type_, str)
-        or not isinstance(other, dict)
-        or neighbor_labels is None
-    ):
+    if not (isinstance(centre, str) and isinstance(type_, str) and isinstance(other, dict)):
         return None
-    if not _is_key(key := other.get(KEY)):
+    if neighbor_labels is None or not _is_key(key := other.get(KEY)):
         return None
     own, others = _label_set(label), _label_set(*neighbor_labels)
     if "direction" in row:
@@ -170,15 +166,6 @@ class _Call:
         kind = (self.text("entity_type") or "").strip().lower()
         return self.text("entity_name") if kind == "node" and self.text("property_name") == KEY else None
 
-    def complete_centres(self) -> list[str]:
-        """Return the centres all of whose rows were shown: rows of one centre follow each other."""
-        centres: dict[str, None] = {}
-        number = FIRST_PAGE
-        while number in self.centres_on:
-            centres |= dict.fromkeys(self.centres_on[number])
-            number += 1
-        return list(centres)[: None if self.complete else -1]
-
 
 class ObservedGraph:
     """All nodes and relationships that results show, in that order; results are added one by one.
@@ -214,7 +201,10 @@ class ObservedGraph:
             label, name, value = call.text("label"), call.text("property_name"), call.value
             known = label is not None and name is not None and isinstance(value, str | int | float)
             if call.tool == NEIGHBORS and call.understood and known:
-                found.update(call.complete_centres())
+                centres: dict[str, None] = {}
+                for page in takewhile(call.centres_on.__contains__, count(FIRST_PAGE)):
+                    centres |= dict.fromkeys(call.centres_on[page])
+                found.update(list(centres)[: None if call.complete else -1])  # rows of one centre follow each other
                 if call.complete:
                     looked_up.add((str(label), str(name), value_order(value)))
         names = {name for _, name, _ in looked_up}
@@ -248,8 +238,11 @@ class ObservedGraph:
                 read = self._add_relationship(row, call, centres)
             elif "properties" in row:
                 read = self._add_node(row["properties"], labels_in(row, "label"))
-            else:
-                read = self._add_value(row, call)
+            else:  # a list of keys shows nodes, a list of other values does not
+                label = call.lists_keys_of
+                if row.keys() == {"values"} and label is not None:
+                    self._add_node({KEY: row["values"]}, [label])
+                read = "values" in row and (label is None or _is_key(row["values"]))
             call.understood = call.understood and read
         call.centres_on[page] = list(centres)
 
@@ -277,13 +270,6 @@ class ObservedGraph:
         # Both ends of a relationship may show it, and several calls: it is the same one.
         relationship.count = max(relationship.count, call.counts[content, read.outgoing])
         return True
-
-    def _add_value(self, row: Row, call: _Call) -> bool:
-        """Add a value: a list of keys shows nodes, a list of other values does not."""
-        label = call.lists_keys_of
-        if row.keys() == {"values"} and label is not None:
-            self._add_node({KEY: row["values"]}, [label])
-        return "values" in row and (label is None or _is_key(row["values"]))
 
     def _add_node(self, properties: Any, labels: Iterable[str] | None) -> bool:
         key = properties.get(KEY) if isinstance(properties, dict) else None

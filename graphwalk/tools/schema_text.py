@@ -7,21 +7,23 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.models.tokens import count_tokens
 from graphwalk.types.schema import NodeType, RelationshipType, Schema, as_shown
 
-Entity = NodeType | RelationshipType
-
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:
     """Return the schema in at most `agent.schema_tokens` tokens: complete, or the largest names with counts."""
-    entities: list[Entity] = [*schema.nodes, *schema.relationships]
+    entities: list[NodeType | RelationshipType] = [*schema.nodes, *schema.relationships]
     if all(entity.sampled != 0 for entity in entities):
         whole = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
         if _fits(whole, agent):
             return whole
     entities.sort(key=lambda entity: -(entity.count or 0))
     most = len(entities)
-    while not _fits(text := _map(schema, entities[:most], agent), agent) and most > 1:
+    while True:
+        nodes = [node for node in schema.nodes if node in entities[:most]]
+        relationships = [relationship for relationship in schema.relationships if relationship in entities[:most]]
+        text = _render(nodes, relationships, schema, agent, whole=False)
+        if most <= 1 or _fits(text, agent):
+            return text
         most = most * 9 // 10
-    return text
 
 
 def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str:
@@ -31,12 +33,6 @@ def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str
         return _render([], found, schema, agent, whole=True)
     touching = [r for r in schema.relationships if any(name in pair for pair in r.pairs)]
     return _render([n for n in schema.nodes if n.label == name], touching, schema, agent, whole=True)
-
-
-def _map(schema: Schema, kept: Sequence[Entity], agent: AgentConfig) -> str:
-    nodes = [node for node in schema.nodes if node in kept]
-    relationships = [relationship for relationship in schema.relationships if relationship in kept]
-    return _render(nodes, relationships, schema, agent, whole=False)
 
 
 def _render(

@@ -5,7 +5,9 @@ switches (`direction`, `relationship_properties`); its Cypher sees them and the 
 """
 
 import difflib
-from collections.abc import Collection, Iterator, Sequence
+import json
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,7 +20,6 @@ from graphwalk.errors import ConfigError
 from graphwalk.jinja import TEXT_FILTERS, TextError, check_text
 from graphwalk.resources import data_path
 from graphwalk.stores.cypher import FILTERS
-from graphwalk.tools.operations import OPERATIONS
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
@@ -35,6 +36,55 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "property": ("label", "relationship_type", "entity_name"),
 }
 """Roles whose names are looked up in the schema below another parameter, and the roles that one can have."""
+
+
+def repeat(arguments: Mapping[str, Any]) -> str:
+    """Return the text unchanged: a thought is noted (docs/method.md, Tools)."""
+    return "\n".join(map(str, arguments.values()))
+
+
+def connected_path(arguments: Mapping[str, Any]) -> str:
+    """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/mazes.md).
+
+    `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
+    Of several shortest paths the one with the lowest keys is taken, first cells first.
+    """
+    neighbours: Mapping[str, Sequence[str]] = arguments.get("neighbours", {})
+    if not neighbours:
+        return ""
+    first, *_, last = (*neighbours, *neighbours)
+    left = {last: 0}
+    queue = deque([last])
+    while queue:
+        cell = queue.popleft()
+        new = [n for n in neighbours[cell] if n in neighbours and n not in left]
+        left.update(dict.fromkeys(new, left[cell] + 1))
+        queue += new
+    if first not in left:
+        return ""
+    path = [first]
+    while path[-1] != last:
+        path.append(min((n for n in neighbours[path[-1]] if left.get(n) == left[path[-1]] - 1), key=int))
+    return json.dumps(path)
+
+
+def describe(arguments: Mapping[str, Any]) -> str:
+    """Return the schema of a label or type; the toolbox has looked it up."""
+    return str(arguments["described"])
+
+
+def rows_of_results(arguments: Mapping[str, Any]) -> str:
+    """Return the rows of an answer by reference as JSON; the toolbox of the episode has looked them up."""
+    return json.dumps(list(arguments.get("rows", ())), ensure_ascii=False, default=str)
+
+
+OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "repeat": repeat,
+    "connected_path": connected_path,
+    "describe": describe,
+    "rows_of_results": rows_of_results,
+}
+"""Python functions for tools that are no query: name → function of the checked arguments that returns a text."""
 
 
 class Parameter(Strict):
@@ -142,7 +192,6 @@ class Tool(Strict):
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """Return the names of the required parameters."""
         return frozenset(name for name, parameter in self.parameters.items() if not parameter.optional)
 
     @cached_property
@@ -156,7 +205,7 @@ class Tool(Strict):
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """Return the names of the parameters that go into the query unchanged."""
+        """The parameters that go into the query unchanged."""
         return tuple(self.with_role("value"))
 
 
@@ -166,17 +215,20 @@ def tool_names() -> list[str]:
 
 
 def load_tools(names: Sequence[str]) -> tuple[Tool, ...]:
-    """Tools in this order: those that ship by name, a user's own by the path of its file.
+    """Return tools in this order: those that ship by name, a user's own by the path of its file.
 
-    ConfigError for an unknown name and for one that is given twice, and with file, line and field for a wrong file.
+    Raise ConfigError for an unknown or repeated name, and with file, line and field for a wrong file.
     """
-    tools = tuple(_own(Path(name)) if is_path(name) else _shipped(name) for name in names)
-    for number, tool in enumerate(tools):
-        if tool.name in {earlier.name for earlier in tools[:number]}:
-            raise ConfigError(
-                f"the tool {tool.name} is named twice", hint="a file of your own replaces the shipped one"
-            )
-    return tools
+    tools: dict[str, Tool] = {}
+    for name in names:
+        tool = load_tool(Path(name)) if is_path(name) else _shipped(name)
+        if is_path(name):
+            _check_replacement(tool, name)
+        if tool.name in tools:
+            hint = "a file of your own replaces the shipped one"
+            raise ConfigError(f"the tool {tool.name} is named twice", hint=hint)
+        tools[tool.name] = tool
+    return tuple(tools.values())
 
 
 def load_tool(path: Path) -> Tool:
@@ -185,14 +237,12 @@ def load_tool(path: Path) -> Tool:
     tool = validate(Tool, file.data, str(path), file.tree)
     if tool.name != path.stem:
         raise ConfigError(f"{path}: name: the tool is called {tool.name}, its file {path.name}")
-    _check_texts(tool, path)
+    for field, text, names, filters in _texts(tool):
+        try:
+            check_text(text, names, filters)
+        except TextError as error:
+            raise ConfigError(f"{path}: {field}: {error}") from error
     return tool.model_copy(update={"file_text": file.text})
-
-
-def _own(path: Path) -> Tool:
-    tool = load_tool(path)
-    _check_replacement(tool, path)
-    return tool
 
 
 @lru_cache(maxsize=64)
@@ -205,16 +255,7 @@ def _shipped(name: str) -> Tool:
     return load_tool(data_path("tools") / f"{name}.yaml")
 
 
-def _check_texts(tool: Tool, path: Path) -> None:
-    """ConfigError where a text is no Jinja, or names something that it will not be given."""
-    for field, text, names, filters in _texts(tool):
-        try:
-            check_text(text, names, filters)
-        except TextError as error:
-            raise ConfigError(f"{path}: {field}: {error}") from error
-
-
-def _check_replacement(tool: Tool, path: Path) -> None:
+def _check_replacement(tool: Tool, path: str) -> None:
     """Raise ConfigError if a file that replaces a shipped tool lacks a field that the toolbox of a suite needs."""
     if tool.name not in tool_names() or not (shipped := _shipped(tool.name)).messages:
         return
@@ -226,7 +267,7 @@ def _check_replacement(tool: Tool, path: Path) -> None:
 
 
 def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
-    """Field, text, and the names and filters that it may use."""
+    """Yield field, text, and the names and filters that it may use."""
     switches = (*SWITCHES, *GRAPH_SWITCHES)
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *switches} - values

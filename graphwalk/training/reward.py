@@ -96,9 +96,7 @@ def _evidence(score: Mapping[str, Any]) -> float | None:
 
 
 def _waste(task: Task, trajectory: Trajectory) -> float | None:
-    """Return the share of calls without waste. Unused results count at most as many times as calls beyond the
-    reference.
-    """
+    """Return the share of calls without waste. Of unused results, at most the calls beyond the reference count."""
     calls = sum(not result.is_note for result in trajectory.results)
     if not calls:
         return None

@@ -1,25 +1,36 @@
-"""Episodes as training chats, in the format of chat templates."""
+"""Episodes as training chats, in the format of chat templates: those of runs, or of scripted agents by the million."""
 
 import json
+import math
+from asyncio import run as run_in_loop
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from graphwalk.agent import answer_now, conversation, summary_message
+from graphwalk.bulk import Rows, in_ranges
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.text_protocol import TextProtocol, written_out
-from graphwalk.runs.experiment import Experiment, kept_experiment
+from graphwalk.runs.episode import play
+from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode, resolve
 from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.plan import LoadedGraph, episodes_about
 from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_models import RunModels
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn, setting_of
 
@@ -62,14 +73,6 @@ def thinking_aloud(trajectory: Trajectory, thoughts: Sequence[str]) -> Trajector
     return replace(trajectory, turns=tuple(spoken))
 
 
-def without_words(trajectory: Trajectory) -> Trajectory:
-    """Return the chat without the text of turns with tool calls."""
-    quiet = (
-        replace(t, message=replace(t.message, content=None)) if t.message.tool_calls else t for t in trajectory.turns
-    )
-    return replace(trajectory, turns=tuple(quiet))
-
-
 def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm) -> Iterator[Chat]:
     """Return the fewest chats that contain every reply in its context: one, unless the context was rewritten.
 
@@ -78,38 +81,29 @@ def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConf
     waiting: list[WireMessage] = []
     first_new = 0
     for number, turn in enumerate(trajectory.turns):
-        sent = _wire(_sent(trajectory, number, agent), tools if not turn.forced else (), agent, form)
+        sent = _sent(trajectory, number, tools, agent, form)
         if sent[: len(waiting)] != waiting:
             yield Chat(waiting, first_new)
             waiting = []
         first_new = first_new if waiting else len(sent)
-        waiting = [*sent, _message(_said(turn, form), form)]
+        message = replace(turn.message, reasoning=None)
+        if form.protocol == "text" and message.tool_calls:
+            message = written_out(message)
+        waiting = [*sent, _message(message, form)]
     if waiting:
         yield Chat(waiting, first_new)
 
 
-def tools_of(tools: Sequence[ToolSpec], form: ChatForm) -> list[dict[str, Any]]:
-    """Return the tools of a chat; none if the prompt describes them."""
-    return [tool.as_openai() for tool in tools] if form.protocol == "native" else []
-
-
-def _sent(trajectory: Trajectory, number: int, agent: AgentConfig) -> list[Message]:
+def _sent(
+    trajectory: Trajectory, number: int, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm
+) -> list[WireMessage]:
     """Return the messages that a turn was asked with (`graphwalk.agent`)."""
     turn = trajectory.turns[number]
-    messages = conversation(trajectory.prompt, trajectory.turns[:number], agent)
+    messages: Sequence[Message] = conversation(trajectory.prompt, trajectory.turns[:number], agent)
     if turn.summary is not None:
         messages = [*trajectory.prompt, summary_message(turn.summary, agent)]
-    return [*messages, answer_now(agent)] if turn.forced else messages
-
-
-def _said(turn: Turn, form: ChatForm) -> Message:
-    message = replace(turn.message, reasoning=None)
-    return written_out(message) if form.protocol == "text" and message.tool_calls else message
-
-
-def _wire(
-    messages: Sequence[Message], tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm
-) -> list[WireMessage]:
+    if turn.forced:
+        messages, tools = [*messages, answer_now(agent)], ()
     if form.protocol == "text":
         options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls)
         messages, _, _ = TextProtocol("text", agent.texts).outgoing(messages, tools, options)
@@ -137,75 +131,58 @@ def _object(arguments: str) -> dict[str, Any]:
     return read
 
 
-_Place = tuple[str, str]
-"""Digest of a graph, and setting."""
-
-
 @dataclass(frozen=True)
-class RecordedRun:
-    """A run: its experiment, and the tools of its episodes by graph and setting."""
+class Episodes:
+    """Episodes of one experiment, and their tools by digest of the graph and setting."""
 
-    folder: RunFolder
     experiment: Experiment
-    manifest: Mapping[str, Any]
-    _tools: Mapping[_Place, Sequence[ToolSpec]]
-
-    def results(self) -> Iterator[Result]:
-        """Yield the episodes in the order of the log; of a repeated episode, the last one."""
-        last = {key_of(record): number for number, record in enumerate(self.folder.records())}
-        for number, record in enumerate(self.folder.records()):
-            if last[key_of(record)] == number:
-                yield Result.from_dict(record)
+    results: Callable[[], Iterable[Result]]
+    tools: Mapping[tuple[str, str], Sequence[ToolSpec]]
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """Manifest of their run folder, if they have one."""
 
     def task(self, result: Result) -> Task:
         return self.experiment.suite.task_type.model_validate(result.task)
 
-    def tools(self, result: Result) -> Sequence[ToolSpec]:
-        return self._tools[result.task["graph_digest"], result.key.setting]
 
-
-async def read_run(folder: RunFolder, settings: Settings) -> RecordedRun:
+async def read_run(folder: RunFolder, settings: Settings) -> Episodes:
     """Open a run folder for reading, and rebuild its graphs in memory, since descriptions of tools depend on the
     schema.
 
     Raise RunLogError or ConfigError if the folder is damaged or of an incompatible version.
     """
     experiment = kept_experiment(folder, settings, "embedded")
-    asked: dict[_Place, dict[str, Any]] = {}
-    for record in folder.records():
-        asked.setdefault((record["task"]["graph_digest"], record["setting"]), record["task"])
-    tools = {place: specs async for place, specs in _tools_of(experiment, asked, settings)}
-    return RecordedRun(folder, experiment, folder.read_manifest(), tools)
-
-
-async def _tools_of(
-    experiment: Experiment, asked: Mapping[_Place, dict[str, Any]], settings: Settings
-) -> AsyncIterator[tuple[_Place, Sequence[ToolSpec]]]:
-    """Return the tools of one episode of every graph and setting."""
     suite, config = experiment.suite, experiment.config
-    by_graph: dict[str, list[str]] = {}
-    for digest, setting in asked:
-        by_graph.setdefault(digest, []).append(setting)
+    asked: dict[str, dict[str, dict[str, Any]]] = {}  # graph → setting → a task
+    for record in folder.records():
+        asked.setdefault(record["task"]["graph_digest"], {}).setdefault(record["setting"], record["task"])
+    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
 
-    async def open_memory() -> Database:
-        return EmbeddedDatabase()
-
-    places = GraphSources(open_memory)
+    sources = GraphSources()
     try:
         async for instance in suite.read_graphs(config.suite, config.seed, settings):
-            here = by_graph.pop(instance.digest, ())
-            store = await places.store_of(instance) if here else None
-            for setting in here:
-                task = suite.task_type.model_validate(asked[instance.digest, setting])
+            here = asked.pop(instance.digest, {})
+            store = await sources.store_of(instance) if here else None
+            for setting, fields in here.items():
+                task = suite.task_type.model_validate(fields)
                 played = experiment.of(setting)
                 setup = await suite.setup(task, setting_of(setting), instance, store, played.agent, played.tools)
-                yield (instance.digest, setting), () if setup.toolbox is None else tuple(setup.toolbox.specs)
+                tools[instance.digest, setting] = () if setup.toolbox is None else tuple(setup.toolbox.specs)
             if store is not None:
                 await store.drop()
-            if not by_graph:
-                return
+            if not asked:
+                break
     finally:
-        await places.close()
+        await sources.close()
+
+    def results() -> Iterator[Result]:
+        """Yield the episodes in the order of the log; of a repeated episode, the last one."""
+        last = {key_of(record): number for number, record in enumerate(folder.records())}
+        for number, record in enumerate(folder.records()):
+            if last[key_of(record)] == number:
+                yield Result.from_dict(record)
+
+    return Episodes(experiment, results, tools, folder.read_manifest())
 
 
 Line = dict[str, Any]
@@ -230,21 +207,6 @@ class TraceOptions:
     form: ChatForm = field(default_factory=ChatForm)
 
 
-class Episodes(Protocol):
-    """Where traces come from: a run folder, or episodes that were just played."""
-
-    @property
-    def experiment(self) -> Experiment: ...
-
-    def results(self) -> Iterator[Result]: ...
-
-    def task(self, result: Result) -> Task: ...
-
-    def tools(self, result: Result) -> Sequence[ToolSpec]:
-        """Return the tools offered in the episode."""
-        ...
-
-
 @dataclass
 class Counts:
     """Counts of selected and rejected episodes, and of lines by kind."""
@@ -255,7 +217,7 @@ class Counts:
     """By suite and kind: "questions/node_count"."""
 
 
-def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions) -> dict[str, Any]:
+def export_traces(runs: Sequence[Episodes], out: Path, options: TraceOptions) -> dict[str, Any]:
     """Write FILE.jsonl and FILE.manifest.json, and return the manifest.
 
     Raise ConfigError if no episode is selected, or the file cannot be written.
@@ -271,13 +233,8 @@ def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions)
 
     digest = write_chats(out, lines())
     sources = [
-        {
-            "name": run.manifest["name"],
-            "run_id": run.manifest["run_id"],
-            "graphwalk_version": run.manifest["graphwalk_version"],
-            "seed": run.experiment.config.seed,
-            "tasks": (run.manifest.get("fingerprint") or {}).get("tasks"),
-        }
+        {name: run.manifest[name] for name in ("name", "run_id", "graphwalk_version")}
+        | {"seed": run.experiment.config.seed, "tasks": (run.manifest.get("fingerprint") or {}).get("tasks")}
         for run in runs
     ]
     manifest = {
@@ -307,7 +264,7 @@ def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[L
         except NoObjectError:
             counts.left_out["arguments of a call are no JSON object"] += 1
             continue
-        if _drawn(result, options):
+        if stdlib_random(options.seed, "refusals", result.key.text).random() * 100 < options.refusals:
             lines += _refused(run, result, options)
         for line in lines:
             counts.lines[f"{line['suite']}/{line['template']}"] += 1
@@ -335,7 +292,9 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
 def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     """Return the replies with thoughts, which scripted agents generate, or with calls alone."""
     if not options.thoughts:
-        return without_words(result.trajectory)
+        turns = result.trajectory.turns
+        quiet = (replace(t, message=replace(t.message, content=None)) if t.message.tool_calls else t for t in turns)
+        return replace(result.trajectory, turns=tuple(quiet))
     thoughts: Sequence[str] = [""] * len(result.trajectory.turns)
     if result.key.model.startswith("scripted/"):
         suite = run.experiment.suite
@@ -345,11 +304,13 @@ def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
 
 
 def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
-    tools, agent = run.tools(result), run.experiment.of(result.key.setting).agent
+    agent = run.experiment.of(result.key.setting).agent
+    tools = run.tools[result.task["graph_digest"], result.key.setting]
+    offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
     for part, chat in enumerate(chats_of(spoken, tools, agent, options.form)):
         yield {
             "messages": chat.messages,
-            "tools": tools_of(tools, options.form),
+            "tools": offered,
             "task_id": result.key.task_id,
             "suite": result.task["suite"],
             "template": result.task["template"],
@@ -364,11 +325,6 @@ def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: Trac
         }
 
 
-def _drawn(result: Result, options: TraceOptions) -> bool:
-    draw = stdlib_random(options.seed, "refusals", result.key.text)
-    return draw.random() * 100 < options.refusals
-
-
 def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
     """Return the chat with an unanswerable question instead, if the suite has one."""
     found = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
@@ -379,3 +335,102 @@ def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]
     told = Trajectory(prompt, (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
     lines = list(_of_episode(run, result, told, options))
     return [{**line, "task_id": f"{line['task_id']}-refused", "correct": True, "refusal": True} for line in lines]
+
+
+COLUMNS: dict[str, type] = {
+    "messages": list,
+    "tools": list,
+    "task_id": str,
+    "suite": str,
+    "template": str,
+    "setting": str,
+    "model": str,
+    "repeat": int,
+    "part": int,
+    "first_new": int,
+    "graph_digest": str,
+    "correct": bool,
+    "refusal": bool,
+}
+_TOGETHER = 8
+"""Graphs of a part."""
+
+
+def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
+    """Return the chats of an experiment, graph by graph. Raise ConfigError if it names a language model."""
+    called = [model for model in config.models if not per_episode(model)]
+    if called or not config.models:
+        raise ConfigError(
+            f"{', '.join(called) or 'no model'} cannot generate traces: not a scripted agent",
+            hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
+        )
+    data = config.model_dump(mode="json")
+    count = suite_named(config.suite.name).graph_count(config.suite)
+    return Rows(
+        name="graphs",
+        of=partial(_lines, json.dumps(data), options),
+        jobs=partial(in_ranges, 0, count, _TOGETHER),
+        columns=COLUMNS,
+        about={"experiment": data, "options": asdict(options)},
+        total=count,
+    )
+
+
+def _lines(experiment: str, options: TraceOptions, places: tuple[int, int]) -> list[Line]:
+    first, end = places
+    graphs = _series(experiment).part(first, end)
+    # Suites remember what they made for as long as a run lasts: a fresh one for each part.
+    resolved = resolve(experiment_from(json.loads(experiment), "the experiment"), Settings(), keys=False)
+    return run_in_loop(_chats(resolved, graphs, options))
+
+
+async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], options: TraceOptions) -> list[Line]:
+    lines: list[Line] = []
+    async with RunModels(experiment) as players:
+        for instance in graphs:
+            lines += lines_of(await _played(experiment, players, instance), options, Counts())
+    return lines
+
+
+async def _played(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
+    """Play the episodes about one graph."""
+    suite, config = experiment.suite, experiment.config
+    database, results = EmbeddedDatabase(), list[Result]()
+    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
+    try:
+        store = None if instance.graph is None else await database.load(instance.graph)
+        tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
+        loaded = LoadedGraph(instance, store, suite.left_out(instance))
+        for planned in (planned for task in tasks for planned in episodes_about(task, loaded, experiment)):
+            place = (instance.digest, planned.key.setting)
+            if place not in tools:
+                toolbox = (await planned.setup(experiment)).toolbox
+                tools[place] = () if toolbox is None else tuple(toolbox.specs)
+            async with players.for_episode(planned) as (model, extractor):
+                results.append(await play(planned, model, extractor, experiment))
+    finally:
+        await database.close()
+    return Episodes(experiment, lambda: results, tools)
+
+
+class _Series:
+    """The graphs of an experiment, one after the other; a step back starts again."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._config = experiment_from(data, "the experiment")
+        self._graphs: Iterator[GraphInstance] = iter(())
+        self._next: float = math.inf  # not started
+
+    def part(self, first: int, end: int) -> list[GraphInstance]:
+        if first < self._next:
+            suite = suite_named(self._config.suite.name)
+            self._graphs, self._next = suite.graphs(self._config.suite, self._config.seed), 0
+        graphs = list(islice(self._graphs, first - int(self._next), end - int(self._next)))
+        self._next = end
+        return graphs
+
+
+@lru_cache(maxsize=1)
+def _series(experiment: str) -> _Series:
+    """The worker of one process; its parts come in ascending order."""
+    return _Series(json.loads(experiment))

@@ -20,7 +20,7 @@ function bar(episode, state, other) {
   const near = (by) => order[place + by];
   const open = (one) => one && go({ view: "episode", e: one.number });
   const rivals = episodes.filter((one) => one.task === episode.task && one.number !== episode.number);
-  const select = rivals.length > 0 && h("label", { class: "beside" }, h("span", {}, "beside"), h("select", { id: "beside", onchange: (event) => besides(state, event.target.value) }, h("option", { value: "" }, "nobody"),
+  const select = rivals.length > 0 && h("label", { class: "beside" }, h("span", {}, "beside"), h("select", { id: "beside", onchange: (event) => besides(state, event.target.value) }, h("option", { value: "" }, "no other"),
     rivals.map((one) => h("option", { value: one.number, selected: other && other.number === one.number }, `${plain(one.model)} ${plain(one.setting)}${one.repeat ? ` · repeat ${one.repeat}` : ""}${index.runs.length > 1 ? ` · ${plain(index.runs[one.run].name)}` : ""} ${MARKS[outcome(one)]}`))));
   return h("div", { class: "bar" }, button("← All episodes", { class: "quiet", id: "close", onclick: closeEpisode }), h("span", { class: "steps" },
     button("‹ Previous", { class: "quiet", disabled: !near(-1), onclick: () => open(near(-1)) }), button("Next ›", { class: "quiet", id: "next", disabled: place < 0 || !near(1), onclick: () => open(near(1)) })), select);

@@ -38,7 +38,7 @@ function filtersView(state, changed) {
     for (const episode of episodes) counts.set(String(value(episode)), (counts.get(String(value(episode))) || 0) + 1);
     counts.delete("");
     if (counts.size + (state.has(name) ? 1 : 0) < (name === "error" ? 1 : 2)) return null;
-    const options = [...counts].sort((a, b) => a[0].localeCompare(b[0])).map(([text, count]) => h("option", { value: text, selected: state.get(name) === text }, `${plain(words(text))} (${count.toLocaleString("en")})`));
+    const options = [...counts].sort((a, b) => a[0].localeCompare(b[0])).map(([text, count]) => h("option", { value: text, selected: state.get(name) === text }, `${plain(words(name === "outcome" ? SAID[text] : text))} (${count.toLocaleString("en")})`));
     return h("label", { class: state.has(name) ? "set" : null }, h("span", {}, title), h("select", { id: `filter-${name}`, onchange: (event) => changed(name, event.target.value) }, h("option", { value: "" }, "all"), options));
   });
   const orders = h("label", { class: state.has("order") ? "set" : null }, h("span", {}, "order"), h("select", { id: "filter-order", onchange: (event) => changed("order", event.target.value === "task" ? "" : event.target.value) },

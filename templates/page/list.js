@@ -1,6 +1,6 @@
 // The list of episodes: only the rows that can be seen are in the document, however many there are.
 const MARKS = { right: "✓", wrong: "✗", failed: "!", unjudged: "·" };
-const SAID = { right: "right", wrong: "not right", failed: "failed", unjudged: "not judged" };
+const SAID = { right: "correct", wrong: "incorrect", failed: "failed", unjudged: "not scored" };
 const SPARE = 8;
 let listed = [];
 let active = 0;
@@ -31,7 +31,7 @@ function listView(state) {
     listed = chosen(state);
     const right = listed.filter((episode) => episode.right === true).length;
     const judged = listed.filter((episode) => episode.right !== null && !episode.failed).length;
-    count.textContent = `${counted(listed.length, "episode")}${listed.length < episodes.length ? ` of ${episodes.length.toLocaleString("en")}` : ""}${judged ? ` · ${right.toLocaleString("en")} right (${((100 * right) / judged).toFixed(1)} %)` : ""}`;
+    count.textContent = `${counted(listed.length, "episode")}${listed.length < episodes.length ? ` of ${episodes.length.toLocaleString("en")}` : ""}${judged ? ` · ${right.toLocaleString("en")} correct (${((100 * right) / judged).toFixed(1)} %)` : ""}`;
     rows.style.height = `${listed.length * high()}px`;
     draw();
   }

@@ -1,6 +1,6 @@
 // What was said and called, turn by turn.
 const FEW_ROWS = 12;
-const FATES = { right: ["✓", "right"], wrong: ["✗", "not right"], missed: ["–", "missing"], given: ["·", "given"], "": ["", ""] };
+const FATES = { right: ["✓", "correct"], wrong: ["✗", "incorrect"], missed: ["–", "missing"], given: ["·", "given"], "": ["", ""] };
 
 function turnsView(content, onCall) {
   let call = 0;

@@ -152,5 +152,5 @@ def test_the_maze_tools_walk_a_maze() -> None:
             found = visit.invoke({"type": "tool_call", "id": "1", "name": visit.name, "args": {"node_id": str(cell)}})
             assert {int(row["key"]) for row in found.artifact} == set(maze.open_neighbours(cell))
         assert path.invoke({}) != ""
-    with graphwalk.open_store(FILMS) as store, pytest.raises(graphwalk.ConfigError, match="need a maze"):
+    with graphwalk.open_store(FILMS) as store, pytest.raises(graphwalk.ConfigError, match="MAZE_TOOLS require a maze"):
         graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)

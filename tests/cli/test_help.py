@@ -8,7 +8,7 @@ import pytest
 from typer._click.formatting import HelpFormatter
 from typer.main import get_command
 
-from graphwalk.cli.app import _Commands, app
+from graphwalk.cli.app import COMMANDS, PANELS, app
 from tests.cli.wrong_inputs import commands
 from tests.commands import graphwalk
 
@@ -44,11 +44,16 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_help_lists_every_command_in_one_whole_line() -> None:
-    listed = {name for names in _Commands.panels.values() for name in names}
-    assert listed == set(get_command(app).list_commands(None))
+    assert {name for names in PANELS.values() for name in names} == set(COMMANDS)
     shown = graphwalk("--help", COLUMNS="80").stdout
-    assert all(f"\n{panel}:\n" in shown for panel in _Commands.panels)
+    assert all(f"\n{panel}:\n" in shown for panel in PANELS)
     assert "...\n" not in shown.partition("\nRun:\n")[2]
+
+
+def test_the_list_of_commands_has_the_first_sentence_of_each() -> None:
+    group = get_command(app)
+    for name, (_, line) in COMMANDS.items():
+        assert group.get_command(None, name).get_short_help_str(100) == line
 
 
 def test_help_names_no_types_and_has_no_braces() -> None:

@@ -6,7 +6,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from graphwalk.experiments.config import SCHEMA_LINE, experiment_fields, experiment_schema
+from benchmarks.experiment_fields import experiment_fields
+from graphwalk.experiments.config import SCHEMA_LINE, experiment_schema
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.resources import data_path
 

@@ -10,8 +10,7 @@ from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.wrappers import Cached, Guarded
+from graphwalk.models.wrappers import Cached, Guarded, ReplyCache
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.player import ASK, LOOK, WALK, Player, in_run, said

@@ -5,7 +5,7 @@ from email.utils import formatdate
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.failures import OverloadedError, reported_error, retry_after, status_error
+from graphwalk.models.provider_replies import OverloadedError, reported_error, retry_after, status_error
 
 OVERFLOWS = [
     {"error": {"message": "too long", "code": "context_length_exceeded"}},

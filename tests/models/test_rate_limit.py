@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
-from graphwalk.models.failures import OverloadedError
+from graphwalk.models.provider_replies import OverloadedError
 from graphwalk.models.wrappers import RateLimited
 from graphwalk.types.chat import CallOptions, Message, Usage
 from tests.models.player import ASK, Player, in_run, said

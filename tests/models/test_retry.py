@@ -8,8 +8,8 @@ import pytest
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models import wrappers
-from graphwalk.models.failures import OverloadedError
 from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.provider_replies import OverloadedError
 from graphwalk.models.wrappers import Cached
 from graphwalk.seeds import stdlib_random
 from graphwalk.types.chat import CallOptions, Usage

@@ -12,10 +12,9 @@ from graphwalk.config.calls import Limits, Price
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
-from graphwalk.models.failures import NoToolsError, OverloadedError
+from graphwalk.models.provider_replies import NoToolsError, OverloadedError
 from graphwalk.models.registry import open_model
-from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.wrappers import Cached, Guarded, Wrapper
+from graphwalk.models.wrappers import Cached, Guarded, ReplyCache, Wrapper
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from tests.models.player import ASK, LOOK, Player, in_run, said

@@ -35,8 +35,8 @@ def test_a_model_that_cannot_be_had_is_known_at_once(flags: dict[str, Any], mess
 @pytest.mark.parametrize(
     ("field", "text", "message"),
     [
-        ("options.extra.user", "swordfish-12345", "holds the value of LAB_API_KEY"),
-        ("description", "sk-" + "proj4" * 6, "holds a key of an API"),
+        ("options.extra.user", "swordfish-12345", "contains the value of LAB_API_KEY"),
+        ("description", "sk-" + "proj4" * 6, "contains a key of an API"),
     ],
 )
 def test_a_secret_in_an_experiment_is_refused(field: str, text: str, message: str) -> None:

@@ -73,7 +73,7 @@ async def test_a_run_does_not_go_on_with_another_graph(tmp_path: Path) -> None:
         ({"file": "no.json", "neo4j": "x"}, "suite.graphs.0"),
         ({"neo4j": "x", "nodes": 3}, "suite.graphs.0.nodes: there is no such field"),
         ({"nodes": 1}, "suite.graphs.0.nodes"),
-        ({"neo4j": "x", "labels": []}, "labels: an empty list keeps nothing"),
+        ({"neo4j": "x", "labels": []}, "labels: an empty list selects nothing"),
     ],
 )
 def test_mistakes_name_their_field(entry: dict[str, object], said: str) -> None:

@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.tools.rows import canonical_rows
+from graphwalk.tools.results import canonical_rows
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-2, 2) | st.text("abé", max_size=2)
 ROWS = st.lists(

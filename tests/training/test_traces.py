@@ -32,7 +32,9 @@ async def test_an_episode_is_one_chat_that_ends_with_the_answer(tmp_path: Path) 
         assert line["messages"][-1]["content"].endswith(result.trajectory.reply)
         assert all(isinstance(call["arguments"], dict) for call in calls(line))
         assert {call["name"] for call in calls(line)} <= {tool["function"]["name"] for tool in line["tools"]}
-        assert line["tools"] == [spec.as_openai() for spec in run.tools(result)]
+        assert line["tools"] == [
+            spec.as_openai() for spec in run.tools[result.task["graph_digest"], result.key.setting]
+        ]
     assert manifest["lines"] == 2
     assert manifest["sha256"] == hashlib.sha256((tmp_path / "all.jsonl").read_bytes()).hexdigest()
     assert json.loads(manifest_path(tmp_path / "all.jsonl").read_text()) == json.loads(json.dumps(manifest))

@@ -1,13 +1,18 @@
-"""Evidence of an answer: the tool calls of an episode, and the observed nodes and relationships behind it."""
+"""Evidence of an answer: tool calls, observed nodes and relationships, and Cypher that shows them in Neo4j."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from graphwalk.errors import ConfigError
 from graphwalk.evaluation.evidence import Evidence
 from graphwalk.evaluation.values import parse_json
+from graphwalk.graphs.formats.cypher import literal
 from graphwalk.models.text_protocol import find_calls
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.ask.task import cited_keys
 from graphwalk.suites.walked import paths_to_nearest
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
@@ -31,14 +36,8 @@ class Step:
     thought: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "call": self.call,
-            "arguments": self.arguments,
-            "rows": self.rows,
-            "error": self.error,
-            "seconds": round(self.seconds, 6),
-            "thought": self.thought,
-        }
+        fields = {name: value for name, value in vars(self).items() if name != "result"}
+        return fields | {"seconds": round(self.seconds, 6)}
 
 
 def step_of(result: ToolResult, text: str | None = None) -> Step:
@@ -47,15 +46,9 @@ def step_of(result: ToolResult, text: str | None = None) -> Step:
     noted = result.content if result.is_note else None
     known = {result.call.name: arguments if isinstance(arguments, dict) else ()}
     written = find_calls(text or "", known, lenient=True).rest.strip()
-    return Step(
-        call=result.call.name,
-        arguments=result.call.arguments if arguments is None else arguments,
-        rows=result.rows,
-        error=result.error,
-        seconds=result.seconds,
-        result=result.content,
-        thought=written or noted,
-    )
+    shown = result.call.arguments if arguments is None else arguments
+    thought = written or noted
+    return Step(result.call.name, shown, result.rows, result.error, result.seconds, result.content, thought)
 
 
 def steps_of(trajectory: Trajectory) -> list[Step]:
@@ -107,7 +100,8 @@ def evidence_of(question: str, answer: str, seen: ObservedGraph) -> AnswerEviden
     in_answer = Evidence([answer])
     for link in seen.relationships.values():
         touches = link.source in chosen or link.target in chosen
-        if touches and any(_is_specific(value) and in_answer.holds(value) for value in link.properties.values()):
+        specific = (value for value in link.properties.values() if not isinstance(value, bool) and value != "")
+        if touches and any(isinstance(v, int | float | str) and in_answer.holds(v) for v in specific):
             chosen |= {link.source: None, link.target: None}
     shown = list(chosen)[:MOST_NODES]
     among = [link for link in seen.relationships.values() if link.source in shown and link.target in shown]
@@ -132,5 +126,84 @@ def _names(node: ObservedNode) -> Iterator[str]:
             yield value.casefold()
 
 
-def _is_specific(value: Any) -> bool:
-    return isinstance(value, int | float | str) and not isinstance(value, bool) and value != ""
+class _Lookup(NamedTuple):
+    """Lookup of a node by a property with a uniqueness constraint; `property=None` means by its key."""
+
+    label: str
+    property: str | None = None
+
+
+_Pairs = list[tuple[str | int, str | int]]
+
+
+def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
+    """Return one query with the column `p`, or "" without evidence. Names that Cypher cannot quote are left out."""
+    lookups: dict[str, tuple[_Lookup, str | int]] = {}
+    for node in evidence.nodes:
+        unique = store.unique_property(node.labels, node.key)
+        lookups[node.key] = (_Lookup(node.label), node.key) if unique is None else (_Lookup(*unique[:2]), unique[2])
+    ends: dict[tuple[_Lookup, str, _Lookup], _Pairs] = {}
+    for link in evidence.relationships:
+        (source, source_value), (target, target_value) = lookups[link.source], lookups[link.target]
+        ends.setdefault((source, link.type, target), []).append((source_value, target_value))
+    linked = {key for link in evidence.relationships for key in (link.source, link.target)}
+    alone: dict[_Lookup, list[str | int]] = {}
+    for key, (lookup, value) in lookups.items():
+        if key not in linked:
+            alone.setdefault(lookup, []).append(value)
+    return "\nUNION\n".join([*_relationships(ends, store), *_nodes(alone, store)])
+
+
+def _relationships(ends: Mapping[tuple[_Lookup, str, _Lookup], _Pairs], store: GraphStore) -> Iterator[str]:
+    for (source, type_, target), pairs in ends.items():
+        names = {"source": source.label, "type": type_, "target": target.label}
+        names |= {"source_property": source.property or "", "target_property": target.property or ""}
+        unique = source.property is not None and target.property is not None
+        first, second = ("pair[0]", "pair[1]") if unique else (None, None)
+        pattern = (
+            f"{_end('a', 'source', source, first)}-[:{{{{ type | type }}}}]->{_end('b', 'target', target, second)}"
+        )
+        where = f"\nWHERE {_value('a', 'source', source)} IN sources AND {_value('b', 'target', target)} IN targets"
+        with suppress(ConfigError):
+            match = _render(store, f"MATCH p = {pattern}{'' if unique else where} RETURN p", names)
+            if unique:
+                yield f"UNWIND [{', '.join(map(_list_literal, dict.fromkeys(pairs)))}] AS pair\n{match}"
+            else:
+                sources, targets = (_list_literal(dict.fromkeys(values)) for values in zip(*pairs, strict=True))
+                yield f"WITH {sources} AS sources, {targets} AS targets\n{match}"
+
+
+def _nodes(alone: Mapping[_Lookup, list[str | int]], store: GraphStore) -> Iterator[str]:
+    for lookup, values in alone.items():
+        names = {"label": lookup.label, "label_property": lookup.property or ""}
+        with suppress(ConfigError):
+            if lookup.property is None:
+                match = f"MATCH p = {_end('a', 'label', lookup)} WHERE {_value('a', 'label', lookup)} IN keys RETURN p"
+                yield f"WITH {_list_literal(values)} AS keys\n{_render(store, match, names)}"
+            else:
+                match = f"MATCH p = {_end('a', 'label', lookup, 'value')} RETURN p"
+                yield f"UNWIND {_list_literal(values)} AS value\n{_render(store, match, names)}"
+
+
+def _render(store: GraphStore, template: str, identifiers: Mapping[str, str]) -> str:
+    """Render a query for Neo4j; other stores may have other internal names."""
+    return store.render(template, identifiers) if store.in_neo4j else render_cypher(template, identifiers)
+
+
+def _end(variable: str, name: str, lookup: _Lookup, value: str | None = None) -> str:
+    """Return a node pattern with `value` as its property; without a label, the pattern limits it to its graph."""
+    if not lookup.label:
+        return f"({variable}{{{{ any_node }}}})"
+    found = "" if value is None else f" {{ {{{{ {name}_property | property }}}}: {value} }}"
+    return f"({variable}:{{{{ {name} | label }}}}{found})"
+
+
+def _value(variable: str, name: str, lookup: _Lookup) -> str:
+    """Return the expression to compare: the property or the key, with the label so that an index is used."""
+    if lookup.property is not None:
+        return f"{variable}.{{{{ {name}_property | property }}}}"
+    return f'{{{{ "key" | of("{variable}", {name}) }}}}' if lookup.label else f'{{{{ "{variable}" | key_of }}}}'
+
+
+def _list_literal(values: Iterable[str | int]) -> str:
+    return "[" + ", ".join(map(literal, values)) + "]"

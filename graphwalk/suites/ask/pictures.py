@@ -1,19 +1,20 @@
-"""Steps and evidence in a terminal. Text of models and graphs is sanitised."""
+"""Steps and evidence as text and SVG. Text of models and graphs is sanitised."""
 
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import hypot
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.console import counted
 from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.reports.plots import Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.sanitise import one_line, printable
+from graphwalk.sanitise import escape_markup, one_line, printable
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
-from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.walked import walked_scene
-from graphwalk.tools.observed import KEY, observed_graph
+from graphwalk.tools.observed import KEY, ObservedNode, ObservedRelationship, observed_graph
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict
@@ -23,12 +24,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-_ROWS = 3
-"""Rows of a result that are shown."""
-_VALUES = 8
-"""Single values that are shown."""
-_NUMBER = 3
-"""Columns of a number; a number that needs more takes them."""
+_ROWS, _VALUES = 3, 8
+"""Rows and single values of a result that are shown."""
+_WIDTH = 120
 
 
 def step_shown(number: int, step: Step) -> "Table":
@@ -37,7 +35,7 @@ def step_shown(number: int, step: Step) -> "Table":
     from rich.text import Text
 
     shown = Table.grid(padding=(0, 1, 0, 0))
-    shown.add_column(justify="right", min_width=_NUMBER, no_wrap=True, style="dim")
+    shown.add_column(justify="right", min_width=3, no_wrap=True, style="dim")
     shown.add_column(overflow="fold")
     noted = step.thought is not None and step.thought == step.result
     if step.thought and not noted:
@@ -45,7 +43,8 @@ def step_shown(number: int, step: Step) -> "Table":
     if noted:
         shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  “{one_line(step.result)}”"))
         return shown
-    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {_arguments(step.arguments)}"))
+    given = _pairs(step.arguments, "=", " ") if isinstance(step.arguments, dict) else step.arguments
+    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {one_line(given)}"))
     if step.error is not None:
         shown.add_row("", Text(f"{one_line(step.error)}: {one_line(step.result)}", style="red"))
         return shown
@@ -106,10 +105,6 @@ def evidence_table(evidence: AnswerEvidence) -> "Table":
     return table
 
 
-def _arguments(arguments: Any) -> str:
-    return one_line(_pairs(arguments, "=", " ") if isinstance(arguments, dict) else arguments)
-
-
 def _node(labels: Any, properties: Any) -> str:
     named = [labels] if isinstance(labels, str) else labels if isinstance(labels, list) else []
     known = properties if isinstance(properties, dict) else {}
@@ -129,9 +124,6 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "–" if value is None else str(value)
-
-
-_WIDTH = 120
 
 
 class AskPictures:
@@ -171,11 +163,9 @@ def _episode(record: ResultRecord) -> "Group":
 
     steps = enumerate(steps_of(from_dict(Trajectory, record["trajectory"])), 1)
     evidence = evidence_in(record)
-    if record["answer"] is None:
-        error = one_line(record["trajectory"].get("error") or "")
-        answer = f"no answer ({record['exit_status']}): {error}"
-    else:
-        answer = printable(record["answer"])
+    error = one_line(record["trajectory"].get("error") or "")
+    missing = f"no answer ({record['exit_status']}): {error}"
+    answer = missing if record["answer"] is None else printable(record["answer"])
     return Group(
         Text(f"{one_line(record['model'])}: {one_line(record['task']['question'])}", style="bold"),
         *(step_shown(number, step) for number, step in steps),
@@ -201,3 +191,151 @@ def ask_scene(record: ResultRecord) -> Scene:
     answer = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
     scene = walked_scene(trajectory, asked, dict.fromkeys(evidence, "right"), answer)
     return replace(scene, legend={**scene.legend, "right": "evidence"})
+
+
+Point = tuple[float, float]
+"""x and y in pixels, y downwards."""
+
+_APART_X, _APART_Y = 140.0, 112.0
+"""Space for a node with its name, in pixels."""
+_ROUNDS = 300
+
+
+def _layout(keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, Point]:
+    """Return node positions, which are the same on every machine."""
+    import networkx
+
+    if len(keys) < 2:
+        return dict.fromkeys(keys, (0.0, 0.0))
+    graph = networkx.Graph()
+    graph.add_nodes_from(keys)
+    graph.add_edges_from((source, target) for source, target in pairs if source != target)
+    side = len(keys) ** 0.5
+    found = networkx.spring_layout(graph, k=2.2 / side, iterations=_ROUNDS, seed=7)
+    at = {key: [float(x) * _APART_X * side, float(y) * _APART_Y * side] for key, (x, y) in found.items()}
+    # Push nodes that are too close apart, a little in every round.
+    for _ in range(_ROUNDS):
+        moved = False
+        for i, one in enumerate(keys):
+            for other in keys[i + 1 :]:
+                dx, dy = at[other][0] - at[one][0], at[other][1] - at[one][1]
+                x, y = _APART_X - abs(dx), _APART_Y - abs(dy)
+                if x <= 0 or y <= 0:
+                    continue
+                moved = True
+                axis, step = (0, x / 2) if x / _APART_X < y / _APART_Y else (1, y / 2)
+                step = step if (dx, dy)[axis] >= 0 else -step
+                at[one][axis] -= step / 2
+                at[other][axis] += step / 2
+        if not moved:
+            break
+    return {key: (x, y) for key, (x, y) in at.items()}
+
+
+_RADIUS = 18
+_MARGIN_X, _MARGIN_Y = 90, 60
+_LONGEST = 24
+_TITLE = 34
+_COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759", "#76b7b2", "#9c755f", "#edc948")
+_STYLE = """\
+svg { background: #fff; font: 12px sans-serif; }
+text { fill: #222; text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 3px; }
+.link { stroke: #888; fill: none; } .head { fill: #888; } .type { fill: #666; font-size: 10px; }
+.about { fill: #666; font-size: 11px; text-anchor: start; } .node { stroke: #fff; stroke-width: 1.5px; }
+@media (prefers-color-scheme: dark) {
+svg { background: #161b22; } text { fill: #e6edf3; stroke: #161b22; } .node { stroke: #161b22; }
+.type, .about { fill: #9da7b3; } .link { stroke: #768390; } .head { fill: #768390; }
+}"""
+
+
+def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
+    """Return the drawing; without evidence it has only the title."""
+    nodes, links = evidence.nodes, evidence.relationships
+    pairs = [(link.source, link.target) for link in links]
+    positions = _layout([node.key for node in nodes], pairs)
+    left = min((x for x, _ in positions.values()), default=0.0) - _MARGIN_X
+    top = min((y for _, y in positions.values()), default=0.0) - _MARGIN_Y
+    at = {key: (x - left, y - top + _TITLE) for key, (x, y) in positions.items()}
+    width = max(360.0, max((x for x, _ in at.values()), default=0.0) + _MARGIN_X)
+    height = max((y for _, y in at.values()), default=0.0) + _MARGIN_Y
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
+        f"<title>{_text(title, 200)}</title>",
+        f"<style>{_STYLE}</style>",
+        '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+        '<path class="head" d="M0 0 8 4 0 8z"/></marker></defs>',
+        *_links(links, at),
+        *_nodes(nodes, links, at),
+        f'<text class="about" x="12" y="20">{_text(title, int(width / 6.5))}</text>',
+    ]
+    if evidence.more:
+        more = counted(evidence.more, "more node")
+        lines.append(f'<text class="about" x="12" y="{height - 10:.0f}">and {more}</text>')
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:
+    below = _below(links, at)
+    colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(dict.fromkeys(n.label for n in nodes))}
+    for node in nodes:
+        x, y = at[node.key]
+        labels = ":".join(node.labels)
+        about = escape_markup(one_line(f"{node.key} {labels} {dict(node.properties)}"))
+        circle = f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="{colours[node.label]}"/>'
+        yield f"<g><title>{about}</title>{circle}"
+        first = y - _RADIUS - 18 if below[node.key] > 0 else y + _RADIUS + 14
+        yield f'<text x="{x:.1f}" y="{first:.1f}">{_text(node.name)}</text>'
+        yield f'<text class="type" x="{x:.1f}" y="{first + 13:.1f}">{_text(labels)}</text></g>'
+
+
+def _below(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Counter[str]:
+    """Return the number of steep arrows below each node minus those above, to place its name on the free side."""
+    found: Counter[str] = Counter()
+    for link in links:
+        (x1, y1), (x2, y2) = at[link.source], at[link.target]
+        if link.source == link.target:
+            found[link.source] -= 1
+        elif abs(y2 - y1) > abs(x2 - x1):
+            found[link.source] += 1 if y2 > y1 else -1
+            found[link.target] += 1 if y1 > y2 else -1
+    return found
+
+
+def _links(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:
+    """Yield the arrows; those between the same nodes are bent apart."""
+    between = Counter(frozenset((link.source, link.target)) for link in links)
+    drawn: Counter[frozenset[str]] = Counter()
+    for link in links:
+        pair = frozenset((link.source, link.target))
+        number, many = drawn[pair], between[pair]
+        drawn[pair] += 1
+        bend = (number - (many - 1) / 2) * (40 if link.source < link.target else -40)
+        start, end = at[link.source], at[link.target]
+        path, x, y = _loop(start, number) if len(pair) == 1 else _arrow(start, end, bend)
+        yield f'<path class="link" d="{path}" marker-end="url(#head)"/>'
+        yield f'<text class="type" x="{x:.1f}" y="{y:.1f}">{_text(link.type)}</text>'
+
+
+def _arrow(start: Point, end: Point, bend: float) -> tuple[str, float, float]:
+    """Return the path from rim to rim, and the position of its type."""
+    (x1, y1), (x2, y2) = start, end
+    length = hypot(x2 - x1, y2 - y1) or 1.0
+    along, across = ((x2 - x1) / length, (y2 - y1) / length), (-(y2 - y1) / length, (x2 - x1) / length)
+    middle = (x1 + x2) / 2 + across[0] * bend, (y1 + y2) / 2 + across[1] * bend
+    x1, y1 = x1 + along[0] * _RADIUS, y1 + along[1] * _RADIUS
+    x2, y2 = x2 - along[0] * (_RADIUS + 2), y2 - along[1] * (_RADIUS + 2)
+    path = f"M{x1:.1f} {y1:.1f}Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}"
+    return path, (x1 + x2) / 4 + middle[0] / 2, (y1 + y2) / 4 + middle[1] / 2 - 3
+
+
+def _loop(at: Point, number: int) -> tuple[str, float, float]:
+    x, y = at
+    top = y - 52 - 16 * number
+    path = f"M{x - 10:.1f} {y - 15:.1f}C{x - 34:.1f} {top:.1f} {x + 34:.1f} {top:.1f} {x + 10:.1f} {y - 16:.1f}"
+    return path, x, y - (y - top) * 0.8
+
+
+def _text(text: str, longest: int = _LONGEST) -> str:
+    shown = one_line(text)
+    return escape_markup(shown if len(shown) <= longest else shown[: longest - 1] + "…")

@@ -37,7 +37,6 @@ _LEGENDS = {
     "grounded": "mean share of cited keys found in tool results",
 }
 _HEADERS = tuple(Header(c.title, optional=c.optional, legend={**LEGENDS, **_LEGENDS}[c.field]) for c in _STEPS)
-_ARROW = " → "
 
 
 def _asked(result: ResultRecord) -> str:
@@ -49,19 +48,18 @@ def _asked(result: ResultRecord) -> str:
 def _questions(report: Report) -> Iterator[TextTable]:
     """Yield a table of all questions with their answers."""
     rows = report.groups.get("question", [])
-    models = len({row["model"] for row in rows}) > 1
-    names = ("Question and answer", *(("Model",) if models else ()))
-    lines = [
+    names = {"question": "Question and answer"}
+    if len({row["model"] for row in rows}) > 1:
+        names["model"] = "Model"
+    lines = tuple(
         (
-            Cell(one_line(row["question"].strip())),
-            *((Cell(one_line(row["model"])),) if models else ()),
+            *(Cell(one_line(row[field].strip())) for field in names),
             *(Cell(UNKNOWN if row[c.field] is None else c.format(row[c.field])) for c in _STEPS),
         )
         for row in rows
-    ]
+    )
     if lines:
-        headers = (Header(name, name=True) for name in names)
-        yield TextTable("Questions", (*headers, *_HEADERS), tuple(lines))
+        yield TextTable("Questions", (*(Header(name, name=True) for name in names.values()), *_HEADERS), lines)
 
 
 REPORT = SuiteReport(

@@ -47,8 +47,9 @@ def look(question: str, schema: Schema) -> Policy:
     """
     places = [(n.label, p.name) for n in schema.nodes for p in n.properties if p.name != KEY][:_MOST_PROPERTIES]
     keys = [(node.label, KEY) for node in schema.nodes][:_MOST_PROPERTIES]
+    lists = [Ask(_VALUES, {"property_name": p, "entity_name": n, "entity_type": "node"}) for n, p in places]
     try:
-        listed = (yield [_list(*place) for place in places]) if places else []
+        listed = (yield lists) if lists else []
         words = _words(question, places, listed)
         if not words:
             tried = [_Word(*place, name) for name in _names(question) for place in (*keys, *places)][:_MOST_TRIED]
@@ -73,10 +74,6 @@ def _names(question: str) -> list[str]:
 
 def _ask(tool: str, word: _Word) -> Ask:
     return Ask(tool, {"label": word.label, "property_name": word.property, "property_value": word.value})
-
-
-def _list(label: str, name: str) -> Ask:
-    return Ask(_VALUES, {"property_name": name, "entity_name": label, "entity_type": "node"})
 
 
 def _words(question: str, places: Sequence[tuple[str, str]], listed: Sequence[str]) -> list[_Word]:

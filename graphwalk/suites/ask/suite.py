@@ -69,13 +69,11 @@ class AskSuite(Suite[AskConfig, AskTask]):
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         system = agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock)
-        earlier = [
-            message
-            for one in task.earlier
-            for message in (Message("user", one.question), Message("assistant", one.answer or "(no answer)"))
-        ]
-        prompt = (Message("system", system), *earlier, Message("user", task.question))
-        return EpisodeSetup(prompt, GraphToolbox(store, schema, tools, agent))
+        prompt = [Message("system", system)]
+        for one in task.earlier:
+            prompt += [Message("user", one.question), Message("assistant", one.answer or "(no answer)")]
+        prompt.append(Message("user", task.question))
+        return EpisodeSetup(tuple(prompt), GraphToolbox(store, schema, tools, agent))
 
     def extract(self, task: AskTask, reply: str) -> Extraction:
         """Return the reply without its reasoning."""

@@ -21,7 +21,7 @@ from graphwalk.suites.mazes.graph import check_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import GraphInstance, Verification
-from graphwalk.tools.readings import as_parameter
+from graphwalk.tools.arguments import as_parameter
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
 from graphwalk.types.wire import from_dict

@@ -10,11 +10,9 @@ from graphwalk.encodings import encode_result
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
-from graphwalk.tools.arguments import check_shape, close_names, parse_arguments
+from graphwalk.tools.arguments import ToolMistake, check_shape, close_names, parse_arguments
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.messages import ToolMistake
-from graphwalk.tools.operations import OPERATIONS
-from graphwalk.tools.tool import Tool, load_tools
+from graphwalk.tools.tool import OPERATIONS, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema

@@ -109,7 +109,15 @@ class HiddenError(Exception):
     """Error of an evaluator that needs data hidden by the tools."""
 
 
-class ObservedIndex(GraphIndex):
+class _PartialIndex(GraphIndex):
+    """An index whose graph is made from its nodes and relationships when it is needed."""
+
+    @cached_property
+    def graph(self) -> PropertyGraph:  # type: ignore[override]
+        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
+
+
+class ObservedIndex(_PartialIndex):
     """The observed part of a graph. Reading a hidden direction or property raises HiddenError."""
 
     def __init__(self, observed: ObservedGraph) -> None:
@@ -117,24 +125,13 @@ class ObservedIndex(GraphIndex):
         relationships = list(observed.relationships.values())
         # A relationship may be shown with and without its properties by different tools.
         whole = {(r.type, r.source, r.target) for r in relationships if r.properties_shown}
-        self._arrange(
-            nodes,
-            [
-                relationship
-                for r in relationships
-                if r.properties_shown or (r.type, r.source, r.target) not in whole
-                for relationship in (_relationship(r) for _ in range(r.count))
-            ],
-        )
+        shown = (r for r in relationships if r.properties_shown or (r.type, r.source, r.target) not in whole)
+        self._arrange(nodes, [_relationship(r) for r in shown for _ in range(r.count)])
         if observed.hidden_direction:
             self.outgoing = self.relationships_of = _Hidden()
 
-    @cached_property
-    def graph(self) -> PropertyGraph:  # type: ignore[override]
-        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
 
-
-class PossibleIndex(GraphIndex):
+class PossibleIndex(_PartialIndex):
     """The observed part plus every possible unobserved relationship, built lazily.
 
     An unobserved relationship fits the schema and joins two incompletely observed nodes. A node may have any number of
@@ -158,10 +155,6 @@ class PossibleIndex(GraphIndex):
         types = dict.fromkeys([*self._known_of, *(type_ for _, type_, _ in self._pairs)])
         self.relationships_of = _Made(types, self._all_of)
         self.outgoing = _Made(self.nodes, self._all_from)
-
-    @cached_property
-    def graph(self) -> PropertyGraph:  # type: ignore[override]
-        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
 
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
@@ -194,16 +187,15 @@ class PossibleIndex(GraphIndex):
         if len(targets) * len(self._open[source]) > _MOST_JOINED:
             targets = targets[:1]
         yield from (Relationship(type_, key, other, {}) for other in targets)
-        yield from (Relationship(type_, key, other, {}) for other in targets[:1] for _ in range(self._most(type_)))
+        yield from (
+            Relationship(type_, key, other, {}) for other in targets[:1] for _ in range(self._most.get(type_, 0))
+        )
 
     @cached_property
-    def _counts(self) -> dict[str, int]:
+    def _most(self) -> dict[str, int]:
+        """Return type → maximum observed number of its relationships per node."""
         per_node = {type_: Counter(r.source for r in many) for type_, many in self._known_of.items()}
         return {type_: max(counts.values(), default=0) for type_, counts in per_node.items()}
-
-    def _most(self, type_: str) -> int:
-        """Return the maximum observed number of relationships of a type per node."""
-        return self._counts.get(type_, 0)
 
 
 class _Made(Mapping[str, V], Generic[V]):

@@ -4,8 +4,12 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
+from operator import itemgetter
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
@@ -18,12 +22,12 @@ from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Page, Result
 from graphwalk.suites.reference import ReferenceWalk, WalkCounter, calls_of, count, prompt_tokens
+from graphwalk.tools.arguments import as_parameter, shown_alike
 from graphwalk.tools.observed import KEY, RelationshipRow
-from graphwalk.tools.readings import as_parameter, shown_alike
-from graphwalk.tools.rows import canonical_rows
+from graphwalk.tools.results import canonical_rows
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.graph import Column, PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import MISSING, Column, PropertyGraph, Relationship, value_order
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value, shown
 
@@ -121,13 +125,15 @@ class MemoryTools:
     """The three tools that read a graph, computed in memory; see `can_be_walked_in_memory`.
 
     Rows and their order are those of `GraphToolbox`. Unknown names, ambiguous values and empty results are left to
-    the toolbox. The tokens of a text are the sum of its parts.
+    the toolbox. The tokens of a text are the sum of its parts, which are weighed for all nodes at once.
     """
 
     def __init__(self, index: GraphIndex) -> None:
         self._index = index
-        self._around: dict[str, tuple[list[RelationshipRow], int]] = {}
-        self._nodes: dict[str, tuple[Row, int]] = {}
+        self._around: dict[str, list[RelationshipRow]] = {}
+        self._nodes: dict[str, Row] = {}
+        self._node_weights, self._around_weights = _weights(index.graph)
+        self._number_of = {key: number for number, key in enumerate(index.graph.keys)}
 
     @cached_property
     def _incoming(self) -> Mapping[str, list[Relationship]]:
@@ -146,14 +152,15 @@ class MemoryTools:
         if tool not in ("get_all_nearest_neighbors", "get_node_by_property") or given.keys() != _LOOK_UP:
             return None
         keys = self._matching(**given)
+        numbers = [self._number_of[key] for key in keys]
         if tool == "get_node_by_property":
-            nodes = [self._node(key) for key in keys]
-            rows = [{"label": given["label"], "properties": properties} for properties, _ in nodes]
-            weight = sum(weight for _, weight in nodes) + len(rows) * _node_frame(given["label"])
+            rows = [{"label": given["label"], "properties": self._node(key)} for key in keys]
+            weight = int(self._node_weights[numbers].sum()) + len(rows) * _frame(
+                {"label": given["label"], "properties": {}}
+            )
         else:
-            around = [self._neighborhood(key) for key in keys]
-            rows = [row for found, _ in around for row in found]
-            weight = sum(weight for _, weight in around)
+            rows = [row for key in keys for row in self._neighborhood(key)]
+            weight = int(self._around_weights[numbers].sum())
         return Found(rows, tokens_of(_weight([]) + weight + _COMMA * (len(rows) - 1))) if rows else None
 
     def _values(self, property_name: str, entity_name: str, entity_type: Kind) -> Sequence[Value]:
@@ -172,34 +179,67 @@ class MemoryTools:
             return []
         return sorted(self._index.keys_with(label, property_name, value))
 
-    def _node(self, key: str) -> tuple[Row, int]:
-        """Return the properties of a node including its key, and their weight."""
+    def _node(self, key: str) -> Row:
+        """Return the properties of a node including its key."""
         if key not in self._nodes:
-            properties = {KEY: key, **self._index.nodes[key].properties}
-            self._nodes[key] = properties, _map_weight(properties)
+            self._nodes[key] = {KEY: key, **self._index.nodes[key].properties}
         return self._nodes[key]
 
-    def _neighborhood(self, key: str) -> tuple[list[RelationshipRow], int]:
-        """Return all relationships of a node in the order of the tool's rows, and the weight of these rows."""
+    def _neighborhood(self, key: str) -> list[RelationshipRow]:
+        """Return all relationships of a node in the order of the tool's rows."""
         if key not in self._around:
             nodes = self._index.nodes
             ends = [("incoming", r.type, nodes[r.source].label, r.source, r) for r in self._incoming.get(key, ())]
             ends += [("outgoing", r.type, nodes[r.target].label, r.target, r) for r in self._index.outgoing[key]]
-            ends.sort(key=lambda end: end[:4])
-            if len({end[:4] for end in ends}) < len(ends):  # parallel relationships
-                ends.sort(key=lambda end: (*end[:4], str(sorted(end[4].properties.items()))))
-            own, rows = frozenset([nodes[key].label]), []
-            weight = len(ends) * (_weight(key) - _weight(""))
+            ends.sort(key=_place)
+            if len(set(map(_place, ends))) < len(ends):  # parallel relationships
+                ends.sort(key=lambda end: (*_place(end), str(sorted(end[4].properties.items()))))
+            own, rows = _alone(nodes[key].label), []
             for direction, type_, label, other, r in ends:
-                neighbor, of_neighbor = self._node(other)
-                labels, outgoing = _alone(label), direction == "outgoing"
+                outgoing, labels, node = direction == "outgoing", _alone(label), self._node(other)
                 sides = (own, labels) if outgoing else (labels, own)
                 rows.append(
-                    RelationshipRow(r.source, sides[0], type_, r.target, sides[1], r.properties, neighbor, outgoing)
+                    RelationshipRow(r.source, sides[0], type_, r.target, sides[1], r.properties, node, outgoing)
                 )
-                weight += _neighbor_frame(direction, type_, label) + of_neighbor + _map_weight(r.properties)
-            self._around[key] = rows, weight
+            self._around[key] = rows
         return self._around[key]
+
+
+_place = itemgetter(0, 1, 2, 3)
+
+
+def _weights(graph: PropertyGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for every node number the weight of its properties, and of the rows of all its relationships."""
+    size = graph.node_count
+    keys = np.array([rule_hundredths(key) for key in graph.keys], dtype=np.int64)
+    nodes, table_of, around = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
+    for number, table in enumerate(graph.node_tables):
+        own = _map_weights(table.columns, len(table.numbers), _frame({KEY: ""}))
+        nodes[table.numbers] = own + keys[table.numbers]
+        table_of[table.numbers] = number
+    for relationships in graph.relationship_tables:
+        own = _map_weights(relationships.columns, len(relationships.sources))
+        sources, targets = relationships.sources, relationships.targets
+        for direction, centres, others in (("outgoing", sources, targets), ("incoming", targets, sources)):
+            row: Row = {"center_key": "", "direction": direction, "type": relationships.type, "neighbor_properties": {}}
+            row["relationship_properties"] = {}
+            frames = [_frame({**row, "neighbor_label": table.label}, maps=2) for table in graph.node_tables]
+            weights = np.array(frames, np.int64)[table_of[others]] + nodes[others] + own + keys[centres]
+            np.add.at(around, centres, weights)
+    return nodes, around
+
+
+def _map_weights(columns: Mapping[str, Column], number: int, key: int | None = None) -> NDArray[np.int64]:
+    """Return the weight of each of a number of maps: the sum of its fields, and of a `key` field if given."""
+    total = np.full(number, _BRACES + (key or 0), np.int64)
+    fields = np.full(number, 0 if key is None else 1, np.int64)
+    for name, column in columns.items():
+        # The last weight is that of MISSING, -1.
+        weights = np.array([*(_frame({name: value}, maps=1) for value in column.pool), 0], np.int64)
+        total += weights[column.codes]
+        fields += column.codes != MISSING
+    total += _COMMA * np.maximum(fields - 1, 0)
+    return total
 
 
 def _weight(value: Any) -> int:
@@ -207,27 +247,9 @@ def _weight(value: Any) -> int:
     return rule_hundredths(json.dumps(value, ensure_ascii=False))
 
 
-def _map_weight(properties: Mapping[str, Value]) -> int:
-    """Return the weight of a map as the sum of its fields, most of which are cached."""
-    fields = sum(_field_weight(name, value) for name, value in properties.items())
-    return _BRACES + fields + _COMMA * max(0, len(properties) - 1)
-
-
-@lru_cache(maxsize=1 << 17, typed=True)
-def _field_weight(name: str, value: Value) -> int:
-    return _weight({name: value}) - _BRACES
-
-
-@cache
-def _neighbor_frame(direction: str, type_: str, label: str) -> int:
-    """Return the weight of a row without its keys and properties."""
-    row = {"center_key": "", "direction": direction, "type": type_, "neighbor_label": label}
-    return _weight({**row, "neighbor_properties": {}, "relationship_properties": {}}) - 2 * _BRACES
-
-
-@cache
-def _node_frame(label: str) -> int:
-    return _weight({"label": label, "properties": {}}) - _BRACES
+def _frame(row: Mapping[str, Any], maps: int = 1) -> int:
+    """Return the weight of a row without the braces of a number of maps in it, or its own."""
+    return _weight(row) - maps * _BRACES
 
 
 @cache

@@ -29,7 +29,7 @@ from graphwalk.reports.suite_report import (
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.reports.tables import Line, common_facts, counts_table, line_of, players_table
+from graphwalk.reports.tables import Fact, Line, counts_table, line_of, players_table
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.score import ERROR_CLASSES
@@ -256,7 +256,12 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
     return {"correct": correct, "strict_correct": correct, **rates, "answered": rows > 0}
 
 
-_FACTS = common_facts(EMPTY, CHANCE, REFERENCE)
+_FACTS = (
+    Fact("Target rows", EMPTY, "answer_rows", short, 20),
+    Fact("Chance %", CHANCE, "accuracy", one_decimal, 10),
+    Fact("Reference calls", REFERENCE, "calls_per_question", one_decimal, 30),
+    Fact("Reference tokens", REFERENCE, "tokens_per_question", short, 30),
+)
 _NOTE = "Cells: correct/N. Chance %: one valid row drawn at random. (n): known for n tasks."
 _MISTAKES = tuple(
     Column(name.replace("_", " ").capitalize(), name, integer, optional=place // 2)
@@ -301,7 +306,7 @@ def _both_scores(report: Report, question: str) -> Iterator[Line]:
     rows = [row for row in report.groups["question"] if row["question"] == question]
     for name, field in (("in the keys", "keys_right"), ("in all properties", "all_properties_right")):
         if known := [{**row, "correct": row[field]} for row in rows if row[field] is not None]:
-            yield Line(("", f"– {name}"), known, (), ())
+            yield Line(("", f"– {name}"), known)
 
 
 def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:

@@ -20,7 +20,7 @@ from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
 from graphwalk.suites.questions.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.walker import Centre, Steps, Walker, neighborhood, nodes, read, unique_values
+from graphwalk.suites.questions.walker import Steps, Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
 from graphwalk.tools.observed import KEY, labels_in
@@ -159,7 +159,7 @@ class _Memory:
     def __init__(self, parameters: Mapping[str, Value]) -> None:
         self._asked_property = str(parameters.get("property", ""))
         self._values: defaultdict[str, list[Value]] = defaultdict(list)
-        self.centres: list[Centre] = []
+        self.centres: list[tuple[str, str, Value]] = []
         if {"label", "value"} <= parameters.keys():
             self._meet(str(parameters["label"]), {self._asked_property: parameters["value"]})
         if {"source_label", "key"} <= parameters.keys():
@@ -198,7 +198,7 @@ class _Memory:
     def _meet(self, label: str, properties: Mapping[str, Value]) -> None:
         for name, value in properties.items():
             self._values[name].append(value)
-            self.centres.append(Centre(label, name, value))
+            self.centres.append((label, name, value))
 
 
 def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -10,7 +10,7 @@ from graphwalk.encodings import next_page, read_rows
 from graphwalk.models.scripted import Ask
 from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
 from graphwalk.types.graph import value_order
-from graphwalk.types.schema import PropertyType, Schema
+from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value
 
 WORTH_ASKING = 8
@@ -64,7 +64,8 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
                 continue
             rows[number] += found
             if page is not None:
-                waiting.append((number, _paged(ask, page)))
+                assert not isinstance(ask.arguments, str)  # only calls made here are read
+                waiting.append((number, Ask(ask.tool, {**ask.arguments, "page": page})))
         if len(refused) < len(turn):
             waiting = refused + waiting
     return rows
@@ -83,11 +84,6 @@ def nodes(label: str, name: str, value: Any) -> Ask:
 def unique_values(name: str, entity: str, entity_type: Literal["node", "relationship"] = "node") -> Ask:
     """Return the call for the values of a property of a label or relationship type."""
     return Ask("get_unique_property_values", {"property_name": name, "entity_name": entity, "entity_type": entity_type})
-
-
-def _paged(ask: Ask, page: int) -> Ask:
-    assert not isinstance(ask.arguments, str)  # only calls made here are read
-    return Ask(ask.tool, {**ask.arguments, "page": page})
 
 
 class Walker:
@@ -136,7 +132,15 @@ class Walker:
         once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
         if not self.schema.several_labels:
             return once
-        return list(_with_all_labels(once, _labels_known(links, values)))
+        # A row shows one label of its centre; the other rows and the key lists show the others.
+        known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
+        for (label, name), found in values.items():
+            for key in found if name == KEY else ():
+                known[key] |= {label}
+        for link in links:
+            known[link.source] |= link.source_labels
+            known[link.target] |= link.target_labels
+        return [replace(x, source_labels=known[x.source], target_labels=known[x.target]) for x in once]
 
     def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
         """Return the values by label and property: all keys, and properties with probably few values."""
@@ -153,7 +157,7 @@ class Walker:
         """Return the properties of a label without its key, those known to have few values first."""
         node = self.schema.node(label)
         properties = [p for p in node.properties if p.name != KEY] if node else []
-        return [p.name for p in sorted(properties, key=_known_values)]
+        return [p.name for p in sorted(properties, key=lambda p: len(p.samples) if p.complete else float("inf"))]
 
     def as_links(self, label: str, found: list[Any]) -> list[RelationshipRow]:
         """Return the relationships in the rows of a call."""
@@ -204,31 +208,6 @@ class Walker:
         ]
 
 
-def _labels_known(
-    links: Iterable[RelationshipRow], values: Mapping[tuple[str, str], Iterable[Value]]
-) -> Mapping[Value, frozenset[str]]:
-    """Return key → labels, from both ends of all rows and from the key lists of labels."""
-    known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
-    for (label, name), found in values.items():
-        for key in found if name == KEY else ():
-            known[key] |= {label}
-    for link in links:
-        known[link.source] |= link.source_labels
-        known[link.target] |= link.target_labels
-    return known
-
-
-def _with_all_labels(
-    links: Iterable[RelationshipRow], known: Mapping[Value, frozenset[str]]
-) -> Iterator[RelationshipRow]:
-    for link in links:
-        labels = known[link.source], known[link.target]
-        if labels == (link.source_labels, link.target_labels):
-            yield link
-        else:
-            yield replace(link, source_labels=labels[0], target_labels=labels[1])
-
-
 def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
     asked = list(names)
     results = yield from read([unique_values(name, label) for label, name in asked])
@@ -255,10 +234,6 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
     ]
     best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
     return [Centre(label, best, value) for value in values[label, best]]
-
-
-def _known_values(property_: PropertyType) -> float:
-    return len(property_.samples) if property_.complete else float("inf")
 
 
 def successors(links: Iterable[RelationshipRow]) -> Successors:

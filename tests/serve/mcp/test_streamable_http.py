@@ -11,9 +11,8 @@ import httpx2
 import pytest
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.serve import mcp_http
-from graphwalk.serve.mcp import serve
-from graphwalk.serve.mcp_http import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS
+from graphwalk.serve import mcp
+from graphwalk.serve.mcp import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS, serve
 from graphwalk.settings import Settings
 from tests.serve.mcp.servers import HttpServer, over_http
 
@@ -107,8 +106,8 @@ def test_half_requests_without_the_token_leave_room_for_others(odd_file: Path, s
     ],
 )
 async def test_what_never_ends_is_given_up(odd_file: Path, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
-    monkeypatch.setattr(mcp_http, "HEADER_SECONDS", 0.5)
-    monkeypatch.setattr(mcp_http, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(mcp, "HEADER_SECONDS", 0.5)
+    monkeypatch.setattr(mcp, "BODY_SECONDS", 0.5)
     token, told = "a-token-of-my-own-1234", asyncio.Queue[str]()
     serving = asyncio.create_task(
         serve(

@@ -9,8 +9,7 @@ import pytest
 
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.serve.page import write_page
-from graphwalk.serve.page_content import content_of
+from graphwalk.serve.page import content_of, write_page
 from tests.serve.page.browser import BROWSERS, Browser, find_browser
 
 RUNS = Path(__file__).parents[2] / "data" / "runs"

@@ -16,8 +16,7 @@ from graphwalk.console import stderr, stdout
 from graphwalk.reports.plot_files import page_svg, save_plots
 from graphwalk.reports.plots import Panel, Plot, Point, Series, plot_csv
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.serve.page import write_page
-from graphwalk.serve.page_content import content_of
+from graphwalk.serve.page import content_of, write_page
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
 from tests.serve.page.browser import Browser

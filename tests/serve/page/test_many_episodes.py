@@ -6,8 +6,7 @@ import pytest
 
 from benchmarks.page import measure, repeated
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.serve.page import BUNDLE, write_page
-from graphwalk.serve.page_content import content_of
+from graphwalk.serve.page import BUNDLE, content_of, write_page
 from tests.serve.page.browser import Browser
 from tests.serve.page.conftest import RUNS
 

@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.serve.page_content import content_of
+from graphwalk.serve.page import content_of
 from graphwalk.serve.page_server import LiveRuns
 from tests.serve.page.conftest import RUNS, changed_run
 from tests.serve.page.test_hostile import said

@@ -95,5 +95,5 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         view.send_signal(signal.SIGINT)
         _, said = view.communicate(timeout=60)
     assert view.returncode == 0
-    assert "ended" in said
+    assert "stopped" in said
     assert "Traceback" not in said

@@ -14,8 +14,7 @@ from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
-from graphwalk.suites.ask.browser import browser_cypher
-from graphwalk.suites.ask.evidence import AnswerEvidence
+from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 from graphwalk.tools.tool import load_tool

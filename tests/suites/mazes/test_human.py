@@ -114,7 +114,7 @@ def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
     for name in ("w.html", "w.svg", "w.txt"):
         made = graphwalk("view", run_folder, "--out", tmp_path / name)
         assert made.returncode == 0, made.stderr
-        assert ("this is the first of 4" in made.stderr) == name.endswith("svg")
+        assert ("drew the first of 4" in made.stderr) == name.endswith("svg")
     picture = (tmp_path / "w.svg").read_text()
     assert 'class="path"' in picture
     assert "<title>scripted/expert" in picture
@@ -125,7 +125,7 @@ def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "cause"),
     [
-        (("--task", "none"), 2, "has no episode with task_id none"),
+        (("--task", "none"), 2, "has no episode with task 'none'"),
         (("--out", "w.png"), 2, "unsupported format; expected"),
     ],
 )

@@ -16,7 +16,7 @@ from graphwalk.stores.base import Database
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
 from graphwalk.suites.mazes.toolbox import MazeToolbox
-from graphwalk.tools.operations import connected_path
+from graphwalk.tools.tool import connected_path
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from tests.suites.mazes.stage import ask, join, random_stage, stage

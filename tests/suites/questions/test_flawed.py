@@ -85,7 +85,7 @@ async def test_flaws_leave_a_question_without_calls_alone(here: Stage) -> None:
 
 @pytest.mark.parametrize("name", ["flawed:lazy", "flawed:nothing", "guru"])
 async def test_an_unknown_player_is_an_error_that_lists_the_known_ones(here: Stage, name: str) -> None:
-    with pytest.raises(ConfigError, match="unknown (flaw|scripted agent)") as error:
+    with pytest.raises(ConfigError, match=r"unknown (flaw|scripted agent)") as error:
         agent_named(name, here.tasks[0], Schema((), ()), stdlib_random(0, "test"))
     assert "early_stop" in error.value.hint
 

@@ -1,0 +1,93 @@
+"""The table of all fields of an experiment, for docs/experiments.md."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from graphwalk.experiments.config import experiment_type
+from graphwalk.suites.registry import SUITES
+
+_TYPES = {
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+    "boolean": "true or false",
+    "null": "empty",
+    "object": "names and values",
+}
+_BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+
+
+class FieldRow(NamedTuple):
+    """One field: dotted name (`[]` for an entry of a list), type, default and meaning in words."""
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+
+
+def experiment_fields() -> dict[str, list[FieldRow]]:
+    """Return all fields: common ones under "", those of each suite under its name."""
+    found: dict[str, list[FieldRow]] = {}
+    for name in SUITES.names():
+        schema = experiment_type({"suite": {"name": name}}).model_json_schema()
+        rows = list(_rows(schema, schema.get("$defs", {}), ""))
+        found.setdefault("", [row for row in rows if not row.name.startswith("suite.")])
+        found[name] = [row for row in rows if row.name.startswith("suite.")]
+    return found
+
+
+def _rows(schema: Mapping[str, Any], known: Mapping[str, Any], prefix: str) -> Iterator[FieldRow]:
+    required = schema.get("required", ())
+    for name, field in schema.get("properties", {}).items():
+        full = f"{prefix}{name}"
+        inner, is_list = _inner(field, known)
+        meaning = " ".join(str(field.get("description") or (inner or {}).get("description") or "").split())
+        default = "needed" if name in required else _default(field, inner)
+        yield FieldRow(full, _type(field, known), default, meaning)
+        if inner is not None:
+            yield from _rows(inner, known, f"{full}{'[]' if is_list else ''}.")
+
+
+def _inner(field: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, bool]:
+    """Return the schema of the fields inside a field, None without any, and whether the field is a list of these."""
+    options = field.get("anyOf", [field])
+    for option in options:
+        target = _resolved(option, known)
+        if target.get("properties"):
+            return target, False
+        item, _ = _inner(target["items"], known) if isinstance(target.get("items"), dict) else (None, False)
+        if item is not None:
+            return item, True
+    return None, False
+
+
+def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    return known[name] if name else schema
+
+
+def _type(field: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(_type(option, known) for option in field["anyOf"]))
+    field = _resolved(field, known)
+    if "const" in field:
+        return str(field["const"])
+    if "enum" in field:
+        return ", ".join(map(str, field["enum"]))
+    if field.get("properties"):
+        return "fields"
+    if field.get("type") == "array":
+        items = field.get("items") or field.get("prefixItems")
+        return f"list of {_type(items, known)}" if isinstance(items, dict) else "list"
+    bounds = [f"{sign} {field[bound]:g}" for bound, sign in _BOUNDS.items() if bound in field]
+    return " ".join([_TYPES.get(field.get("type", ""), "any value"), *bounds])
+
+
+def _default(field: Mapping[str, Any], inner: Any) -> str:
+    default = field.get("default")
+    if default is None or inner is not None:
+        return ""
+    if isinstance(default, bool):
+        return str(default).lower()
+    return ", ".join(map(str, default)) if isinstance(default, list) else str(default)

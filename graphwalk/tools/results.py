@@ -1,0 +1,156 @@
+"""Results for a model: rows in one order whatever database they come from, in pages within its limits."""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import encode_result
+from graphwalk.models.tokens import count_tokens
+from graphwalk.tools.arguments import ToolMistake
+from graphwalk.types.graph import value_order
+from graphwalk.types.values import Row
+
+SHORTEST = 40
+"""Characters that are left of a value where a single row is longer than a page."""
+CHARACTERS_PER_TOKEN = 2
+"""Of a text that nobody has seen: few, so that a value shown whole fits a page."""
+_TEXTS, _MAPS = {str}, {dict}
+
+
+def canonical_rows(rows: list[Row]) -> list[Row]:
+    """Return the rows sorted by their columns from left to right; maps of properties have the key first.
+
+    All rows have the same columns, and none is used again by the caller: they are changed in place.
+    """
+    for row in rows:
+        for name, value in row.items():
+            if value.__class__ is dict and (order := _property_order(tuple(value))) is not None:
+                row[name] = {property_name: value[property_name] for property_name in order}
+    keys: list[Sequence[Any]] = []
+    # Most rows differ in one or two columns, so that the others need no sort keys.
+    for name in rows[0] if len(rows) > 1 else ():
+        column = _comparable([row[name] for row in rows])
+        different = len(set(column))
+        if different == 1:
+            continue
+        keys.append(column)
+        if different == len(rows):
+            break
+    if not keys:
+        return rows
+    ranks = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+    return [rows[number] for number in sorted(range(len(rows)), key=ranks.__getitem__)]
+
+
+@lru_cache(maxsize=4096)
+def _property_order(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the sorted order of the names, None if they are sorted."""
+    order = tuple(sorted(names, key=lambda name: (name != "key", name)))
+    return None if order == names else order
+
+
+def _comparable(column: list[Any]) -> Sequence[Any]:
+    """Return hashable sort keys: missing values, then `value_order`, then maps and lists by their text (or keys)."""
+    kinds = set(map(type, column))
+    if kinds in (_TEXTS, {int}):
+        return column
+    if kinds == _MAPS:
+        own = [value.get("key") for value in column]
+        # Keys that tell all maps apart are enough; a whole map as text takes longer than many a query.
+        return own if set(map(type, own)) == _TEXTS and len(set(own)) == len(own) else list(map(str, column))
+    return list(map(_order, column))
+
+
+def _order(value: Any) -> tuple[int, Any, str]:
+    if value is None:
+        return (-1, "", "")
+    if isinstance(value, str | int | float):
+        return (*value_order(value), str(value))  # the text tells 1 from 1.0, and 0.0 from -0.0
+    return (3, str(value), "")
+
+
+def rows_needed(agent: AgentConfig, page: int) -> int | None:
+    """Return the number of rows to read for this page; None: all."""
+    if agent.fetched_rows is None:
+        return None
+    return max(agent.fetched_rows, page * (agent.result_budget or agent.fetched_rows) + 1)
+
+
+def page_of(
+    rows: list[Row], page: int, agent: AgentConfig, *, total: int | None, complete: bool
+) -> tuple[list[Row], list[str]]:
+    """Return the rows of one page, and notes about the others: long values are cut, and no page exceeds its tokens.
+
+    `total`: number of rows, None if unknown; `complete`: `rows` are all of them. Raise ToolMistake "bad_arguments" for
+    a page that does not exist.
+    """
+    longest = agent.value_characters
+    if longest is not None and len(rows) == 1:  # the only row may be as long as a page
+        longest = None if agent.result_tokens is None else agent.result_tokens * CHARACTERS_PER_TOKEN
+    laid, starts, ended = _lay_out(rows, longest, agent, page if agent.result_tokens is not None and page > 0 else None)
+    if not 1 <= page <= len(starts):
+        raise ToolMistake("bad_arguments", "bad_page", page=page, rows=total or len(rows), pages=len(starts))
+    first = starts[page - 1]
+    last = starts[page] if page < len(starts) else len(laid)
+    notes = []
+    if len(starts) > 1 or not (complete and ended):
+        pages = len(starts) if complete and ended else None
+        known = {"page": page, "pages": pages, "first": first + 1, "last": last, "rows": total, "least": len(rows)}
+        notes.append(agent.texts.message("page", **known))
+    if laid[first:last] != rows[first:last]:
+        notes.append(agent.texts.message("values_cut", most=longest))
+    return laid[first:last], notes
+
+
+def _lay_out(
+    rows: Sequence[Row], longest: int | None, agent: AgentConfig, last: int | None
+) -> tuple[list[Row], list[int], bool]:
+    """Return rows as they are shown up to the page `last`, where pages begin, and True if there are no further pages.
+
+    Counting the tokens of a thousand rows takes longer than the query.
+    """
+    readable: list[Row] = []
+    starts: list[int] = []
+    left_rows = left_tokens = 0
+    for number, row in enumerate(rows):
+        short, tokens = _readable(row, longest, agent)
+        if not starts or left_rows == 0 or tokens > left_tokens:
+            if len(starts) == last:
+                return readable, starts, False
+            starts.append(number)
+            left_rows, left_tokens = agent.result_budget or len(rows), agent.result_tokens or 0
+        left_rows, left_tokens = left_rows - 1, left_tokens - tokens
+        readable.append(short)
+    return readable, starts or [0], True
+
+
+def _readable(row: Row, longest: int | None, agent: AgentConfig) -> tuple[Row, int]:
+    """Return the row, cut to fit a page, and its tokens; 0 if tokens are not counted."""
+    while True:
+        short = row if longest is None else _cut(row, longest)
+        if agent.result_tokens is None:
+            return short, 0
+        tokens = count_tokens(encode_result([short], (), agent.encoding))[0]  # column names count with every row
+        if longest is None or longest <= SHORTEST or tokens <= agent.result_tokens:
+            return short, tokens
+        longest = max(SHORTEST, longest // 2)
+
+
+def _cut(value: Any, most: int) -> Any:
+    """Return the value with texts and lists of more than `most` characters cut and their length added."""
+    if isinstance(value, str) and len(value) > most:
+        return f"{value[:most]}… ({len(value):,} characters)"
+    if isinstance(value, dict):
+        return {name: _cut(item, most) for name, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    left = most
+    kept: list[Any] = []
+    for item in value:
+        left -= len(json.dumps(item, ensure_ascii=False, default=str)) + 2
+        if left < 0 and kept:
+            return [*kept, f"… ({len(value):,} in all)"]
+        kept.append(_cut(item, most))
+    return kept
