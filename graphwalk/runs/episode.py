@@ -19,12 +19,13 @@ from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
 from graphwalk.types.chat import Reply, Usage
-from graphwalk.types.episode import ExitStatus, Task, Trajectory
+from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
 
 
 async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment) -> Result:
     """Play one episode and score it. Failures of model and store are in the result; errors of the run are raised."""
+    experiment = experiment.of(planned.key.setting)
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
     store = planned.graph.store
@@ -89,9 +90,9 @@ def judge(
     if not extraction.sure and extractor_reply is not None:
         second = suite.extract(task, extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
-    score = suite.score(task, setting, trajectory, extraction)
+    score = suite.score(task, setting_of(setting), trajectory, extraction)
     if instance is not None and not score.correct:
-        score = suite.explain(task, setting, trajectory, extraction.answer, score, instance)
+        score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
     return extraction.answer, score.model_dump(mode="json")
 
 

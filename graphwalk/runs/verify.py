@@ -241,7 +241,7 @@ class _Run:
 
     async def _check_episode(self, where: str, planned: PlannedEpisode, then: Result) -> None:
         """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
-        experiment, logged = self.experiment, _wire(then.trajectory)
+        experiment, logged = self.experiment.of(planned.key.setting), _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
         tokens, usd = limits.episode_tokens, limits.episode_usd
         setup = await planned.setup(experiment)

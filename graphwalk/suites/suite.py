@@ -14,7 +14,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
-from graphwalk.models.scripted import Policy
+from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
@@ -93,6 +93,10 @@ class ScriptedAgents(Generic[T]):
     def policy(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
         """Return the agent of this name for one episode; `seed` differs between tasks and repeats."""
         raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(self.names) or 'none'}")
+
+    def model(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Model:
+        """Return the model that plays the agent's policy in one episode."""
+        return ScriptedModel(f"scripted/{name}", self.policy(name, task, setting, schema, seed))
 
     def thoughts(self, task: T, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         """Return a thought before each turn, for training data.
@@ -174,7 +178,7 @@ class Suite(ABC, Generic[C, T]):
 
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
-    """Prompting modes: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
+    """Prompting modes: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA. A colon begins a variant."""
     config_type: ClassVar[type[SuiteConfig]]
     graphs_field: ClassVar[str]
     """Configuration field that lists the graphs to generate; its entries have a `count`."""

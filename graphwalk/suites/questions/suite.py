@@ -9,13 +9,13 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
-from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.generate import generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
+from graphwalk.suites.questions.config import GeneratedGraph, OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.generate import copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
@@ -94,7 +94,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, OwnGraph) and entry.file is None:
                 raise ConfigError(f"{entry.name} is in a database", hint="use Suite.read_graphs")
-            if isinstance(entry, GraphSpec):
+            if isinstance(entry, GeneratedGraph):
                 yield from _generated(place, entry, seed, config)
             else:
                 yield from _own(place, entry, seed, read_file(entry))
@@ -102,7 +102,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
         self._task_cache = TaskCache(settings.plans_folder)
         for place, entry in enumerate(config.graphs):
-            if isinstance(entry, GraphSpec):
+            if isinstance(entry, GeneratedGraph):
                 made = _generated(place, entry, seed, config)
             else:
                 made = _own(place, entry, seed, await read_source(entry, settings))
@@ -245,11 +245,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
 
-def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
+def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
     for index in range(spec.count):
         graph = generate_graph(spec, seed, index)
         tokens = {"text_tokens": whole_text_tokens(graph)} if config.text_tokens else {}
-        facts = {"entry": place, "index": index, "preset": spec.preset, **tokens}
+        named = {} if spec.name is None else {"name": spec.name}
+        facts = {"entry": place, "index": index, "preset": spec.preset, **named, **tokens}
         yield GraphInstance.of(graph, facts=facts)
 
 
