@@ -37,7 +37,7 @@ class Measure:
 
 def in_order(text: str) -> list[str | int]:
     """Return the sort key of a text in which numbers are sorted as numbers."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", text)]
+    return [int(part) if part.isdecimal() else part for part in re.split(r"\s*(\d{1,18})", text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,7 @@ def test_harbors_own_models_take_every_trajectory(tmp_path: Path) -> None:
 
 def test_a_log_of_inspect_is_of_one_model_and_folders_are_new(tmp_path: Path) -> None:
     folder = copied("questions", tmp_path / "run")
-    with pytest.raises(ConfigError, match="one model in one setting, and there are 2"):
+    with pytest.raises(ConfigError, match="one model and setting, the run has 2"):
         export("inspect", folder, tmp_path / "x.eval")
     one = export("inspect", folder, tmp_path / "x.eval", only=EpisodeFilter(models=["scripted/expert"]))
     assert one.read_bytes()[:4] == b"PK\x03\x04"

@@ -52,11 +52,11 @@ async def test_it_is_checked_and_plays(lab: Place) -> None:
     [
         (("models", "check", "my-lab/m", "-M", "nothing=1"), "unexpected keyword argument 'nothing'"),
         (("models", "check", "my-lab/m", "-M", "path"), "-M path: expected key=value"),
-        (("models", "check", "my-lab/m", "--without", "magic"), "no such capability"),
+        (("models", "check", "my-lab/m", "--without", "magic"), "unknown capability"),
         (("models", "check", "my-lab/m"), "MY_LAB_BASE_URL is not set"),
         (("run", "quickstart", "-m", "my-lab/m", "-M", "api_key=x"), "must hold no key"),
         (("run", "quickstart", "-M", "path=x"), "-M requires --model"),
-        (("init",), "no folder is named"),
+        (("init",), "no folder given"),
         (("init", "--backend", "My Lab"), "expected lower-case letters"),
         (("init", "--backend", "openai"), "name of a built-in provider"),
         (("init", "--backend", "my-lab"), "not an empty folder"),

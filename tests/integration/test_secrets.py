@@ -157,7 +157,7 @@ def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, mon
     monkeypatch.setenv("OPENAI_API_KEY", LONG)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\n")
-    with pytest.raises(ConfigError, match=r"OPENAI_BASE_URL is set by \.env in this folder") as caught:
+    with pytest.raises(ConfigError, match=r"OPENAI_BASE_URL, which is set by the \.env file of this folder") as caught:
         openai("gpt-4o", read_settings(tmp_path))
     assert LONG not in f"{caught.value} {caught.value.hint}"
     # A server on this machine, a key of the same file, or an address that the user exported.
