@@ -22,19 +22,19 @@ from graphwalk.errors import ConfigError
 from graphwalk.jinja import make_environment, rendered
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
-"""What a template names; a list of names serves a loop in it."""
+"""Values of a template's names; a list of names is for a loop."""
 FILTERS = ("label", "type", "property", "of", "hops", "label_of", "labels_of", "key_of", "properties_of")
-"""What a Cypher template can use."""
+"""Filters that a Cypher template can use."""
 KEY = "key"
 """The property that every node has under this name: what it is called."""
 RESERVED_PREFIX = "gw__"
 """Prefix for property names that the engine reserves."""
 OUR_PREFIX = "gw_"
-"""What labels of our own begin with; a graph cannot have such labels in a Neo4j."""
+"""Prefix of GraphWalk's own labels; a graph in Neo4j cannot have labels with it."""
 NO_LABEL = "gw_none"
-"""The label that nodes without labels are given, so that they can be asked for; nobody sees it."""
+"""The label that nodes without labels are given, so that queries can match them; results do not contain it."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
-"""Neo4j reads a backslash-u escape as the character it stands for, inside back-ticks too."""
+"""Neo4j reads a backslash-u escape as the character that it encodes, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -102,10 +102,10 @@ _JOINED = {
     "has_labels": (":", "", ""),
     "label_group": ("(", "", ")"),
 }
-"""Rules whose parts are written one after the other: what stands before, between and behind them."""
+"""Rules whose parts are written one after the other: text before, between and after them."""
 
 Kind = Literal["node", "relationship", "path", "list", "map", "number", "text", "boolean", "any"]
-"""What a variable or an expression stands for, as far as the text of the query shows; "any": unknown."""
+"""Kind of value of a variable or an expression, as far as the text of the query shows; "any": unknown."""
 _LITERALS: Mapping[str, Kind] = {"list": "list", "map": "map", "number": "number", "text": "text"}
 
 
@@ -292,15 +292,15 @@ class _Rewriter:
         self.column_names: list[str] = []
         """Of the projection that was written last."""
         self.ordered = False
-        """Whether the query asks for an order of the rows that the last projection gives."""
+        """True if the query orders the rows of its last projection."""
         self.variables: dict[str, _Variable] = {}
         """By name, in back-ticks."""
         self.walked: list[str] = []
         """Variables of relationships in the MATCH that is written."""
         self.binds = True
-        """Whether a pattern may bring new variables."""
+        """True if a pattern may introduce variables."""
         self.aggregates = self.aggregated = False
-        """Whether an aggregate is allowed here; whether the projection has one."""
+        """True if an aggregate is allowed here; true if the projection has one."""
         self.depth = self.sums = self.loops = self.most_loops = 0
         """`loops`: lists being built or looped over, one within another; the most of them in one expression."""
 

@@ -237,7 +237,7 @@ def by_name(properties: Mapping[str, V]) -> dict[str, V]:
 
 
 Undirected = Literal["refuse", "both"]
-"""What becomes of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
+"""Reading of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
 
 UNDIRECTED = (
     'a property graph has directions, so choose: undirected="both" (graphwalk convert FILE OUT --undirected both) '

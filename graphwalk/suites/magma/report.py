@@ -70,7 +70,7 @@ _ZERO_SHOT = "gpt-4o"
 def paper_reference(name: str) -> Reference:
     """The MAGMA paper's figures by algorithm and size. ConfigError for another name.
 
-    Rows whose label stands on two rows of the paper are left out: nobody can say which is which.
+    Rows whose label occurs twice in the paper are omitted: they cannot be distinguished.
     """
     if name != _PAPER:
         raise ConfigError(f"the MAGMA paper has no table {name!r}", hint=f"reference: {_PAPER}")

@@ -25,7 +25,7 @@ from graphwalk.types.episode import Score, Task, Trajectory, Turn
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints; and
-    `tools`, in which the graph stands in the store."""
+    `tools`, in which the graph is in the store."""
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = (*prompts.STRATEGIES, "tools")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_states(algorithm: str, instance: Instance, states: Sequence[list[Any]], steps: Sequence[int]) -> None:
-    """OracleError where `states`, those after `steps` (from 1), are not what the definition of the algorithm says.
+    """Raise OracleError if `states`, those after `steps` (from 1), do not follow the definition of the algorithm.
 
     Floyd–Warshall's sums may be taken in another order, so that distances are compared to 12 digits.
     """
