@@ -12,8 +12,7 @@ import time
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import LAYOUTS, generate_maze, generate_mazes
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import LAYOUTS, generate_maze, generate_mazes, maze_graph
 from graphwalk.suites.mazes.scripted import agent_named
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.toolbox import MazeToolbox

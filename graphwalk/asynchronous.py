@@ -60,62 +60,52 @@ def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
     The first SIGINT or SIGTERM cancels the work and prints `message`. Raise Interrupted after the clean-up, when all
     threads have ended. A second signal ends the process at once.
     """
-    stop = _Stop(message)
+    first, came, announced = 0, 0.0, False
+    cancel: Callable[[], object] | None = None
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        # May run between any two instructions of the main thread.
+        nonlocal first, came, announced
+        if not first:
+            first, came = signum, time.monotonic()
+            if cancel is not None:
+                cancel()
+            if message:
+                with suppress(OSError, RuntimeError):  # stderr is gone, or the signal interrupts a write to it
+                    say(f"{signal.Signals(signum).name}: {message}")
+                    announced = True
+        elif time.monotonic() - came > _TWICE_SECONDS:
+            try:
+                stderr().show_cursor()  # a progress line hides it
+            finally:
+                os._exit(128 + signum)
+
+    async def cancellable() -> T:
+        nonlocal cancel
+        task = asyncio.ensure_future(work)
+        cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        if first:
+            task.cancel()
+        try:
+            return await task
+        finally:
+            cancel = None
+
     earlier = {signum: signal.signal(signum, stop) for signum in SIGNALS}
     try:
         import asyncio  # `graphwalk --help` needs none
 
-        return asyncio.run(stop.watch(work))
+        return asyncio.run(cancellable())
     except KeyboardInterrupt:
         # The embedded engine handles SIGINT itself during a query.
         stop(signal.SIGINT, None)
         raise
     finally:
-        if stop.signum is None:
-            for signum, handler in earlier.items():
-                signal.signal(signum, handler)
-        if stop.signum is not None:
+        if first:
             # The handler stays: a second signal ends the process during what follows.
-            raise Interrupted(stop.signum, announced=stop.announced)
-
-
-class _Stop:
-    """A signal handler. It may run between any two instructions of the main thread."""
-
-    def __init__(self, message: str) -> None:
-        self.signum: int | None = None
-        """The first signal."""
-        self.announced = False
-        self._message = message
-        self._came = 0.0
-        self._cancel: Callable[[], object] = lambda: None
-
-    async def watch(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run `work` as a task that the first signal cancels."""
-        import asyncio
-
-        task = asyncio.ensure_future(work)
-        self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
-        if self.signum is not None:
-            task.cancel()
-        try:
-            return await task
-        finally:
-            self._cancel = lambda: None
-
-    def __call__(self, signum: int, frame: FrameType | None) -> None:
-        if self.signum is None:
-            self.signum, self._came = signum, time.monotonic()
-            self._cancel()
-            if self._message:
-                with suppress(OSError, RuntimeError):  # stderr is gone, or the signal interrupts a write to it
-                    say(f"{signal.Signals(signum).name}: {self._message}")
-                    self.announced = True
-        elif time.monotonic() - self._came > _TWICE_SECONDS:
-            try:
-                stderr().show_cursor()  # a progress line hides it
-            finally:
-                os._exit(128 + signum)
+            raise Interrupted(first, announced=announced)
+        for signum, handler in earlier.items():
+            signal.signal(signum, handler)
 
 
 async def await_in_background(work: Coroutine[Any, Any, T]) -> T:

@@ -11,7 +11,6 @@ import shutil
 import signal
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -73,8 +72,7 @@ def in_ranges(first: int, count: int, size: int) -> Iterator[Job]:
         yield Job((start, end), end - start)
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """The result of a write: `rows` in the file; `things` made now in `seconds`, without those made earlier."""
 
     rows: int
@@ -128,7 +126,7 @@ def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
     return Written(written, made, seconds, rows.name)
 
 
-def _make_part(rows: Rows, file_format: "FileFormat", part: tuple[Path, Job]) -> None:
+def _make_part(rows: Rows, file_format: "JsonLines | Parquet", part: tuple[Path, Job]) -> None:
     path, job = part
     file_format.write(path, rows.of(job.what), rows.columns)
 
@@ -152,33 +150,17 @@ def _claim(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
         )
 
 
-class FileFormat(ABC):
-    """A file format: deterministic bytes, atomic writes."""
+class JsonLines:
+    """Files with one JSON object per line: deterministic bytes, atomic writes."""
 
-    @abstractmethod
     def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
         """Write one file and return the number of rows. Raise ConfigError if it cannot be written."""
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+        write_whole(path, lines)
+        return len(lines)
 
-    @abstractmethod
     def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
         """Join files of `write` in order, without holding them in memory; return the number of rows."""
-
-
-class JsonLines(FileFormat):
-    """One JSON object per line."""
-
-    def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
-        written = 0
-
-        def lines() -> Iterator[str]:
-            nonlocal written
-            for written, row in enumerate(rows, start=1):  # noqa: B007 -- counts for the caller
-                yield json.dumps(row, ensure_ascii=False) + "\n"
-
-        write_whole(path, lines())
-        return written
-
-    def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
         written = 0
 
         def blocks() -> Iterator[bytes]:
@@ -193,8 +175,8 @@ class JsonLines(FileFormat):
         return written
 
 
-class Parquet(FileFormat):
-    """One row group per part. Raise ConfigError if pyarrow is missing."""
+class Parquet:
+    """Parquet files with one row group per part; see `JsonLines`. Raise ConfigError if pyarrow is missing."""
 
     def __init__(self) -> None:
         check_pyarrow()
@@ -206,7 +188,8 @@ class Parquet(FileFormat):
         held: dict[str, list[Any]] = {name: [] for name in columns}
         for row in rows:
             for name, values in held.items():
-                values.append(_cell(row.get(name)))
+                value = row.get(name)
+                values.append(json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value)
         table = pyarrow.table(held, arrow_schema(columns))
         with new_file(path) as file:
             write_table(table, file, compression="zstd")
@@ -239,10 +222,6 @@ def arrow_schema(columns: Columns) -> Any:
 
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64()}
     return pyarrow.schema([(name, kinds.get(kind, pyarrow.string())) for name, kind in columns.items()])
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def cores() -> int:
@@ -292,12 +271,11 @@ def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iter
 
 
 def _begin(over: "Connection[Any, Any]") -> None:
-    """Prepare a worker process: ignore Ctrl-C, which the parent handles."""
+    """Prepare a worker process: ignore Ctrl-C, which the parent handles, and exit when the parent closes the pipe."""
+
+    def exit_with_parent() -> None:
+        over.poll(None)
+        os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(over,), daemon=True).start()
-
-
-def _end_with(over: "Connection[Any, Any]") -> None:
-    """Exit when the parent closes its end of a pipe, or is killed; the queue would not show it."""
-    over.poll(None)
-    os._exit(1)
+    threading.Thread(target=exit_with_parent, daemon=True).start()

@@ -10,7 +10,7 @@ import reasoning_gym
 from graphwalk.api.graphs import open_store
 from graphwalk.suites.magma.generate import Instance, run_algorithm
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import Maze, generate_mazes, grid_of
+from graphwalk.suites.mazes.generate import Maze, generate_mazes
 from graphwalk.suites.mazes.score import path_error
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -47,12 +47,11 @@ def graph_tasks(number: int = 200) -> Iterator[Count]:
 
 def _shortest_path(entry: Any) -> str:
     maze = _maze_of(entry["metadata"]["matrix"])
-    inside = grid_of(maze.size).without(maze.walls)
-    bits = grid_of(maze.size).bits
-    if grid_of(maze.size).distance(bits[maze.start], bits[maze.goal], inside) is None:
+    path = maze.shortest_path()
+    if not path:
         return "infeasible"
     moves = {step: name for name, step in _STEPS.items()}
-    cells = [divmod(cell, maze.size) for cell in maze.shortest_path()]
+    cells = [divmod(cell, maze.size) for cell in path]
     return " ".join(moves[b[0] - a[0], b[1] - a[1]] for a, b in pairwise(cells))
 
 

@@ -34,8 +34,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.runs.ask import Answer
 from graphwalk.runs.result import Result
-from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage

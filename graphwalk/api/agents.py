@@ -19,7 +19,7 @@ from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
 from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.mazes.graph import CELL
+from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox

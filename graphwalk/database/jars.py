@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import platformdirs
@@ -15,7 +16,7 @@ import psutil
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files import make_folder
 from graphwalk.settings import Settings
-from graphwalk.stores.neo4j.local_server import answers_bolt, write_private
+from graphwalk.stores.neo4j.local_server import LocalServer, answers_bolt, write_private
 
 DEFAULT_RELEASE = "5.26"
 DATABASE = "neo4j"
@@ -71,31 +72,46 @@ def release_named(name: str) -> Release:
 
 
 def start_jars(
-    release: Release,
+    server: LocalServer,
     settings: Settings,
     *,
-    folder: Path,
-    port: int,
-    password: str,
     heap: str,
     conf: Mapping[str, str],
     wait_seconds: float,
     tell: Callable[[str], object],
-) -> int:
-    """Start a detached server, wait until it answers, and return its process id.
+) -> LocalServer:
+    """Start a detached server, wait until it answers, and return it with its process id.
 
-    `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` overrides lines of neo4j.conf; `tell` is
-    called at each step. Raise StoreError with the end of the log if the server does not start.
+    `heap` as in "768m"; `conf` overrides lines of neo4j.conf; `tell` is called at each step. Raise StoreError with the
+    end of the log if the server does not start.
     """
+    release, folder = release_named(server.release), server.folder
     java = [str(find_java(release, settings)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
-    fresh = not (folder / "data" / "dbms").exists()
-    _configure(folder, port, conf)
-    if fresh:
+    lines = {f"server.directories.{name}": str(folder / name) for name in _FOLDERS} | {
+        "server.bolt.enabled": "true",
+        "server.bolt.listen_address": f"127.0.0.1:{server.port}",
+        "server.http.enabled": "false",
+        "server.https.enabled": "false",
+        "dbms.security.auth_enabled": "true",
+        "dbms.usage_report.enabled": "false",
+        "server.memory.pagecache.size": "128m",
+        "db.transaction.timeout": "600s",
+        **conf,
+    }
+    write_private(folder / "conf" / "neo4j.conf", "".join(f"{name}={value}\n" for name, value in lines.items()))
+    if not (folder / "data" / "dbms").exists():
         tell("setting a password")
-        _set_password(java, folder, password)
+        # Through a private file, since other users can see command lines.
+        arguments = folder / "conf" / "initial-password"
+        write_private(arguments, f"dbms\nset-initial-password\n--\n{server.password}\n")
+        try:
+            if said := _failed([*java, _ADMIN, f"@{arguments}"], home=folder):
+                raise StoreError(f"Neo4j did not accept a password:\n{said}")
+        finally:
+            arguments.unlink()
     tell(f"starting Neo4j {release.version} from its jars")
     places = [f"--home-dir={folder}", f"--config-dir={folder / 'conf'}", "--console-mode"]
-    return launch([*java, release.entry_point, *places], folder, port, wait_seconds)
+    return replace(server, pid=launch([*java, release.entry_point, *places], folder, server.port, wait_seconds))
 
 
 def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
@@ -106,9 +122,13 @@ def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float)
     log = folder / "server.log"
     words = ["sh", "-c", _DETACH, "sh", str(log), *command]
     done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True, cwd=folder)
-    pid = int(done.stdout)
+    pid, deadline = int(done.stdout), time.monotonic() + wait_seconds
     try:
-        _wait(pid, folder, port, log, wait_seconds)
+        while not answers_bolt(port):
+            if not runs_in(pid, folder) or time.monotonic() > deadline:
+                end = log.read_text(encoding="utf-8", errors="replace").strip()[-1500:]
+                raise StoreError(f"Neo4j did not start:\n{end}", hint=f"see {log}")
+            time.sleep(0.1)
     except BaseException:
         stop_jars(pid, folder, at_once=True)
         raise
@@ -123,19 +143,17 @@ def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
     server = _server(pid, folder)
     if server is None:
         return
-    for end in (server.kill,) if at_once else (server.terminate, server.kill):
-        try:
+    try:
+        for end in (server.kill,) if at_once else (server.terminate, server.kill):
             end()
-            server.wait(STOP_SECONDS)
-        except psutil.NoSuchProcess:
-            return
-        except psutil.TimeoutExpired:
-            continue
-        except psutil.AccessDenied as error:
-            raise StoreError(
-                f"the Neo4j process {pid} belongs to another user", hint="ask that user to run: graphwalk db down"
-            ) from error
+            with suppress(psutil.TimeoutExpired):
+                server.wait(STOP_SECONDS)
+                return
+    except psutil.NoSuchProcess:
         return
+    except psutil.AccessDenied as error:
+        problem, hint = f"the Neo4j process {pid} belongs to another user", "ask that user to run: graphwalk db down"
+        raise StoreError(problem, hint=hint) from error
     raise StoreError(f"the Neo4j process {pid} does not stop", hint=f"see {folder / 'server.log'}")
 
 
@@ -153,14 +171,17 @@ def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str],
     """
     (folder / _UNFINISHED).touch()
     _remove_database(folder)
-    words = ["database", "import", "full", DATABASE, *arguments]
-    java = command[: command.index(_CLASSES) + 2]
-    places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
-    done = subprocess.run(["env", *places, *java, _TOOL, *words], capture_output=True, text=True, check=False, cwd=cwd)
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip()[-1500:]
+    words = [*command[: command.index(_CLASSES) + 2], _TOOL, "database", "import", "full", DATABASE, *arguments]
+    if said := _failed(words, cwd, folder):
         raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
     (folder / _UNFINISHED).unlink()
+
+
+def _failed(command: Sequence[str], cwd: Path | None = None, home: Path | None = None) -> str:
+    """Run a command and return the end of its output if it fails, else "". `home`: of a tool of Neo4j."""
+    words = ["env", *([f"NEO4J_HOME={home}", f"NEO4J_CONF={home / 'conf'}"] if home else []), *command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd)
+    return (done.stdout + done.stderr).strip()[-1500:] or f"exit code {done.returncode}" if done.returncode else ""
 
 
 def _remove_database(folder: Path) -> None:
@@ -184,45 +205,6 @@ def _server(pid: int, folder: Path) -> psutil.Process | None:
         return process if f"--home-dir={folder}" in process.cmdline() else None
     except psutil.Error:  # gone, a zombie, or another user's
         return None
-
-
-def _configure(folder: Path, port: int, conf: Mapping[str, str]) -> None:
-    lines = {f"server.directories.{name}": str(folder / name) for name in _FOLDERS} | {
-        "server.bolt.enabled": "true",
-        "server.bolt.listen_address": f"127.0.0.1:{port}",
-        "server.http.enabled": "false",
-        "server.https.enabled": "false",
-        "dbms.security.auth_enabled": "true",
-        "dbms.usage_report.enabled": "false",
-        "server.memory.pagecache.size": "128m",
-        "db.transaction.timeout": "600s",
-        **conf,
-    }
-    write_private(folder / "conf" / "neo4j.conf", "".join(f"{name}={value}\n" for name, value in lines.items()))
-
-
-def _set_password(java: list[str], folder: Path, password: str) -> None:
-    """Set the password through a private file, since other users can see command lines."""
-    arguments = folder / "conf" / "initial-password"
-    write_private(arguments, f"dbms\nset-initial-password\n--\n{password}\n")
-    places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
-    try:
-        done = subprocess.run(
-            ["env", *places, *java, _ADMIN, f"@{arguments}"], capture_output=True, text=True, check=False
-        )
-    finally:
-        arguments.unlink()
-    if done.returncode:
-        raise StoreError(f"Neo4j did not accept a password:\n{(done.stdout + done.stderr).strip()[-1500:]}")
-
-
-def _wait(pid: int, folder: Path, port: int, log: Path, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not answers_bolt(port):
-        if not runs_in(pid, folder) or time.monotonic() > deadline:
-            end = log.read_text(encoding="utf-8", errors="replace").strip()[-1500:]
-            raise StoreError(f"Neo4j did not start:\n{end}", hint=f"see {log}")
-        time.sleep(0.1)
 
 
 def find_java(release: Release, settings: Settings) -> Path:
@@ -250,20 +232,20 @@ def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: No
 
     Raise StoreError if that fails.
     """
-    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", alone=False, tell=tell)
+    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", [], tell)
 
 
 def fetch_artifact(artifact: str) -> Path:
     """Return the folder with the jar of "GROUP:NAME:VERSION", without dependencies; see `fetch_jars`."""
-    return _fetched(artifact.replace(":", "-"), artifact, alone=True, tell=lambda step: None)
+    return _fetched(artifact.replace(":", "-"), artifact, ["-DexcludeTransitive=true"], lambda step: None)
 
 
-def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], object]) -> Path:
+def _fetched(name: str, artifact: str, options: Sequence[str], tell: Callable[[str], object]) -> Path:
     cache = cache_folder()
     target = cache / name
     if target.exists():
         return target
-    tell(f"fetching {artifact} with Maven, the first time only" + ("" if alone else " (some 150 MB)"))
+    tell(f"fetching {artifact} with Maven, the first time only (up to 150 MB)")
     make_folder(cache, error=StoreError)
     maven = shutil.which("mvn")
     if maven is None:
@@ -275,11 +257,9 @@ def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], obj
         pom, fetched = Path(scratch) / "pom.xml", Path(scratch) / "jars"
         pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
         command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={fetched}"]
-        command += ["-DexcludeTransitive=true"] if alone else []
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode or not fetched.is_dir():
+        if (said := _failed([*command, *options])) or not fetched.is_dir():
             raise StoreError(
-                f"Maven could not fetch {artifact}:\n{(done.stdout + done.stderr).strip()[-1500:]}",
+                f"Maven could not fetch {artifact}:\n{said}",
                 hint="check the network and the Maven settings, then run the command again",
             )
         try:
@@ -311,8 +291,10 @@ def cached() -> list[Cached]:
     """Return the fetched folders by name, those of killed downloads too. Raise StoreError if unreadable."""
     folder = cache_folder()
     try:
-        places = sorted(folder.iterdir()) if folder.is_dir() else []
-        return [Cached(path, _size(path)) for path in places]
+        return [
+            Cached(path, sum(file.lstat().st_size for file in (path, *path.rglob("*")) if not file.is_dir()))
+            for path in (sorted(folder.iterdir()) if folder.is_dir() else [])
+        ]
     except OSError as error:
         raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
 
@@ -330,9 +312,3 @@ def purge() -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise StoreError(f"{folder} cannot be removed: {error}", hint=f"remove {folder} by hand") from error
-
-
-def _size(path: Path) -> int:
-    if path.is_symlink() or not path.is_dir():
-        return path.lstat().st_size
-    return sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())

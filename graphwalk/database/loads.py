@@ -9,8 +9,7 @@ The database was empty, so that an import that fails or is killed leaves an empt
 
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -22,10 +21,10 @@ from graphwalk.graphs.formats.common import write_lines
 from graphwalk.graphs.formats.csv import ARGUMENTS, csv_line, write_csv_folder
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.stores.neo4j.admin import BY_HAND, LEDGER, Load, Loads, check_labels, facts_of, form_of
-from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.admin import BY_HAND, Load, Loads, check_labels, facts_of, form_of
+from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
-from graphwalk.types.graph import Column, PropertyGraph
+from graphwalk.types.graph import LEDGER, Column, PropertyGraph
 
 _WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""
@@ -43,7 +42,7 @@ _CONTENT = {
 
 async def load(settings: Settings, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
     """Load a graph into Neo4j, keep it until `clean(kept=True)`, and return its entry."""
-    async with _opened(settings, run_id) as database:
+    async with await _open(settings, run_id) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)
 
@@ -56,23 +55,18 @@ async def loaded_last(settings: Settings) -> Load | None:
 
 async def list_loads(settings: Settings) -> list[Load]:
     """Return the loaded graphs of all runs, oldest first."""
-    async with _opened(settings, BY_HAND) as database:
+    async with await _open(settings) as database:
         return await database.loads()
 
 
 async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
     """Remove graphs of killed runs, with `kept` also of finished ones; return the removed entries."""
-    async with _opened(settings, BY_HAND) as database:
+    async with await _open(settings) as database:
         return await database.clean(kept=kept)
 
 
-@asynccontextmanager
-async def _opened(settings: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
-    database = await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=_WAIT_SECONDS)
-    try:
-        yield database
-    finally:
-        await database.close()
+async def _open(settings: Settings, run_id: str = BY_HAND) -> Neo4jDatabase:
+    return await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=_WAIT_SECONDS)
 
 
 async def load_bulk(
@@ -90,7 +84,7 @@ async def load_bulk(
     home = by_jars(settings).folder
     check_labels(graph)
     scope, owner = scope_of(BY_HAND, graph.digest), uuid4().hex
-    async with _connected(settings) as connection:
+    async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
         found = await Loads(connection).find(scope)
         since = _transactions(home)
         if found is None or found.state != "complete":
@@ -108,7 +102,7 @@ async def load_bulk(
             arguments = [f"@{ARGUMENTS}", f"--nodes=./{_ENTRY_FILE}"]
             import_files(settings, Path(scratch) / "graph", arguments, tell, since=since)
         tell("indexing the keys")
-        async with _connected(settings) as connection:
+        async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
             await Loads(connection, owner).complete(scope, 0)
     return await load(settings, graph)
 
@@ -131,15 +125,6 @@ def import_files(
             raise StoreError("The database changed during the check. Aborted; nothing was modified.", hint="try again")
         tell("importing")
         run_importer(command, server.folder, arguments, folder)
-
-
-@asynccontextmanager
-async def _connected(settings: Settings) -> AsyncIterator[Connection]:
-    connection = await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE)
-    try:
-        yield connection
-    finally:
-        await connection.close()
 
 
 def _transactions(folder: Path) -> dict[str, tuple[int, int]]:

@@ -85,11 +85,8 @@ async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
         # Docker would need a second project next to that of `db up`, so only the jars are used.
         await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED)
         try:
-            connection = await connect(own, wait_seconds=30.0)
-            try:
+            async with await connect(own, wait_seconds=30.0) as connection:
                 yield connection
-            finally:
-                await connection.close()
         finally:
             await asyncio.to_thread(down, own, delete=True)
 
@@ -97,7 +94,8 @@ async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
 async def _run(path: Path, statement: Statement, parameters: dict[str, Any], connection: Connection) -> None:
     try:
         if statement.kind == "cypher":
-            await connection.write_once(statement.text, parameters, SECONDS)
+            # Once, since it may not be idempotent.
+            await connection.read(statement.text, parameters, SECONDS, mode="WRITE", once=True)
         elif statement.text.startswith("{"):
             [(_, [values])] = await connection.read(f"RETURN {statement.text}", parameters, SECONDS)
             parameters.update(values)

@@ -9,22 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.jars import (
-    DEFAULT_RELEASE,
-    Release,
-    command_of,
-    launch,
-    release_named,
-    runs_in,
-    start_jars,
-    stop_jars,
-)
+from graphwalk.database.jars import DEFAULT_RELEASE, command_of, launch, release_named, runs_in, start_jars, stop_jars
 from graphwalk.errors import StoreError
 from graphwalk.files import make_folder
 from graphwalk.resources import data_path
@@ -92,20 +82,11 @@ def up(
         if not kept.exists():
             write_private(kept, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
         password = kept.read_text(encoding="utf-8")
-        common: dict[str, Any] = {
-            "folder": folder,
-            "port": port,
-            "password": password,
-            "heap": heap,
-            "wait_seconds": wait_seconds,
-            "tell": tell,
-        }
-        pid = None
+        server = LocalServer(how, chosen.name, chosen.version, port, password, folder)
         if how == "docker":
-            start_docker(chosen, **common)
+            start_docker(server, heap, wait_seconds, tell)
         else:
-            pid = start_jars(chosen, settings, conf=conf or {}, **common)
-        server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
+            server = start_jars(server, settings, heap=heap, conf=conf or {}, wait_seconds=wait_seconds, tell=tell)
         write_state(settings, server)
         tell("waiting until it answers a query")
         _await_answer(server, wait_seconds)
@@ -118,7 +99,7 @@ def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
         server = read_state(settings)
         if server is not None:
             if server.pid is None:
-                stop_docker(release_named(server.release), server.folder, delete=delete)
+                _compose(server, "down", *(["--volumes"] if delete else []))
             else:
                 stop_jars(server.pid, server.folder, at_once=delete)
             state_file(settings).unlink(missing_ok=True)
@@ -225,58 +206,42 @@ def free_port() -> int:
 
 def docker_answers() -> bool:
     """Return True if this user can use a Docker engine with Compose."""
-    docker = shutil.which("docker")
-    if docker is None:
-        return False
+    checks = [["docker", "version", "--format", "{{.Server.Version}}"], ["docker", "compose", "version"]]
     try:
-        checks = [[docker, "version", "--format", "{{.Server.Version}}"], [docker, "compose", "version"]]
         return all(subprocess.run(c, capture_output=True, timeout=20, check=False).returncode == 0 for c in checks)
     except (OSError, subprocess.TimeoutExpired):
         return False
 
 
-def start_docker(
-    release: Release,
-    *,
-    folder: Path,
-    port: int,
-    password: str,
-    heap: str,
-    wait_seconds: float,
-    tell: Callable[[str], object],
-) -> None:
+def start_docker(server: LocalServer, heap: str, wait_seconds: float, tell: Callable[[str], object]) -> None:
     """Start the service and wait until it is healthy.
 
     Else stop it, and raise StoreError with the output of Docker and the server.
     """
-    tell(f"starting Neo4j {release.version} with Docker (the first time it fetches several hundred MB)")
+    tell(f"starting Neo4j {server.version} with Docker (the first time it fetches several hundred MB)")
     write_private(
-        folder / "compose.env",
-        f"NEO4J_PASSWORD={password}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
-        f"GRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
+        server.folder / "compose.env",
+        f"NEO4J_PASSWORD={server.password}\nGRAPHWALK_NEO4J_VERSION={server.version}\n"
+        f"GRAPHWALK_NEO4J_PORT={server.port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
     )
+    healthy = False
     try:
-        _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
+        _compose(server, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
+        healthy = True
     except StoreError as error:
         said = ""
         with suppress(StoreError):
-            said = _compose(folder, release, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
-        stop_docker(release, folder, delete=False)
+            said = _compose(server, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
         raise StoreError(f"{error}\n{said}".rstrip(), hint=error.hint) from error
-    except BaseException:
-        stop_docker(release, folder, delete=False)
-        raise
+    finally:
+        if not healthy:
+            _compose(server, "down")
 
 
-def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
-    """Stop and remove the container; with `delete`, its data too."""
-    _compose(folder, release, "down", *(["--volumes"] if delete else []))
-
-
-def _compose(folder: Path, release: Release, *words: str) -> str:
+def _compose(server: LocalServer, *words: str) -> str:
     """Run a command of Docker Compose and return its output."""
-    project = f"graphwalk-{release.name.replace('.', '-')}"
-    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(folder / "compose.env")]
+    project = f"graphwalk-{server.release.replace('.', '-')}"
+    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(server.folder / "compose.env")]
     # A variable comes before the file, and this one may be the password of another server.
     done = subprocess.run(
         ["env", "-u", "NEO4J_PASSWORD", "docker", "compose", "--project-name", project, *files, *words],

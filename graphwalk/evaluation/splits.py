@@ -17,7 +17,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
-from graphwalk.graphs.generate import CYPHER_WORDS, english_words
+from graphwalk.graphs.generate import cypher_words, english_words
 from graphwalk.resources import data_path
 
 _WORD = re.compile(r"[A-Za-z]+(?:[0-9]+[A-Za-z]*)*")
@@ -158,4 +158,4 @@ def _own_words() -> frozenset[str]:
     ]
     inflected = {word + end for word in english_words() for end in ("s", "ed", "ing", "ly")}
     of_files = {word.lower() for text in texts for word in _WORD.findall(text)}
-    return english_words() | inflected | CYPHER_WORDS | _OF_SCHEMAS | of_files
+    return english_words() | inflected | cypher_words() | _OF_SCHEMAS | of_files

@@ -15,7 +15,7 @@ import numpy as np
 import graphwalk.seeds as seeds
 from graphwalk.files import write_whole
 from graphwalk.graphs.generate import WordMaker, node_keys
-from graphwalk.types.graph import Column, NodeTable, PropertyGraph, RelationshipTable
+from graphwalk.types.graph import Column, PropertyGraph
 from graphwalk.types.values import Point, Temporal, Value, shown
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(.*)", re.DOTALL)
@@ -28,26 +28,22 @@ _FARTHEST = 100.0
 
 
 class Moves:
-    """One shift for all dates and one for all points of a graph, so that what lies between them stays."""
+    """One shift for all dates and one for all points of a graph, so that differences stay."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
+    def __init__(self, rng: np.random.Generator, dates: Iterable[Temporal]) -> None:
         self._days = int(rng.integers(*_SHIFTS)) * int(rng.choice([-1, 1]))
         self._degrees = float(rng.integers(20, 340))
         self._offsets = [round(float(offset), 1) for offset in rng.uniform(-_FARTHEST, _FARTHEST, 3)]
-
-    def dates_fit(self, values: list[Temporal]) -> "Moves":
-        """Shifted the other way where a date would leave the years of four digits."""
-        if not all(self._moved_day(value.text) for value in values):
-            self._days = -self._days
-        return self
+        if not all(self._moved_day(value.text) for value in dates):
+            self._days = -self._days  # a date would leave the years of four digits
 
     def temporal(self, value: Temporal) -> Temporal:
-        """Dates are moved; times of day and durations say little, and are kept."""
+        """Return a date moved; times of day and durations are kept."""
         moved = self._moved_day(value.text) if "date" in value.kind else None
         return Temporal(value.kind, moved) if moved else value
 
     def point(self, value: Point) -> Point:
-        """Turned around the axis of the earth and mirrored at the equator, or moved: distances stay."""
+        """Return a point turned around the axis of the earth and mirrored at the equator, or moved: distances stay."""
         if value.srid in _GEOGRAPHIC:
             longitude, latitude, *height = value.coordinates
             turned = round((longitude + self._degrees + 180.0) % 360.0 - 180.0, 9)
@@ -87,18 +83,11 @@ def number_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | 
     last: int | float = math.floor(shrink * (found[0] + rng.uniform(-0.5, 0.5) * span))
     before = found[0]
     for number in found:
-        last = _above(last, _gap(number - before, rng) * shrink, number, digits)
+        gap = number - before
+        gap = gap + float(rng.integers(0, 3)) if gap < _SMALL_GAP else gap * rng.uniform(0.5, 1.5)
+        last = _above(last, gap * shrink, number, digits)
         made[number], before = last, number
     return made
-
-
-def of_kind(value: int | float, made: int | float) -> int | float:
-    """Return the new number with the type of the original."""
-    return float(made) if isinstance(value, float) else int(made)
-
-
-def _gap(gap: float, rng: np.random.Generator) -> float:
-    return gap + float(rng.integers(0, 3)) if gap < _SMALL_GAP else gap * rng.uniform(0.5, 1.5)
 
 
 def _above(last: int | float, gap: float, number: int | float, digits: int) -> int | float:
@@ -112,7 +101,7 @@ def _above(last: int | float, gap: float, number: int | float, digits: int) -> i
 
 
 def _decimals(number: int | float) -> int:
-    """Decimals of a number as it is written, at least 1."""
+    """Return the number of decimals, at least 1."""
     _, _, decimals = repr(number).partition(".")
     return min(_MOST_DIGITS, max(1, len(decimals))) if decimals.isdecimal() else _MOST_DIGITS
 
@@ -137,7 +126,7 @@ class AnonymisedCopy:
 
 
 class ValueMap:
-    """The map from the values of a graph to those of its copy."""
+    """A map from the values of a graph to those of its copy."""
 
     def __init__(self, graph: PropertyGraph, texts: Names, rng: np.random.Generator) -> None:
         found = values_of(graph)
@@ -145,8 +134,8 @@ class ValueMap:
         self._numbers = {name: number_map(_leaves(values), rng) for name, values in found.items()}
         self._flipped = {name: bool(rng.integers(0, 2)) for name in found}
         self._masks = {name: rng.bytes(64) for name in found}
-        every = [value for values in found.values() for value in _leaves(values)]
-        self._moves = Moves(rng).dates_fit([v for v in every if isinstance(v, Temporal) and "date" in v.kind])
+        every = (value for values in found.values() for value in _leaves(values))
+        self._moves = Moves(rng, [v for v in every if isinstance(v, Temporal) and "date" in v.kind])
 
     def of(self, name: str, value: Value) -> Value:
         """Return the new value of a value of the property `name`."""
@@ -157,7 +146,7 @@ class ValueMap:
         if isinstance(value, bool):
             return value != self._flipped[name]
         if isinstance(value, int | float):
-            return of_kind(value, made) if (made := self._numbers[name].get(value)) is not None else value
+            return type(value)(self._numbers[name].get(value, value))
         if isinstance(value, Temporal):
             return self._moves.temporal(value)
         if isinstance(value, Point):
@@ -167,26 +156,25 @@ class ValueMap:
 
 
 def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
-    """Return the anonymised copy of a graph: it depends on the graph and the seed alone.
+    """Return the anonymised copy of a graph, which depends on the graph and the seed alone.
 
-    Who is joined to whom, which labels and properties every entity has, and which entities share a value are the same,
-    and so is the order of the numbers of a property and of all dates. Empty texts, times of day and durations are kept.
+    Kept are the relationships, which entities have a label, a property or a value in common, and the order of numbers
+    and dates; empty texts, times of day and durations as they are.
     """
     rng = seeds.generator(seed, "twin", graph.digest)
     words = _Words(rng, graph)
     labels = words.named({label for t in graph.node_tables for label in t.labels}, str.capitalize)
     types = words.named({table.type for table in graph.relationship_tables}, str.upper)
-    properties = words.named({name for table in _tables(graph) for name in table.columns}, str.lower)
+    properties = words.named({name for columns in graph.all_columns() for name in columns}, str.lower)
     keys = dict(zip(graph.keys, words.keys(len(graph.keys)), strict=True))
     plain = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
     texts = {**words.named(plain - keys.keys() - {""}, str.lower), **keys, "": ""}
     values = ValueMap(graph, texts, rng)
 
     def columns(old: Mapping[str, Column]) -> dict[str, Column]:
-        used = {name: column.canonical() for name, column in old.items()}
         return {
             properties[name]: replace(column, pool=tuple(values.of(name, value) for value in column.pool))
-            for name, column in used.items()
+            for name, column in ((name, column.canonical()) for name, column in old.items())
         }
 
     copy = PropertyGraph(
@@ -206,15 +194,10 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
 def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
     """Return the distinct values of each property, over all nodes and relationships."""
     found: defaultdict[str, list[Value]] = defaultdict(list)
-    for table in _tables(graph):
-        for name, column in sorted(table.columns.items()):
+    for columns in graph.all_columns():
+        for name, column in sorted(columns.items()):
             found[name] += column.canonical().pool
     return found
-
-
-def _tables(graph: PropertyGraph) -> Iterator[NodeTable | RelationshipTable]:
-    yield from graph.node_tables
-    yield from graph.relationship_tables
 
 
 def _leaves(values: Iterable[Value]) -> Iterator[Value]:
@@ -232,7 +215,7 @@ class _Words:
     def __init__(self, rng: np.random.Generator, graph: PropertyGraph) -> None:
         self._rng = rng
         self._maker = WordMaker(rng)
-        names = {name for table in _tables(graph) for name in table.columns}
+        names = {name for columns in graph.all_columns() for name in columns}
         names |= {label for table in graph.node_tables for label in table.labels}
         names |= {table.type for table in graph.relationship_tables}
         texts = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
@@ -244,7 +227,7 @@ class _Words:
         return {name: form(word) for name, word in zip(old, self._new(len(old)), strict=True)}
 
     def keys(self, count: int) -> list[str]:
-        """Different keys of one length; some more are drawn, since the original may know some of them."""
+        """Return different keys of one length, none of them in the original."""
         more = 0
         while True:
             drawn = [key for key in node_keys(self._rng, count + more) if key not in self._known]
@@ -276,5 +259,5 @@ def mapping_of(copy: AnonymisedCopy) -> dict[str, Any]:
 
 
 def save_mapping(copy: AnonymisedCopy, path: Path) -> None:
-    """Write the mapping so that only its owner may read it. ConfigError where it cannot be written."""
+    """Write the mapping, readable by its owner only. Raise ConfigError if it cannot be written."""
     write_whole(path, [json.dumps(mapping_of(copy), ensure_ascii=False, indent=1), "\n"], private=True)

@@ -4,7 +4,6 @@ In networkx the attribute `label` of a node is its label, `type` of an edge its 
 """
 
 import datetime as dt
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -100,13 +99,22 @@ def from_pandas(
     `key`, `label`, `source`, `target` and `type` name the columns that hold what a node is called, its labels (text,
     ":First:Second", or a list; missing: none), the two ends of a relationship, and its type. NaN, NaT, NA and None
     count as missing, so whole numbers of a column with gaps, which pandas makes floats, stay floats. Timestamps become
-    dates and times. ConfigError for a column that is not there, and for a value that a graph cannot hold.
+    dates and times. Raise ConfigError for a missing column and for a value that a graph cannot hold.
     """
     _check_table(nodes, "nodes", (key, label))
     _check_table(relationships, "relationships", (source, target, type))
     try:
         return PropertyGraph.from_rows(
-            _table_nodes(nodes, key, label), _table_relationships(relationships, source, target, type)
+            (_table_node(where, row, key, label) for where, row in _table_rows(nodes, "nodes")),
+            (
+                Relationship(
+                    checked_text(f"{where}, {type}", row.pop(type, None)),
+                    checked_key(f"{where}, {source}", _whole(row.pop(source, None))),
+                    checked_key(f"{where}, {target}", _whole(row.pop(target, None))),
+                    checked_properties(where, row),
+                )
+                for where, row in _table_rows(relationships, "relationships")
+            ),
         )
     except ValueError as error:
         raise ConfigError(f"cannot use the tables: {error}") from error
@@ -123,25 +131,10 @@ def _check_table(table: "pd.DataFrame", kind: str, columns: Sequence[str]) -> No
         raise ConfigError(f"the table of {kind} has two columns of one name")
 
 
-def _table_nodes(table: "pd.DataFrame", key: str, label: str) -> Iterator[Node]:
-    for where, row in _table_rows(table, "nodes"):
-        name = checked_key(f"{where}, {key}", _whole(row.pop(key, None)))
-        labels = row.pop(label, None)
-        yield Node(
-            name,
-            checked_labels(where, [] if labels is None else labels_of(labels)),
-            apart_from_key(checked_properties(where, row), name),
-        )
-
-
-def _table_relationships(table: "pd.DataFrame", source: str, target: str, type_: str) -> Iterator[Relationship]:
-    for where, row in _table_rows(table, "relationships"):
-        yield Relationship(
-            checked_text(f"{where}, {type_}", row.pop(type_, None)),
-            checked_key(f"{where}, {source}", _whole(row.pop(source, None))),
-            checked_key(f"{where}, {target}", _whole(row.pop(target, None))),
-            checked_properties(where, row),
-        )
+def _table_node(where: str, row: dict[str, Any], key: str, label: str) -> Node:
+    name = checked_key(f"{where}, {key}", _whole(row.pop(key, None)))
+    labels = checked_labels(where, labels_of(row.pop(label, [])))
+    return Node(name, labels, apart_from_key(checked_properties(where, row), name))
 
 
 def _table_rows(table: "pd.DataFrame", kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -150,11 +143,8 @@ def _table_rows(table: "pd.DataFrame", kind: str) -> Iterator[tuple[str, dict[st
     columns = [table.iloc[:, number] for number in range(len(names))]
     for number, values in enumerate(zip(*columns, strict=True)):
         plain = ((name, _plain_value(value)) for name, value in zip(names, values, strict=True))
-        yield f"{kind}, row {number}", {name: value for name, value in plain if not _is_missing(value)}
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+        # Only NaN, which pandas has for a missing value, differs from itself.
+        yield f"{kind}, row {number}", {name: v for name, v in plain if not (v is None or v != v)}
 
 
 def _whole(value: Any) -> Any:
@@ -163,43 +153,31 @@ def _whole(value: Any) -> Any:
 
 
 def _plain_value(value: Any) -> Any:
-    """Return a value without the types of numpy and pandas; None for what is missing there.
-
-    pandas is asked nothing: its timestamps are Python's datetimes with more digits, and its gaps are unequal to
-    themselves, or say that they have no truth.
-    """
+    """Return a value without the types of numpy and pandas, None if it is missing. pandas is not imported."""
     if isinstance(value, np.ndarray):
         return [_plain_value(item) for item in value.tolist()]
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain_value(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return _numpy_time(value)
-    if isinstance(value, np.generic):
-        return value.item()
     if type(value).__name__ in ("NaTType", "NAType") or value is np.ma.masked:
         return None
-    return _precise(value)
-
-
-def _numpy_time(value: Any) -> Any:
-    if np.isnat(value):
-        return None
-    if isinstance(value, np.timedelta64):
-        return Temporal("duration", duration_text(0, 0, 0, int(value.astype("timedelta64[ns]").astype(np.int64))))
-    unit = np.datetime_data(value.dtype)[0]
-    if unit in ("Y", "M", "W", "D"):
-        return read_temporal(str(value.astype("datetime64[D]")), "date")
-    return read_temporal(str(value), "local datetime")
-
-
-def _precise(value: Any) -> Any:
-    """pandas' timestamps and spans have nanoseconds, which Python's have not."""
-    nanoseconds = getattr(value, "nanosecond", None)
-    if isinstance(value, dt.datetime) and type(nanoseconds) is int:
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return None if np.isnat(value) else _numpy_time(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    # Timestamps and spans of pandas are those of Python with nanoseconds.
+    if isinstance(value, dt.datetime) and hasattr(value, "nanosecond"):
         zone = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
         named = f"[{zone}]" if zone and zone != "UTC" else ""
         return read_temporal(value.isoformat() + named, "local datetime" if value.tzinfo is None else "datetime")
-    if isinstance(value, dt.timedelta) and type(getattr(value, "nanoseconds", None)) is int:
-        nanoseconds = value.microseconds * 1000 + value.nanoseconds  # type: ignore[attr-defined]
+    if isinstance(value, dt.timedelta) and hasattr(value, "nanoseconds"):
+        nanoseconds = value.microseconds * 1000 + value.nanoseconds
         return Temporal("duration", duration_text(0, value.days, value.seconds, nanoseconds))
     return value
+
+
+def _numpy_time(value: Any) -> Temporal:
+    if isinstance(value, np.timedelta64):
+        return Temporal("duration", duration_text(0, 0, 0, int(value.astype("timedelta64[ns]").astype(np.int64))))
+    if np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D"):
+        return read_temporal(str(value.astype("datetime64[D]")), "date")
+    return read_temporal(str(value), "local datetime")

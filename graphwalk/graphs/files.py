@@ -1,8 +1,8 @@
 """Graph files of every format, chosen by their suffix; a folder holds CSV files in the layout of Neo4j's importer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.errors import ConfigError
@@ -14,16 +14,14 @@ from graphwalk.graphs.formats.json import read_json, write_json
 from graphwalk.resources import data_path
 from graphwalk.types.graph import PropertyGraph
 
-FOLDER = ""
-"""The key of the format that is a folder: a name without a suffix."""
 
-
-@dataclass(frozen=True, slots=True)
-class GraphFormat:
+class GraphFormat(NamedTuple):
     read: Callable[[Path, Undirected], PropertyGraph]
     write: Callable[[PropertyGraph, Path], None]
 
 
+FOLDER = ""
+"""The key of the format that is a folder: a name without a suffix."""
 FORMATS = {
     ".json": GraphFormat(read_json, write_json),
     ".graphml": GraphFormat(read_graphml, write_graphml),
@@ -45,8 +43,7 @@ def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
 
 def save_graph(graph: PropertyGraph, path: Path | str) -> None:
     """Write a graph: the same bytes for the same graph, and whole or not at all."""
-    path = Path(path)
-    writable_format(path).write(graph, path)
+    writable_format(Path(path)).write(graph, Path(path))
 
 
 def writable_format(path: Path) -> GraphFormat:

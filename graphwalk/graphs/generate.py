@@ -17,7 +17,7 @@ from graphwalk.types.values import Value
 
 
 def distinct_integers(rng: np.random.Generator, total: int, count: int) -> NDArray[np.int64]:
-    """`count` distinct integers from 0 … total-1, every set equally likely, ascending. Memory O(count)."""
+    """Return `count` distinct integers from 0 … total-1, every set equally likely, ascending. Memory O(count)."""
     if count == 0:
         return np.empty(0, dtype=np.int64)
     if count > total // 2:
@@ -34,7 +34,7 @@ def distinct_integers(rng: np.random.Generator, total: int, count: int) -> NDArr
 
 
 def counts_with_mean(rng: np.random.Generator, mean: float, length: int) -> list[int]:
-    """`length` counts of at least one, whose sum is the whole number nearest to mean · length."""
+    """Return `length` counts of at least one, whose sum is the whole number nearest to mean · length."""
     spare = max(0, round(mean * length) - length)
     counts: list[int] = (1 + np.bincount(rng.integers(0, length, spare), minlength=length)).tolist()
     return counts
@@ -52,31 +52,16 @@ _KEY_SPARSITY, _SHORT_KEY_SPARSITY = 20, 2
 _SHORT_WORDS = {"any": 1700, "train": 1350, "held_out": 350}
 """So many short words there are at least."""
 
-CYPHER_WORDS = frozenset(
-    """
-    access active admin alias alter analyze ascending assert assign avg batch bool boolean both bound browse built call
-    case change cidr collect collection collections columns command commit composite concurrent constraint contains
-    continue copy cost count create csv current cypher data database databases date datetime dbms deallocate default
-    defined delete deny desc descending destroy detach different diff directed distinct driver drop dryrun dump duration
-    each edge element elements else enable encrypted end ends entity exists exit explain export extended extent fail
-    false fieldterminator finish float foreach fulltext function functions grant graph graphs group groups headers home
-    id immutable impersonate import index indexes inf infinity insert int integer isnull join key keys label labels
-    leading length like limit list load local lookup management map match max merge min name names nan new nfc nfd next
-    node nodes nodetach none normalize normalized nothing nowait null nulls offset only optional options order
-    parallel password passwords path paths percentile plaintext point populated primary privileges procedure profile
-    properties property provider range read reallocate reduce rel relationship relationships remove rename repeatable
-    replace report require required restrict return returning revoke role roles row rows scan secondary seconds seek
-    sequential server servers session set setting settings shortest show signed single size skip start starts status
-    stop string substring sum supported suspended table target terminate text then time timestamp timezone title to
-    topology trailing transaction transactions traverse trim true type typed types union unique unwind url use user
-    users using value values varchar vector vertex wait when where with without write xor yield zone zoned
-    """.split()  # noqa: SIM905 -- a table to be read
-)
+
+@cache
+def cypher_words() -> frozenset[str]:
+    """Return the reserved words of Cypher and other words that mean something in it, in lower case."""
+    return frozenset(Path(__file__).with_name("cypher_words.txt").read_text(encoding="ascii").split())
 
 
 @cache
 def english_words() -> frozenset[str]:
-    """English words of 3 to 8 letters, lower case; see english.NOTICE.txt for where they come from."""
+    """Return English words of 3 to 8 letters, lower case. Source: english.NOTICE.txt."""
     with gzip.open(_DICTIONARY, "rt", encoding="ascii") as file:
         return frozenset(file.read().split())
 
@@ -108,11 +93,11 @@ class WordMaker:
         self._taken: set[str] = set()
 
     def words(self, count: int) -> list[str]:
-        """`count` new words in lower case."""
+        """Return `count` new words in lower case."""
         found: list[str] = []
         while len(found) < count:
             for word in self._draw(count - len(found)):
-                if word not in self._taken and word not in CYPHER_WORDS and word not in english_words():
+                if word not in self._taken and word not in cypher_words() and word not in english_words():
                     self._taken.add(word)
                     if self._pool in ("any", pool_of(word)):
                         found.append(word)
@@ -261,7 +246,6 @@ class GraphSpec(Spec):
 
     @model_validator(mode="after")
     def _check_words(self) -> Self:
-        """Longer words never run out."""
         classes = self.labels + self.relationship_types
         words = classes + (classes * self.properties + 1) * (self.values + 1)
         if self.short_names and words > (most := short_words_of(self.names)):
@@ -273,7 +257,7 @@ class GraphSpec(Spec):
 
     @property
     def pairs(self) -> int:
-        """Number of ordered label pairs that each relationship type spans."""
+        """Return the number of ordered label pairs that each relationship type spans."""
         return max(1, round(self.pair_fraction * self.labels**2))
 
     @property
@@ -285,7 +269,7 @@ class GraphSpec(Spec):
 
     @property
     def _full_degree(self) -> float:
-        """Expected number of outgoing relationships of a node at density 1."""
+        """Return the expected number of outgoing relationships of a node at density 1."""
         neighbours = self.nodes if self.self_loops else self.nodes - 1
         return self.relationship_types * self.pairs / self.labels**2 * neighbours
 
@@ -303,7 +287,7 @@ Pools = dict[str, tuple[Value, ...]]
 
 
 def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
-    """Graph number `index` of a series; it depends on its spec, the seed and the index alone.
+    """Return graph number `index` of a series; it depends on its spec, the seed and the index alone.
 
     Names, nodes, relationships and values are drawn separately: with another `missing_rate` the relationships stay.
     Labels and types without nodes or relationships are left out.
@@ -313,7 +297,10 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
     labels, types = words.labels(spec.labels), words.relationship_types(spec.relationship_types)
     pools = _draw_pools(seeds.generator(seed, "graph-pools", number), words, spec)
     values = seeds.generator(seed, "graph-values", number)
-    members = _draw_members(seeds.generator(seed, "graph-nodes", number), spec)
+    # A label per node, uniformly at random; then the ascending node numbers of each label.
+    label_of = seeds.generator(seed, "graph-nodes", number).integers(0, spec.labels, spec.nodes)
+    ends = np.cumsum(np.bincount(label_of, minlength=spec.labels))
+    members = np.split(np.argsort(label_of, kind="stable"), ends[:-1])
     links = seeds.generator(seed, "graph-relationships", number)
     node_tables = [
         NodeTable((label,), numbers, _draw_columns(values, pool, len(numbers), spec.missing_rate))
@@ -334,15 +321,8 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
     )
 
 
-def _draw_members(rng: np.random.Generator, spec: GraphSpec) -> list[NDArray[np.int64]]:
-    """Draw a label per node uniformly at random; return the ascending node numbers of each label."""
-    label_of = rng.integers(0, spec.labels, spec.nodes)
-    by_label = np.argsort(label_of, kind="stable")
-    return np.split(by_label, np.cumsum(np.bincount(label_of, minlength=spec.labels))[:-1])
-
-
 def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> list[Pools]:
-    """Property names and pools of every label, then of every relationship type; the mean holds for both kinds."""
+    """Draw property names and pools of every label, then of every relationship type; the mean holds for both."""
     counts = [
         *counts_with_mean(rng, spec.properties, spec.labels),
         *counts_with_mean(rng, spec.properties, spec.relationship_types),
@@ -351,7 +331,7 @@ def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> 
 
 
 def _draw_pool(rng: np.random.Generator, words: WordMaker, size: int) -> tuple[Value, ...]:
-    """Random words, or numbers below 1000 whose second decimal is not zero, so that all show two."""
+    """Draw words, or numbers below 1000 whose second decimal is not zero, so that all show two."""
     if rng.integers(0, 2):
         return tuple(words.words(size))
     tenths, hundredths = np.divmod(distinct_integers(rng, 90_000, size), 9)
@@ -372,10 +352,10 @@ def _draw_columns(rng: np.random.Generator, pools: Pools, length: int, missing_r
 def _draw_ends(
     rng: np.random.Generator, members: list[NDArray[np.int64]], spec: GraphSpec
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sources and targets of one relationship type: each allowed ordered pair of nodes is joined independently.
+    """Draw sources and targets of one relationship type: each allowed ordered pair of nodes is joined independently.
 
-    The allowed pairs are numbered through, label pair by label pair; how many are joined is binomial, and which ones a
-    uniform sample of that size, so the pairs themselves are never written out.
+    The allowed pairs are numbered, label pair by label pair. The number of joined ones is binomial, and they are a
+    uniform sample of that size, so that the pairs are never listed.
     """
     source_label, target_label = np.divmod(distinct_integers(rng, spec.labels**2, spec.pairs), spec.labels)
     sizes = np.array([len(numbers) for numbers in members])
@@ -383,21 +363,14 @@ def _draw_ends(
     without_self = (source_label == target_label) & (not spec.self_loops)
     width = np.maximum(sizes[target_label] - without_self, 0)
     ends_at = np.cumsum(sizes[source_label] * width)
-    cells = _draw_cells(rng, int(ends_at[-1]), spec)
-
+    count = int(rng.binomial(int(ends_at[-1]), spec.probability))
+    repeats = int(rng.binomial(count, PARALLEL_SHARE)) if spec.parallel_relationships else 0
+    repeats = min(repeats, count - 1) if count else 0
+    cells = distinct_integers(rng, int(ends_at[-1]), count - repeats)
+    if repeats:
+        cells = np.sort(np.concatenate([cells, cells[rng.integers(0, len(cells), repeats)]]))
     block = np.searchsorted(ends_at, cells, side="right")
     row, column = np.divmod(cells - (ends_at - sizes[source_label] * width)[block], width[block])
     column += without_self[block] & (column >= row)
     ordered = np.concatenate(members)
     return ordered[starts[source_label[block]] + row], ordered[starts[target_label[block]] + column]
-
-
-def _draw_cells(rng: np.random.Generator, total: int, spec: GraphSpec) -> NDArray[np.int64]:
-    """Draw the joined pairs of `total` allowed ones; with parallel relationships, some are drawn again."""
-    count = int(rng.binomial(total, spec.probability))
-    repeats = int(rng.binomial(count, PARALLEL_SHARE)) if spec.parallel_relationships else 0
-    repeats = min(repeats, count - 1) if count else 0
-    cells = distinct_integers(rng, total, count - repeats)
-    if repeats:
-        cells = np.sort(np.concatenate([cells, cells[rng.integers(0, len(cells), repeats)]]))
-    return cells

@@ -14,18 +14,13 @@ _NODES = 20_000
 
 
 def graph_rows(spec: GraphSpec, seed: int, first: int, count: int) -> Rows:
-    """So many graphs of a series, from number `first` on; the count of `spec` counts for nothing."""
+    """Return `count` graphs of a series, from number `first` on; the count of `spec` is ignored."""
     return Rows(
         name="graphs",
         of=partial(_graphs, spec, seed),
         jobs=partial(in_ranges, first, count, max(1, _NODES // spec.nodes)),
         columns=_COLUMNS,
-        about={
-            "graphs": spec.model_dump(mode="json", exclude={"count"}),
-            "seed": seed,
-            "index": first,
-            "count": count,
-        },
+        about={"graphs": spec.model_dump(mode="json", exclude={"count"}), "seed": seed, "index": first, "count": count},
         total=count,
     )
 

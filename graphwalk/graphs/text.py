@@ -63,7 +63,7 @@ def _cypher(graph: PropertyGraph) -> Iterator[str]:
 
 
 def _map(properties: Mapping[str, Value]) -> str:
-    """ " {name: value, …}", or nothing where there are no properties."""
+    """Return " {name: value, …}", or nothing without properties."""
     entries = ", ".join(f"{_name(name)}: {literal(shown(value))}" for name, value in properties.items())
     return f" {{{entries}}}" if entries else ""
 
@@ -73,12 +73,12 @@ def _labels(labels: Sequence[str]) -> str:
 
 
 def _key(key: str) -> str:
-    """Return the key of a node alone; numbers need no back-ticks."""
+    """Return the key of a node; numbers need no back-ticks."""
     return key if _PLAIN_KEY.fullmatch(key) else quoted(key)
 
 
 def _name(name: str) -> str:
-    """Back-ticks only where Cypher needs them, since they cost tokens on every line."""
+    """Return a name, in back-ticks only if Cypher needs them: they cost tokens on every line."""
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
 
 

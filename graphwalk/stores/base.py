@@ -8,7 +8,7 @@ graph. Values are always parameters.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import Identifiers, render_cypher
@@ -25,6 +25,19 @@ _RELATIONSHIPS = (
     'MATCH (a{{ any_node }})-[r]->(b{{ any_node }}) RETURN type(r) AS type, {{ "a" | key_of }} AS source, '
     '{{ "b" | key_of }} AS target, properties(r) AS properties'
 )
+
+
+class Closing:
+    """A base class of what `async with` closes."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +151,8 @@ class GraphStore(ABC):
         """Remove this graph from the database, if GraphWalk loaded it."""
 
 
-class Database(ABC):
-    """A database that holds graphs."""
+class Database(Closing, ABC):
+    """A database that holds graphs. Close it with `async with`, or by `close`."""
 
     kind: str
 
@@ -147,7 +160,7 @@ class Database(ABC):
     async def load(self, graph: PropertyGraph) -> GraphStore:
         """Load a graph, or find it loaded. Idempotent: a killed load is completed or started again."""
 
-    def share_health_check(self, health: HealthCheck) -> None:  # noqa: B027 -- a default: never away
+    def share_health_check(self, health: HealthCheck) -> None:
         """Share one health check with other databases."""
 
     @abstractmethod

@@ -20,19 +20,16 @@ from jinja2 import Environment, StrictUndefined, Template, TemplateError
 
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import make_environment, rendered
+from graphwalk.types.graph import KEY, OUR_PREFIX
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
 """Values of a template's names; a list of names is for a loop."""
 FILTERS = ("label", "type", "property", "of", "hops", "label_of", "labels_of", "key_of", "properties_of")
 """Filters that a Cypher template can use."""
-KEY = "key"
-"""The property that every node has under this name: what it is called."""
 RESERVED_PREFIX = "gw__"
 """Prefix for property names that the engine reserves."""
-OUR_PREFIX = "gw_"
-"""Prefix of GraphWalk's own labels; a graph in Neo4j cannot have labels with it."""
 NO_LABEL = "gw_none"
-"""The label that nodes without labels are given, so that queries can match them; results do not contain it."""
+"""The label that nodes without labels are given, so that queries can name them; results leave it out."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character that it encodes, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

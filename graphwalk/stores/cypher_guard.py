@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from graphwalk.stores.cypher import RESERVED_PREFIX, Dialect, quote
 from graphwalk.types.schema import Schema
-from graphwalk.types.temporals import KINDS, read_temporal
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal
 from graphwalk.types.values import Temporal, shown
 
 if TYPE_CHECKING:
-    from lark import Lark, Token, Tree, UnexpectedInput
+    from lark import Lark, Token, UnexpectedInput
 
 LONGEST_QUERY = 4_000
 """Characters."""
@@ -59,7 +59,6 @@ FUNCTIONS = AGGREGATES | {
     *("abs", "ceil", "floor", "round", "sign", "sqrt"),
 }
 QUANTIFIERS = frozenset({"all", "any", "none", "single"})
-TEMPORALS = {kind.replace(" ", ""): kind for kind in KINDS}
 ARGUMENTS = {
     **dict.fromkeys(("nodes", "relationships", "length"), ("path",)),
     **dict.fromkeys(("type", "startnode", "endnode"), ("relationship",)),
@@ -160,7 +159,14 @@ def translate(query: str, schema: Schema, dialect: Dialect, *, cut: bool = False
 
     `dialect` writes the names of the graph as the store has them. `cut`: the store ends paths without a bound early.
     """
-    tree = _parsed(query)
+    from lark import UnexpectedInput
+
+    if len(query) > LONGEST_QUERY:
+        raise QueryRefused("too_large", "query_too_long", longest=LONGEST_QUERY)
+    try:
+        tree = _parser().parse(query)
+    except UnexpectedInput as error:
+        raise _unreadable(query, error) from None
     rewriter = _Rewriter(query, schema, dialect, cut)
     cypher = rewriter.write(tree)
     parameters = {name: value for value, name in rewriter.parameters.items()}
@@ -213,17 +219,6 @@ def _classified(tokens: list["Token"]) -> list["Token"]:
         elif kind == "CASE" and following in ("DOT", "COMMA", "RPAR"):
             token.type = "NAME"
     return tokens
-
-
-def _parsed(query: str) -> "Tree[Token]":
-    from lark import UnexpectedInput
-
-    if len(query) > LONGEST_QUERY:
-        raise QueryRefused("too_large", "query_too_long", longest=LONGEST_QUERY)
-    try:
-        return _parser().parse(query)
-    except UnexpectedInput as error:
-        raise _unreadable(query, error) from None
 
 
 def _unreadable(query: str, error: "UnexpectedInput") -> QueryRefused:
@@ -292,15 +287,15 @@ class _Rewriter:
         self.column_names: list[str] = []
         """Of the projection that was written last."""
         self.ordered = False
-        """True if the query orders the rows of its last projection."""
+        """The query asks for an order of the rows that the last projection gives."""
         self.variables: dict[str, _Variable] = {}
         """By name, in back-ticks."""
         self.walked: list[str] = []
         """Variables of relationships in the MATCH that is written."""
         self.binds = True
-        """True if a pattern may introduce variables."""
+        """A pattern may bring new variables."""
         self.aggregates = self.aggregated = False
-        """True if an aggregate is allowed here; true if the projection has one."""
+        """An aggregate is allowed here; the projection has one."""
         self.depth = self.sums = self.loops = self.most_loops = 0
         """`loops`: lists being built or looped over, one within another; the most of them in one expression."""
 
@@ -365,10 +360,8 @@ class _Rewriter:
 
     def _where(self, condition: Any) -> str:
         kept, self.aggregates = self.aggregates, False
-        found = f" WHERE {self.write(condition)}"
+        found = f" WHERE {self.truth(condition, 'WHERE', also='list')}"
         self.aggregates = kept
-        if self.kind(condition) in ("node", "relationship", "path", "map", "number", "text"):
-            self.breaks("no_condition", name=self.text_of(condition), word="WHERE")
         return found
 
     def projection(self, tree: Any, *, named: bool) -> tuple[str, list[_Column]]:
@@ -483,7 +476,7 @@ class _Rewriter:
         return self.dialect.type(_known(name, self.types, "unknown_type"))
 
     def _hops(self, least: Any, dots: Any, most: Any) -> str:
-        """`*`, `*2`, `*1..3`: without a highest number it is bounded by time alone, on every store."""
+        """Write `*`, `*2`, `*1..3`; without a highest number the path is bounded by time alone, on every store."""
         if least and not dots:
             return f"*{least}"
         most = most or (LONGEST_PATH if self.cut else "")
@@ -505,15 +498,15 @@ class _Rewriter:
     def _not(self, *parts: Any) -> str:
         return ("NOT NOT " if len(parts) % 2 else "NOT ") + self.truth(parts[-1], "NOT")
 
-    def truth(self, value: Any, word: str) -> str:
-        """Write an operand of OR, XOR, AND or NOT. Raise QueryRefused if it is plainly neither true nor false."""
+    def truth(self, value: Any, word: str, also: Kind = "boolean") -> str:
+        """Write a condition, or an operand of OR, XOR, AND or NOT. Raise QueryRefused for another kind of value."""
         found = self.write(value)
-        if self.kind(value) not in ("any", "boolean"):
+        if self.kind(value) not in ("any", "boolean", also):
             self.breaks("no_condition", name=self.text_of(value), word=word)
         return found
 
     def _comparison(self, *parts: Any) -> str:
-        """`1 < n.year <= 3` means that both hold, and is written so: not every engine reads it."""
+        """Write `1 < n.year <= 3` as two comparisons, since not every engine reads it."""
         # A predicate binds closer than `=`, which not every engine knows.
         operands = [f"({self.write(p)})" if p.data == "predicate" else self.write(p) for p in parts[::2]]
         pairs = [f"{operands[i]} {sign} {operands[i + 1]}" for i, sign in enumerate(parts[1::2])]
@@ -551,7 +544,7 @@ class _Rewriter:
         return found
 
     def _index(self, key: Any) -> str:
-        """An index is a number, or the name of a property, which the store may keep under another."""
+        """Write an index: a number, or the name of a property, which the store may keep under another."""
         if key.data == "text":
             return f"[{self.parameter(self.dialect.stored_property(self.unescaped(*key.children)))}]"
         found = self.write(key)
@@ -585,7 +578,7 @@ class _Rewriter:
             return f"[{''.join(map(self.write, chain.children))}{self.write(where)} | {self.write(result)}]"
 
     def _entry(self, name: Any, value: Any) -> str:
-        """A key of a map is renamed like a property: a query may ask either for a field."""
+        """Write an entry of a map, with its key renamed like a property: a query may ask either for a field."""
         self.map_keys.add(_unquoted(name))
         return f"{self._property_name(name)}: {self.write(value)}"
 
@@ -611,7 +604,7 @@ class _Rewriter:
 
     def _call(self, function: Any, distinct: Any, *arguments: Any) -> str:
         name = function.lower()
-        if name in TEMPORALS:
+        if name in TEMPORAL_FUNCTIONS:
             return self.temporal(function, arguments)
         if name not in FUNCTIONS:
             raise _not_offered(f"{function}()")
@@ -636,11 +629,11 @@ class _Rewriter:
         return own.get(name, str)(called)
 
     def temporal(self, function: Any, arguments: Sequence[Any]) -> str:
-        """`date('2001-04-25')`: a value like any text, since stores that know no dates keep them in their own way."""
+        """Pass `date('2001-04-25')` as a parameter: a store may have another form for dates."""
         if len(arguments) != 1 or arguments[0].data != "text":
             raise QueryRefused("query_error", "query_temporal", name=str(function))
         try:
-            value = read_temporal(self.unescaped(*arguments[0].children), TEMPORALS[function.lower()])
+            value = read_temporal(self.unescaped(*arguments[0].children), TEMPORAL_FUNCTIONS[function.lower()])
         except ValueError as error:
             raise QueryRefused("query_error", "query_error", problem=str(error)) from None
         return self.parameter(value)

@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ class EmbeddedDatabase(Database):
             return self._stores[graph.digest]
 
     async def close(self) -> None:
-        """Graphs that are still in use stay in memory until their stores are garbage-collected."""
+        """Forget the graphs; those in use stay in memory until their stores are garbage-collected."""
         for store in self._stores.values():
             store.end_process()
         self._stores.clear()
@@ -75,10 +76,10 @@ class EmbeddedStore(GraphStore):
     in_process = True
 
     def __init__(self, held: EngineGraph, timeout_seconds: float, forget: Any) -> None:
+        self._held = held
         self._engine = held.engine
         self._dialect = held.dialect
         self._serialisation = held.serialisation
-        self._lists = held.lists
         self._results = ResultReader(held.dialect, held.serialisation)
         self._written = ResultReader(held.dialect, held.serialisation, written=True)
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
@@ -116,19 +117,17 @@ class EmbeddedStore(GraphStore):
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return shown_rows(await self.values(cypher, parameters))
 
-    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GraphStore`."""
-        return await self._values(cypher, parameters, self._timeout_ms)
-
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
-        found = await self._values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
-        return [{name: shown(value) for name, value in row.items()} for row in found[:rows]], len(found)
+        found = await self.values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
+        return shown_rows(found[:rows]), len(found)
 
-    async def _values(self, cypher: str, parameters: Mapping[str, Any] | None, timeout_ms: int) -> list[Row]:
-        rows = await self._found(cypher, self._serialisation.parameters(parameters), timeout_ms)
+    async def values(
+        self, cypher: str, parameters: Mapping[str, Any] | None = None, timeout_ms: int | None = None
+    ) -> list[Row]:
+        rows = await self._found(cypher, self._serialisation.parameters(parameters), timeout_ms or self._timeout_ms)
         own, name_of = self._results.own, self._results.name
         if self._results.tags:
             return [{name_of(name): own(value) for name, value in row.items()} for row in rows]
@@ -153,7 +152,10 @@ class EmbeddedStore(GraphStore):
             signal.raise_signal(signal.SIGINT)
             raise asyncio.CancelledError from None
         except kglite.CypherTimeoutError as error:
-            raise _too_slow(timeout_ms) from error
+            raise QueryLimitError(
+                f"a query took longer than {timeout_ms / 1000:g} s on the embedded engine",
+                hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
+            ) from error
         except REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
 
@@ -168,36 +170,26 @@ class EmbeddedStore(GraphStore):
         return self._engine
 
     async def schema(self, samples: int = 0) -> Schema:
-        if samples not in self._schemas:
-
-            async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-                return await self._found(self.render(template, identifiers), parameters, self._timeout_ms)
-
-            self._schemas[samples] = await read_schema(query, samples, self._decoder())
-        return self._schemas[samples]
-
-    def _decoder(self) -> Decoder:
-        """Return the decoder of stored names and values."""
         name, own = self._dialect.name, self._results.own
-        return Decoder(
-            lambda stored: None if stored in HIDDEN else name(stored),
-            lambda stored: None if stored in RESERVED else name(stored),
-            lambda value: tuple(found) if isinstance(found := own(value), list) else found,
-            self._dialect.several,
-            self._lists,
-        )
+
+        async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
+            return await self._found(self.render(template, identifiers), parameters, self._timeout_ms)
+
+        if samples not in self._schemas:
+            decoder = Decoder(
+                lambda stored: None if stored in HIDDEN else name(stored),
+                lambda stored: None if stored in RESERVED else name(stored),
+                lambda value: tuple(found) if isinstance(found := own(value), list) else found,
+                self._dialect.several,
+                self._held.lists,
+            )
+            self._schemas[samples] = await read_schema(query, samples, decoder)
+        return self._schemas[samples]
 
     async def drop(self) -> None:
         self._forget()
         self._engine = None
         self.end_process()
-
-
-def _too_slow(timeout_ms: int) -> QueryLimitError:
-    return QueryLimitError(
-        f"a query took longer than {timeout_ms / 1000:g} s on the embedded engine",
-        hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
-    )
 
 
 class EngineProcess:
@@ -229,8 +221,18 @@ class EngineProcess:
             self._end()
 
     def _exchange(self, request: bytes, seconds: float) -> dict[str, Any]:
-        process = self._running()
-        late = threading.Event()
+        if self._process is None:
+            program = Path(__file__).with_name("engine_worker.py")
+            # -P: the folder of the program holds modules that have the names of libraries.
+            words = [sys.executable, "-P", str(program), str(MEMORY)]
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+            weakref.finalize(self, _end, self._process)
+            if _answer(self._process, self._graph) != READY:
+                self._end()
+                raise StoreError("the process for queries of models does not start")
+        process, late = self._process, threading.Event()
 
         def stop() -> None:
             late.set()
@@ -238,38 +240,13 @@ class EngineProcess:
 
         timer = threading.Timer(seconds + GRACE_SECONDS, stop)
         timer.start()
-        try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            write_message(process.stdin, request)
-            answer = read_message(process.stdout)
-        except OSError:
-            answer = b""
-        finally:
-            timer.cancel()
+        answer = _answer(process, request)
+        timer.cancel()
         if answer:
             found: dict[str, Any] = json.loads(answer)
             return found
         self._end()
         return {"error": "timeout" if late.is_set() else "too_large", "message": ""}
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            program = Path(__file__).with_name("engine_worker.py")
-            # -P: the folder of the program holds modules that have the names of libraries.
-            words = [sys.executable, "-P", str(program), str(MEMORY)]
-            process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-            )
-            weakref.finalize(self, _end, process)
-            self._process = process
-            assert process.stdin is not None
-            assert process.stdout is not None
-            write_message(process.stdin, self._graph)
-            if read_message(process.stdout) != READY:
-                self._end()
-                raise StoreError("the process for queries of models does not start")
-        return self._process
 
     def _end(self) -> None:
         if self._process is not None:
@@ -277,12 +254,18 @@ class EngineProcess:
             self._process = None
 
 
+def _answer(process: subprocess.Popen[bytes], request: bytes) -> bytes:
+    """Return the answer of the process; empty if it has ended."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        write_message(process.stdin, request)
+        return read_message(process.stdout)
+    except OSError:
+        return b""
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            try:
-                stream.close()
-            except OSError:
-                continue  # what was not sent is lost with the process
-    process.wait()
+    with suppress(OSError), process:
+        pass  # closed; what was not sent is lost with the process

@@ -4,7 +4,7 @@ The patterns of the engine know few characters, and some property names have a m
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -12,11 +12,11 @@ from typing import Any
 import kglite
 
 from graphwalk.errors import StoreError
-from graphwalk.stores.cypher import NO_LABEL, OUR_PREFIX, RESERVED_PREFIX, Dialect, quote
+from graphwalk.stores.cypher import NO_LABEL, RESERVED_PREFIX, Dialect, quote
 from graphwalk.stores.schema_queries import has_lists, has_several_labels
 from graphwalk.stores.serialisation import Serialisation, decoded, odd_values
-from graphwalk.stores.transfer import NodeBatch, node_batches, relationship_batches
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.stores.transfer import node_batches, relationship_batches
+from graphwalk.types.graph import OUR_PREFIX, PropertyGraph
 from graphwalk.types.values import Value
 
 RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
@@ -27,6 +27,7 @@ NODE = "gw_node"
 The engine keeps an index for the first label of a node alone; others it looks through.
 """
 HIDDEN = frozenset({NODE, NO_LABEL})
+_OURS = f"IN ['{NODE}', '{NO_LABEL}']"
 NAMES = "gw_names"
 """The parameter of a model's own query that holds the way back from stored names."""
 STORED = "gw_stored"
@@ -76,17 +77,16 @@ class EmbeddedDialect(Dialect):
 
     def labels_of(self, variable: str) -> str:
         found = f"labels({variable})"
-        hidden = ", ".join(f"'{name}'" for name in sorted(HIDDEN))
-        return f"[name IN {found} WHERE NOT name IN [{hidden}]]" if self.several else found
+        return f"[name IN {found} WHERE NOT name {_OURS}]" if self.several else found
 
     def confined(self, labels: str, plain: bool) -> str:
         return f":{quote(NODE)}:{labels}" if self.several and plain and labels else f":{labels}" if labels else ""
 
     def own_labels(self, labels: str) -> str:
-        hidden = ", ".join(f"'{name}'" for name in sorted(HIDDEN))
-        condition = f" WHERE NOT gw_l IN [{hidden}]" if self.several else ""
+        condition = f" WHERE NOT gw_l {_OURS}" if self.several else ""
+        result = f" | {_true('gw_l')}" if self.true_names else ""
         # In round brackets, since the engine takes what follows `IN [` for a list of values.
-        return f"([gw_l IN {labels}{condition}{self._as_true('gw_l')}])" if self.renames else labels
+        return f"([gw_l IN {labels}{condition}{result}])" if self.renames else labels
 
     def own_type(self, type_: str) -> str:
         return _true(type_) if self.types else type_
@@ -98,9 +98,6 @@ class EmbeddedDialect(Dialect):
     def own_keys(self, keys: str) -> str:
         added = ", ".join(f"'{name}'" for name in sorted(RESERVED))
         return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}] | {_true('gw_k')}])"
-
-    def _as_true(self, variable: str) -> str:
-        return f" | {_true(variable)}" if self.true_names else ""
 
     def parameters_of(self, cypher: str) -> dict[str, dict[str, str]]:
         """Return the parameters that map names in a query: original → stored (`STORED`), stored → original (`NAMES`).
@@ -143,7 +140,7 @@ def _is_odd(name: str) -> bool:
 
 
 def _numbered(kind: str, names: Iterable[str]) -> dict[str, str]:
-    """Name → stored name, which sort alike."""
+    """Return name → stored name; both sort alike."""
     return {name: f"{RESERVED_PREFIX}{kind}{number:06}" for number, name in enumerate(sorted(names))}
 
 
@@ -174,50 +171,35 @@ def load_engine(graph: PropertyGraph) -> EngineGraph:
 
 
 def _native(value: Value) -> Value | None:
-    """kglite holds numbers and lists as they are. Times of its own know neither nanoseconds nor the names of zones."""
-    if value.__class__ is tuple:
-        return value
-    return value if isinstance(value, float) and value == value else None
+    """Return numbers and lists. Times of kglite have neither nanoseconds nor names of zones."""
+    return value if isinstance(value, tuple) or (isinstance(value, float) and value == value) else None
 
 
 def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, serialisation: Serialisation) -> None:
     numbers = count()
-    for batch in node_batches(graph, BATCH, dialect.stored_property, _encode(serialisation)):
+    for batch in node_batches(graph, BATCH, dialect.stored_property, serialisation):
         for row in batch.rows:
             row["id"] = f"{ID_MARK}{next(numbers)}"
-            if serialisation.tags:
-                row["key"] = serialisation.stored(row["key"])
-        labels = _labels(batch, dialect)
+        labels = ":".join(map(dialect.label_name, batch.labels)) or quote(NO_LABEL)
+        labels = f"{quote(NODE)}:{labels}" if dialect.several else labels
         engine.cypher(f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", params={"rows": batch.rows})
     tables = [table for table in graph.node_tables if len(table.numbers)]
     for first in [quote(NODE)] if dialect.several and tables else [dialect.label_name(t.label) for t in tables]:
         engine.cypher(f"CREATE INDEX FOR (n:{first}) ON (n.key)")
 
 
-def _labels(batch: NodeBatch, dialect: EmbeddedDialect) -> str:
-    own = ":".join(map(dialect.label_name, batch.labels)) or quote(NO_LABEL)
-    return f"{quote(NODE)}:{own}" if dialect.several else own
-
-
 def _create_relationships(
     engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, serialisation: Serialisation
 ) -> None:
     by_pair = not dialect.several
-    for batch in relationship_batches(graph, BATCH, dialect.stored_property, _encode(serialisation), by_pair=by_pair):
+    for batch in relationship_batches(graph, BATCH, dialect.stored_property, serialisation, by_pair=by_pair):
         source, target = map(dialect.label_name, batch.pair) if batch.pair else (quote(NODE), quote(NODE))
-        if serialisation.tags:
-            for row in batch.rows:
-                row["s"], row["t"] = serialisation.stored(row["s"]), serialisation.stored(row["t"])
         engine.cypher(
             "UNWIND $rows AS row "
             f"MATCH (a:{source} {{key: row.s}}), (b:{target} {{key: row.t}}) "
             f"CREATE (a)-[r:{dialect.type(batch.type)}]->(b) SET r += row.p",
             params={"rows": batch.rows},
         )
-
-
-def _encode(serialisation: Serialisation) -> Callable[[Value], Any] | None:
-    return serialisation.stored if serialisation.tags else None
 
 
 class ResultReader:
@@ -257,13 +239,7 @@ class ResultReader:
         if self._renames:
             # An `id` is the engine's own: one that a query makes is stored under another name.
             return {self.name(k): self._plain(v) for k, v in value.items() if k != "id"}
-        return self._nested(value)
-
-    def _nested(self, value: dict[str, Any]) -> dict[str, Any]:
-        for item in value.values():
-            if item.__class__ is dict or item.__class__ is list:
-                return {k: self._plain(v) for k, v in value.items()}
-        return value
+        return {k: self._plain(v) for k, v in value.items()}
 
     def _own(self, properties: dict[str, Any], extras: frozenset[str]) -> dict[str, Any]:
         """Return properties under their original names. Reserved names are renamed, so `extras` are never data."""

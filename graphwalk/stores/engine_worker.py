@@ -41,7 +41,7 @@ def write_message(stream: IO[bytes], message: bytes) -> None:
 
 
 def _answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:
-    """{"rows", "total"}, or {"error", "message"}."""
+    """Return {"rows", "total"}, or {"error", "message"}."""
     try:
         found = engine.cypher(
             asked["cypher"],
@@ -60,7 +60,7 @@ def _answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bound_memory(more: int) -> None:
-    """No more than what is taken by now, graph and program, and `more` bytes."""
+    """Limit the memory to `more` bytes beyond what graph and program take by now."""
     if sys.platform == "linux":  # elsewhere the system does not keep such a limit
         import resource
 

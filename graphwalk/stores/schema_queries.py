@@ -11,7 +11,7 @@ import numpy as np
 from graphwalk.stores.cypher import NO_LABEL, Identifiers
 from graphwalk.stores.serialisation import MARK
 from graphwalk.stores.transfer import label_codes
-from graphwalk.types.graph import MISSING, Column, PropertyGraph, value_order
+from graphwalk.types.graph import Column, PropertyGraph, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import SCALARS, Row, Value
 
@@ -59,19 +59,17 @@ async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
     async def properties(listing: str, found: str, name: str) -> tuple[PropertyType, ...]:
         stored = [row["property"] for row in await query(listing, {"name": name}, {})]
         named = sorted((title, p) for p in stored if (title := decoder.property(p)) is not None)
-        return tuple([await property_type(found, name, p, title) for title, p in named])
+        return tuple([_sampled(title, await values(found, name, p), samples) for title, p in named])
 
-    async def property_type(found: str, name: str, stored: str, title: str) -> PropertyType:
+    async def values(found: str, name: str, stored: str) -> list[Value]:
+        """Return the first values of a property, or all if the engine cannot order them."""
         if not samples:
-            return PropertyType(title)
+            return []
         parameters = {"property": stored, "limit": samples + 1, "infinity": float("inf")}
-        values = await listed(found + _VALUES + _ORDER, name, parameters)
-        if not all(map(_is_plain, values)):
-            values = await listed(found + _VALUES, name, {"property": stored})
-        return _sampled(title, map(decoder.value, values), samples)
-
-    async def listed(template: str, name: str, parameters: Mapping[str, Any]) -> list[Any]:
-        return [row["value"] for row in await query(template, {"name": name}, parameters)]
+        rows = await query(found + _VALUES + _ORDER, {"name": name}, parameters)
+        if not all(_is_plain(row["value"]) for row in rows):
+            rows = await query(found + _VALUES, {"name": name}, {"property": stored})
+        return [decoder.value(row["value"]) for row in rows]
 
     def own(labels: Iterable[str]) -> list[str]:
         """Return the original labels, "" for a node without labels."""
@@ -84,19 +82,12 @@ async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
     pairs: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for row in await query(_PAIRS, {}, {}):
         pairs[str(decoder.name(row["type"]))].update(product(own(row["sources"]), own(row["targets"])))
-    return Schema(
-        tuple([NodeType(name, await properties(_NODE_PROPERTIES, _NODES, name)) for name in sorted(labels)]),
-        tuple(
-            [
-                RelationshipType(
-                    name, tuple(sorted(found)), await properties(_RELATIONSHIP_PROPERTIES, _RELATIONSHIPS, name)
-                )
-                for name, found in sorted(pairs.items())
-            ]
-        ),
-        decoder.several,
-        decoder.lists,
-    )
+    nodes = [NodeType(name, await properties(_NODE_PROPERTIES, _NODES, name)) for name in sorted(labels)]
+    relationships = [
+        RelationshipType(name, tuple(sorted(found)), await properties(_RELATIONSHIP_PROPERTIES, _RELATIONSHIPS, name))
+        for name, found in sorted(pairs.items())
+    ]
+    return Schema(tuple(nodes), tuple(relationships), decoder.several, decoder.lists)
 
 
 def _is_plain(stored: Any) -> bool:
@@ -133,12 +124,8 @@ def has_several_labels(graph: PropertyGraph) -> bool:
 
 def has_lists(graph: PropertyGraph) -> bool:
     """Return True if some property holds a list."""
-    return any(
-        any(isinstance(column.pool[code], tuple) for code in np.unique(column.codes[column.codes != MISSING]).tolist())
-        for columns in graph.all_columns()
-        for column in columns.values()
-        if tuple in set(map(type, column.pool))
-    )
+    columns = (column for columns in graph.all_columns() for column in columns.values())
+    return any(tuple in set(map(type, column.pool)) and tuple in map(type, column.values()) for column in columns)
 
 
 def _properties(
@@ -147,8 +134,8 @@ def _properties(
     found: dict[str, list[Value]] = {} if keys is None else {"key": list(keys)}
     for columns in tables:
         for name, column in columns.items():
-            if used := np.unique(column.codes[column.codes != MISSING]).tolist():
-                found.setdefault(name, []).extend(column.pool[code] for code in used)
+            if used := column.values():
+                found.setdefault(name, []).extend(used)
     return tuple(_sampled(name, found[name], samples) for name in sorted(found))
 
 

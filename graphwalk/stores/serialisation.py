@@ -12,12 +12,11 @@ from typing import Any
 
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.temporals import KINDS
-from graphwalk.types.values import Point, Temporal, Value
+from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
 MARK = "\0"
 ESCAPED = (MARK, "gw_")
 """Prefixes of text that is tagged too, so that it is not taken for tagged text or a stored name."""
-_FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _VALUES = (str, int, float, Temporal, Point, bytes, tuple)
 _ALWAYS = frozenset({str, int, bool})
 Native = Callable[[Value], Any]
@@ -42,15 +41,15 @@ class Serialisation:
 
     def _serialised(self, value: Value, *, native: bool) -> Any:
         if isinstance(value, str):
-            return tagged(value) if self.tags and value.startswith(ESCAPED) else value
+            return _tagged(value) if self.tags and value.startswith(ESCAPED) else value
         if value.__class__ in _ALWAYS:
             return value
         found = self.native(value)
         if found is None:
-            return tagged(value)
+            return _tagged(value)
         if isinstance(value, tuple):
-            items = (self._serialised(item, native=native) for item in value)
-            return list(items) if native else tuple(items)
+            items = [self._serialised(item, native=native) for item in value]
+            return items if native else tuple(items)
         return found if native else value
 
     def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -74,12 +73,12 @@ def odd_values(graph: PropertyGraph) -> Iterable[Value]:
                     yield value
 
 
-def tagged(value: Value) -> str:
-    """Return the value as text; `untagged` undoes it."""
+def _tagged(value: Value) -> str:
+    """Return the value as text; `_untagged` undoes it."""
     return MARK + json.dumps(_coded(value), ensure_ascii=False, allow_nan=False)
 
 
-def untagged(text: str) -> Value:
+def _untagged(text: str) -> Value:
     """Return the value of a text that begins with MARK. Text that an engine derived from it loses the mark."""
     try:
         return _decoded(json.loads(text[1:]))
@@ -95,7 +94,7 @@ def decoded(value: Any, name: Callable[[str], str] = str) -> Any:
     kind = value.__class__
     if kind is str:
         if value.startswith(ESCAPED):
-            return untagged(value) if value[0] == MARK else name(value)
+            return _untagged(value) if value[0] == MARK else name(value)
         return value
     if kind is list or kind is tuple:
         return tuple([decoded(item, name) for item in value])
@@ -112,8 +111,8 @@ def _coded(value: Value) -> Any:
             return {"bytes": value.hex()}
         case tuple():
             return list(map(_coded, value))
-        case float() if value != value or value in (float("inf"), float("-inf")):
-            return {"float": "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"}
+        case float() if isinstance(text := shown(value), str):
+            return {"float": text}
     return value
 
 
@@ -129,4 +128,4 @@ def _decoded(data: Any) -> Value:
         return Temporal(kind, held)
     if kind == "point":
         return Point(held[0], tuple(map(_decoded, held[1:])))  # type: ignore[arg-type]
-    return bytes.fromhex(held) if kind == "bytes" else _FLOATS[held]
+    return bytes.fromhex(held) if kind == "bytes" else SPECIAL_FLOATS[held]

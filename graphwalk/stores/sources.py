@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.graphs.files import load_graph
@@ -19,8 +19,7 @@ READING_WAIT_SECONDS = 300.0
 """Runs wait longer for a database that is away."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedGraph:
+class OpenedGraph(NamedTuple):
     """A graph to walk; `graph`: its content, None if it is queried in Neo4j."""
 
     name: str
@@ -30,11 +29,7 @@ class OpenedGraph:
 
 @asynccontextmanager
 async def open_source(
-    source: GraphSource,
-    settings: Settings,
-    *,
-    timeout_seconds: float = 30.0,
-    wait_seconds: float = WAIT_SECONDS,
+    source: GraphSource, settings: Settings, *, timeout_seconds: float = 30.0, wait_seconds: float = WAIT_SECONDS
 ) -> AsyncIterator[OpenedGraph]:
     """Open a graph while the block runs. A filtered loaded graph is copied onto the embedded engine.
 
@@ -46,11 +41,9 @@ async def open_source(
             yield OpenedGraph(source.name, store, None)
         return
     graph = await read_source(source, settings)
-    database = await open_database("embedded", settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds)
-    try:
+    run_id = secrets.token_hex(4)
+    async with await open_database("embedded", settings, run_id=run_id, timeout_seconds=timeout_seconds) as database:
         yield OpenedGraph(source.name, await database.load(graph), graph)
-    finally:
-        await database.close()
 
 
 @asynccontextmanager
@@ -62,17 +55,16 @@ async def _in_neo4j(
     from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
-    opened: ExistingStore | Neo4jDatabase
     if source.loaded is None:
-        opened = await ExistingStore.open(source, settings, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
-    else:
-        opened = await Neo4jDatabase.open(
-            settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-        )
-    try:
-        yield await opened.loaded(str(source.loaded)) if isinstance(opened, Neo4jDatabase) else opened
-    finally:
-        await opened.close()
+        async with await ExistingStore.open(
+            source, settings, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+        ) as store:
+            yield store
+        return
+    async with await Neo4jDatabase.open(
+        settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+    ) as database:
+        yield await database.loaded(source.loaded)
 
 
 async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
@@ -85,7 +77,7 @@ async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
         return await asyncio.to_thread(read_file, source)
     async with _in_neo4j(source, settings, 30.0, READING_WAIT_SECONDS) as store:
         graph = await store.read_graph()
-        return graph if source.loaded is None else _filtered(graph, source)
+        return graph if source.loaded is None else _filtered(graph, source)  # an existing one is filtered by queries
 
 
 def read_file(source: GraphSource) -> PropertyGraph:
@@ -97,12 +89,10 @@ def read_file(source: GraphSource) -> PropertyGraph:
 def _filtered(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
     if source.labels is None and source.relationship_types is None:
         return graph
-    nodes = [n for n in graph.nodes() if source.labels is None or not set(n.labels).isdisjoint(source.labels)]
-    keys = {node.key for node in nodes}
-    types = source.relationship_types
-    check_filter("label", source.labels, (label for table in graph.node_tables for label in table.labels))
+    labels, types = source.labels, source.relationship_types
+    check_filter("label", labels, (label for table in graph.node_tables for label in table.labels))
     check_filter("relationship type", types, (table.type for table in graph.relationship_tables))
-    return PropertyGraph.from_rows(
-        nodes,
-        (r for r in graph.relationships() if {r.source, r.target} <= keys and (types is None or r.type in types)),
-    )
+    nodes = [node for node in graph.nodes() if labels is None or not set(node.labels).isdisjoint(labels)]
+    keys = {node.key for node in nodes}
+    kept = (r for r in graph.relationships() if {r.source, r.target} <= keys and (types is None or r.type in types))
+    return PropertyGraph.from_rows(nodes, kept)

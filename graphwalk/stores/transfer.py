@@ -2,30 +2,27 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphwalk.stores.serialisation import Serialisation
 from graphwalk.types.graph import MISSING, Column, PropertyGraph
 
 Rename = Callable[[str], str]
-Encode = Callable[[Any], Any]
 _Stored = tuple[str, NDArray[np.int32], Sequence[Any]]
 """Name, codes and pool of a column for an engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeBatch:
+class NodeBatch(NamedTuple):
     """Nodes with the same labels; a row is a map of properties, `key` among them."""
 
     labels: tuple[str, ...]
     rows: list[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class RelationshipBatch:
+class RelationshipBatch(NamedTuple):
     """Relationships of one type; a row is {"s": source key, "t": target key, "p": map of properties}.
 
     `pair` holds the first labels of both ends where all rows share them.
@@ -37,34 +34,39 @@ class RelationshipBatch:
 
 
 def node_batches(
-    graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None
+    graph: PropertyGraph, size: int, rename: Rename = str, serialisation: Serialisation | None = None
 ) -> Iterator[NodeBatch]:
-    """Yield all nodes in a fixed order, at most `size` in a batch; `encode` is called once per distinct value."""
+    """Yield all nodes in a fixed order, at most `size` in a batch."""
+    keys = _stored_keys(graph, serialisation)
     for table in graph.node_tables:
-        columns = _stored(table.columns, rename, encode)
+        columns = _stored(table.columns, rename, serialisation)
         for start in range(0, len(table.numbers), size):
             part = slice(start, start + size)
-            rows: list[dict[str, Any]] = [{"key": graph.keys[number]} for number in table.numbers[part].tolist()]
+            rows: list[dict[str, Any]] = [{"key": keys[number]} for number in table.numbers[part].tolist()]
             _fill(rows, columns, part)
             yield NodeBatch(table.labels, rows)
 
 
 def relationship_batches(
-    graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None, *, by_pair: bool = False
+    graph: PropertyGraph,
+    size: int,
+    rename: Rename = str,
+    serialisation: Serialisation | None = None,
+    *,
+    by_pair: bool = False,
 ) -> Iterator[RelationshipBatch]:
     """Yield all relationships, at most `size` in a batch; with `by_pair`, each batch joins nodes of two tables."""
+    keys = _stored_keys(graph, serialisation)
     labels = label_codes(graph) if by_pair else None
     for table in graph.relationship_tables:
-        columns = _stored(table.columns, rename, encode)
+        columns = _stored(table.columns, rename, serialisation)
         for pair, order in _groups(graph, labels, table.sources, table.targets):
             for start in range(0, len(order), size):
                 part = order[start : start + size]
                 ends = zip(table.sources[part].tolist(), table.targets[part].tolist(), strict=True)
                 properties: list[dict[str, Any]] = [{} for _ in range(len(part))]
                 _fill(properties, columns, part)
-                rows = [
-                    {"s": graph.keys[s], "t": graph.keys[t], "p": p} for (s, t), p in zip(ends, properties, strict=True)
-                ]
+                rows = [{"s": keys[s], "t": keys[t], "p": p} for (s, t), p in zip(ends, properties, strict=True)]
                 yield RelationshipBatch(table.type, rows, pair)
 
 
@@ -92,9 +94,13 @@ def _groups(
             yield (graph.node_tables[source].label, graph.node_tables[target].label), group
 
 
-def _stored(columns: Mapping[str, Column], rename: Rename, encode: Encode | None) -> list[_Stored]:
+def _stored_keys(graph: PropertyGraph, serialisation: Serialisation | None) -> Sequence[str]:
+    return list(map(serialisation.stored, graph.keys)) if serialisation and serialisation.tags else graph.keys
+
+
+def _stored(columns: Mapping[str, Column], rename: Rename, serialisation: Serialisation | None) -> list[_Stored]:
     return [
-        (rename(name), column.codes, column.pool if encode is None else list(map(encode, column.pool)))
+        (rename(name), column.codes, list(map(serialisation.stored, column.pool)) if serialisation else column.pool)
         for name, column in columns.items()
     ]
 

@@ -1,6 +1,6 @@
 """Step-by-step picture of an episode: nodes and relationships appear with the first result that shows them."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -107,23 +107,15 @@ def paths_to_nearest(
 
     Starts without a goal within `longest` relationships are skipped.
     """
-    neighbors: dict[str, dict[str, None]] = {}
-    for link in seen.relationships.values():
-        neighbors.setdefault(link.source, {})[link.target] = None
-        neighbors.setdefault(link.target, {})[link.source] = None
+    import networkx as nx
+
+    graph: nx.Graph[str] = nx.Graph((link.source, link.target) for link in seen.relationships.values())
+    graph.add_nodes_from(starts)
     for start in starts if goals else ():
-        paths: dict[str, tuple[str, ...]] = {start: (start,)}
-        waiting = deque([start])
-        while waiting:
-            key = waiting.popleft()
-            if key in goals:
-                yield paths[key]
-                break
-            if len(paths[key]) <= longest:
-                for other in neighbors.get(key, ()):
-                    if other not in paths:
-                        paths[other] = (*paths[key], other)
-                        waiting.append(other)
+        paths = nx.single_source_shortest_path(graph, start, longest)
+        nearest = next((key for key in paths if key in goals), None)
+        if nearest is not None:
+            yield tuple(paths[nearest])
 
 
 def _nodes(seen: ObservedGraph, since: _FirstSteps, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:

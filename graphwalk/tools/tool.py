@@ -44,7 +44,7 @@ def repeat(arguments: Mapping[str, Any]) -> str:
 
 
 def connected_path(arguments: Mapping[str, Any]) -> str:
-    """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/mazes.md).
+    """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/method.md).
 
     `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
     Of several shortest paths the one with the lowest keys is taken, first cells first.

@@ -72,7 +72,7 @@ class Usage:
     estimated: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Sum; known + unknown is known, so that one silent reply does not hide what the others reported."""
+        """Return the sum; known + unknown is known, so that one silent reply does not hide the others."""
         return Usage(
             _sum(self.input_tokens, other.input_tokens),
             _sum(self.output_tokens, other.output_tokens),

@@ -16,6 +16,12 @@ from numpy.typing import NDArray
 
 from graphwalk.types.values import Value, shown
 
+KEY = "key"
+"""The name under which stores and tools show the key of a node; no property can have it."""
+LEDGER = "GraphWalkLoad"
+"""The label of the nodes in a Neo4j that describe loaded graphs."""
+OUR_PREFIX = "gw_"
+"""Prefix of GraphWalk's own labels in a Neo4j."""
 MISSING = -1
 """The code of a property that an entity does not have."""
 
@@ -130,7 +136,7 @@ class PropertyGraph:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of the content; independent of seed, spec, table order and pool order."""
+        """Return SHA-256 (hex) of the content; independent of seed, spec, table order and pool order."""
         sha = hashlib.sha256()
         sha.update("\0".join(self.keys).encode())
         for table in sorted(self.node_tables, key=lambda t: t.labels):
@@ -188,6 +194,11 @@ class PropertyGraph:
         return cls(keys, node_tables, relationship_tables, seed, dict(spec or {}))
 
 
+def is_reserved(label: str) -> bool:
+    """Return True for a label of GraphWalk's own."""
+    return label == LEDGER or label.startswith(OUR_PREFIX)
+
+
 def value_order(value: Value) -> tuple[int, Any]:
     """Sort key over mixed values: booleans, numbers, text, then others (NaN too) by what they look like, then lists.
 
@@ -205,7 +216,7 @@ def value_order(value: Value) -> tuple[int, Any]:
 
 
 def _pool_order(value: Value) -> tuple[tuple[int, Any], str, str]:
-    """Tells apart what `value_order` calls equal: 1 and 1.0, alone or in lists."""
+    """Return a sort key that tells apart 1 and 1.0, alone or in lists."""
     return (value_order(value), type(value).__name__, repr(value) if isinstance(value, tuple) else "")
 
 

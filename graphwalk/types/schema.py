@@ -96,7 +96,7 @@ class Schema:
                     yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
 
     def _ends(self, pairs: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
-        """Patterns of both ends; where nodes have several labels, sources with the same targets share one."""
+        """Yield patterns of both ends; of nodes with several labels, sources with the same targets share one."""
         if not self.several_labels:
             yield from ((_node(source), _node(target)) for source, target in pairs)
             return

@@ -35,6 +35,8 @@ _DURATION = re.compile(
 )
 _NANOSECONDS = 10**9
 KINDS: tuple[TemporalKind, ...] = get_args(TemporalKind)
+TEMPORAL_FUNCTIONS: dict[str, TemporalKind] = {kind.replace(" ", ""): kind for kind in KINDS}
+"""Names of Cypher's functions and of the types of Neo4j's importer, in lower case: "localtime"."""
 _INT64 = 2**63
 
 
@@ -44,10 +46,9 @@ def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
     ValueError if it writes none.
     """
     text = text.strip() if len(text) <= LONGEST else ""
-    if kind is None:
-        kind = next((one for one in KINDS if _form(one).fullmatch(text)), None)
-    if kind == "duration":
-        return Temporal(kind, duration_text(*duration_parts(text)))
+    if kind == "duration" or (kind is None and _DURATION.fullmatch(text)):
+        return Temporal("duration", duration_text(*duration_parts(text)))
+    kind = kind or next((one for one, form in _FORMS.items() if form.fullmatch(text)), None)
     found = _FORMS[kind].fullmatch(text) if kind else None
     if kind is None or found is None:
         raise ValueError(f"{text!r} is not a {kind or 'date, time or duration'} in the form of ISO 8601")
@@ -66,15 +67,16 @@ def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str
     whole = seconds * _NANOSECONDS + nanoseconds
     if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
         raise ValueError("a part of the duration does not fit into 64 bits")
-    calendar = (_part(_quotient(months, 12), "Y"), _part(_remainder(months, 12), "M"), _part(days, "D"))
-    minutes = _quotient(whole, 60 * _NANOSECONDS)
-    rest = abs(_remainder(whole, 60 * _NANOSECONDS))
-    clock = _part(_quotient(minutes, 60), "H") + _part(_remainder(minutes, 60), "M")
+    # Divided towards zero, as in Java: the sign is on every part.
+    years, months = (_signed(part, months) for part in divmod(abs(months), 12))
+    minutes, rest = divmod(abs(whole), 60 * _NANOSECONDS)
+    hours, minutes = (_signed(part, whole) for part in divmod(minutes, 60))
+    date = "".join(f"{part}{letter}" for part, letter in ((years, "Y"), (months, "M"), (days, "D")) if part)
+    clock = "".join(f"{part}{letter}" for part, letter in ((hours, "H"), (minutes, "M")) if part)
     if rest:
         sign = "-" if whole < 0 else ""
         clock += f"{sign}{rest // _NANOSECONDS}{_fraction(f'{rest % _NANOSECONDS:09d}')}S"
-    text = "".join(calendar) + (f"T{clock}" if clock else "")
-    return "P" + (text or "T0S")
+    return "P" + (date + (f"T{clock}" if clock else "") or "T0S")
 
 
 def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
@@ -83,7 +85,7 @@ def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
 
 
 def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
-    """Python's own dates and times; those without an offset are local."""
+    """Return a date, time or timedelta of Python; those without an offset are local."""
     if isinstance(value, dt.timedelta):
         return Temporal("duration", duration_text(0, value.days, value.seconds, value.microseconds * 1000))
     if isinstance(value, dt.datetime):
@@ -95,30 +97,20 @@ def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
     return read_temporal(value.isoformat(), "date")
 
 
-def _form(kind: TemporalKind) -> re.Pattern[str]:
-    return _DURATION if kind == "duration" else _FORMS[kind]
-
-
 def duration_parts(text: str) -> tuple[int, int, int, int]:
-    """Months, days, seconds and nanoseconds of a duration. ValueError where the text is none."""
+    """Return months, days, seconds and nanoseconds of a duration. Raise ValueError for other text."""
     found = _DURATION.fullmatch(text)
     if found is None or text.endswith(("P", "T")):
         raise ValueError(f"{text!r} is not a duration")
     minus, years, months, weeks, days, _, hours, minutes, sign, seconds, fraction = found.groups()
     factor = -1 if minus else 1
     inner = -1 if sign == "-" else 1
-    clock = _whole(hours) * 3600 + _whole(minutes) * 60 + inner * _whole(seconds)
-    nanoseconds = inner * int((fraction or "0").ljust(9, "0"))
     return (
-        factor * (_whole(years) * 12 + _whole(months)),
-        factor * (_whole(weeks) * 7 + _whole(days)),
-        factor * clock,
-        factor * nanoseconds,
+        factor * (int(years or 0) * 12 + int(months or 0)),
+        factor * (int(weeks or 0) * 7 + int(days or 0)),
+        factor * (int(hours or 0) * 3600 + int(minutes or 0) * 60 + inner * int(seconds or 0)),
+        factor * inner * int((fraction or "0").ljust(9, "0")),
     )
-
-
-def _whole(digits: str | None) -> int:
-    return int(digits or "0")
 
 
 def _day(parts: dict[str, str | None]) -> str:
@@ -152,14 +144,6 @@ def _fraction(digits: str) -> str:
     return f".{kept}" if kept else ""
 
 
-def _part(number: int, letter: str) -> str:
-    return f"{number}{letter}" if number else ""
-
-
-def _quotient(number: int, divisor: int) -> int:
-    """Towards zero, as Java divides."""
-    return abs(number) // divisor * (1 if number >= 0 else -1)
-
-
-def _remainder(number: int, divisor: int) -> int:
-    return number - divisor * _quotient(number, divisor)
+def _signed(number: int, other: int) -> int:
+    """Return the number with the sign of the other."""
+    return -number if other < 0 else number

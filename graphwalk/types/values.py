@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 TemporalKind = Literal["date", "time", "local time", "datetime", "local datetime", "duration"]
-_AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,8 +24,8 @@ class Point:
 
     @property
     def text(self) -> str:
-        """As Cypher writes it: `point({srid: 4326, x: 12.5, y: 55.7})`."""
-        axes = ", ".join(f"{axis}: {value!r}" for axis, value in zip(_AXES, self.coordinates, strict=False))
+        """Return Cypher: `point({srid: 4326, x: 12.5, y: 55.7})`."""
+        axes = ", ".join(f"{axis}: {value!r}" for axis, value in zip("xyz", self.coordinates, strict=False))
         return f"point({{srid: {self.srid}, {axes}}})"
 
 
@@ -37,6 +36,8 @@ Value: TypeAlias = Scalar | Temporal | Point | bytes | tuple[Any, ...]
 """A property value; a list is a tuple of values. A missing property is absent, never None."""
 
 SCALARS = (str, int, float, bool)
+SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+"""Floats that JSON lacks, by the text that replaces them."""
 
 Row = dict[str, Any]
 """One row of a query's result: field name → JSON value (null for a missing property)."""
@@ -55,7 +56,7 @@ def shown(value: Any) -> Any:
     if kind in PLAIN or value is None:
         return value
     if kind is float:
-        return value if math.isfinite(value) else _not_finite(value)
+        return value if math.isfinite(value) else "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if kind is Temporal or kind is Point:
         return value.text
     if kind is bytes or kind is bytearray:
@@ -73,9 +74,3 @@ def shown_rows(rows: list[Row]) -> list[Row]:
             if value.__class__ not in PLAIN:
                 row[name] = shown(value)
     return rows
-
-
-def _not_finite(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"

@@ -28,12 +28,7 @@ def test_these_names_and_no_others_are_exported() -> None:
 def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse(Path(graphwalk.__file__).read_text(encoding="utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
-    assert [ast.unparse(node) for node in block.body] == [
-        "from graphwalk import api",
-        "from graphwalk.api import *",
-        "__all__: list[str] = ['__version__']",
-        "__all__ += api.__all__",
-    ]
+    assert [ast.unparse(node) for node in block.body] == ["from graphwalk.api import *"]
     # They read the list without running anything, so that it must be written out.
     api = ast.parse(Path(graphwalk.api.__file__).read_text(encoding="utf-8"))
     (names,) = [

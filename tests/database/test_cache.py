@@ -15,7 +15,7 @@ def test_it_is_removed_only_after_a_yes(tmp_path: Path) -> None:
     assert "3 MB" in asked.stdout
     assert "graphwalk db purge --yes" in asked.stderr
     assert jar.exists()
-    assert "3 MB of fetched files stay" in graphwalk("db", "down", "--delete", **place).stderr
+    assert "3 MB of downloads kept in" in graphwalk("db", "down", "--delete", **place).stderr
     assert graphwalk("db", "purge", "--yes", **place).returncode == 0
     assert not jar.exists()
-    assert "nothing was fetched" in graphwalk("db", "purge", **place).stdout
+    assert "Nothing to remove" in graphwalk("db", "purge", **place).stdout

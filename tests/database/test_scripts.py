@@ -55,7 +55,7 @@ async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) ->
 
 def test_a_reader_without_neo4j_names_the_command(tmp_path: Path) -> None:
     (tmp_path / "s.cypher").write_text(SCRIPT)
-    with pytest.raises(ConfigError, match="only a Neo4j can say what it makes") as caught:
+    with pytest.raises(ConfigError, match="only a Neo4j can run it") as caught:
         load_graph(tmp_path / "s.cypher")
     assert "graphwalk convert s.cypher s.json" in caught.value.hint
 

@@ -122,7 +122,7 @@ def test_a_server_of_compose_is_found_without_settings(
     status, doctor = command("db", "status", folder=tmp_path), command("doctor", folder=tmp_path)
     assert status.returncode == 0, status.stderr
     assert status.stdout.startswith(f"docker compose bolt://127.0.0.1:{uri.rpartition(':')[2]}\ngraphs ")
-    assert re.search(r"ok +neo4j +bolt://127\.0\.0\.1:\d+ answers", doctor.stdout)
+    assert re.search(r"ok +neo4j +bolt://127\.0\.0\.1:\d+ is running", doctor.stdout)
     (tmp_path / ".env").unlink()
     refused = command("db", "status", folder=tmp_path)
     assert (refused.returncode, "refuses the user name or password" in refused.stderr) == (3, True)

@@ -4,10 +4,10 @@ import pytest
 
 from graphwalk import seeds
 from graphwalk.graphs.generate import (
-    CYPHER_WORDS,
     GraphSpec,
     NamePool,
     WordMaker,
+    cypher_words,
     english_words,
     generate_graph,
     node_keys,
@@ -26,7 +26,7 @@ def test_words_are_distinct_and_mean_nothing() -> None:
     maker = WordMaker(seeds.generator(1, "test"))
     words = [*maker.words(20_000), *(w.lower() for w in maker.labels(50) + maker.relationship_types(50))]
     assert len(set(words)) == len(words)
-    assert not set(words) & (english_words() | CYPHER_WORDS)
+    assert not set(words) & (english_words() | cypher_words())
     assert all(re.fullmatch("[a-z]{4,8}", word) for word in words)
     assert {len(word) for word in words} == {4, 5, 6, 7, 8}
 
@@ -41,7 +41,7 @@ def test_words_run_through_the_dictionary(monkeypatch: pytest.MonkeyPatch) -> No
 def test_short_words_are_all_there(pool: NamePool) -> None:
     words = WordMaker(seeds.generator(1, "test"), pool, short=True).words(short_words_of(pool))
     assert len(set(words)) == len(words)
-    assert not set(words) & (english_words() | CYPHER_WORDS)
+    assert not set(words) & (english_words() | cypher_words())
     assert {len(word) for word in words} == {3}
 
 

@@ -20,7 +20,7 @@ from tests.neo4j_servers import release_params
 from tests.runs.runs import records, start
 
 FACTS = yaml.safe_load((Path(__file__).parents[1] / "data" / "paper_protocol.yaml").read_text(encoding="utf-8"))
-EXPERIMENTS = {"questions": "paper-table-2", "mazes": "paper-table-1"}
+EXPERIMENTS = {"questions": "paper-table-2", "mazes": "paper-table-1", "magma": "magma-paper"}
 NAMES: dict[str, Any] = {
     "source_label": "S",
     "target_label": "T",

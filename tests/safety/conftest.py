@@ -18,7 +18,7 @@ from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.transfer import node_batches, relationship_batches
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox

@@ -11,8 +11,7 @@ from graphwalk.evaluation.evidence import tool_evidence, waste_of
 from graphwalk.resources import data_path
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.score import walk_of
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from xml.parsers.expat import ExpatError
@@ -17,9 +18,9 @@ from xml.parsers.expat import ExpatError
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.types.episode import SCHEMA_VERSION
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import read_temporal, temporal_of
-from graphwalk.types.values import Point, Temporal, TemporalKind, Value
+from graphwalk.types.graph import KEY, LEDGER, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal, temporal_of
+from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
 V = TypeVar("V")
 
@@ -32,7 +33,7 @@ PACKED = ".gz"
 
 
 def without_packing(path: Path) -> Path:
-    """`movies.json` for `movies.json.gz`: the name that tells the format."""
+    """Return `movies.json` for `movies.json.gz`: the name that tells the format."""
     return path.with_suffix("") if path.suffix.lower() == PACKED else path
 
 
@@ -43,25 +44,20 @@ def open_bytes(path: Path) -> io.BufferedReader | gzip.GzipFile:
     """
     if path.exists() and not path.is_file():
         raise ConfigError(f"{path} is not a file", hint="name a file; only CSV files in Neo4j's layout are in a folder")
-    packed = path.suffix.lower() == PACKED
-    size = path.stat().st_size
-    most = min(MOST_BYTES, max(_LITTLE, _MOST_UNPACKED * size)) if packed else MOST_BYTES
-    if (_unpacked_size(path, most) if packed else size) > most:
-        raise ValueError(f"it holds more than {most:,} bytes, the most that is read{' of such a file' * packed}")
-    return gzip.open(path) if packed else path.open("rb")
-
-
-def _unpacked_size(path: Path, most: int) -> int:
-    """Return the number of bytes, counted to a little beyond `most`."""
-    size = 0
-    with gzip.open(path) as file:
-        while size <= most and (block := file.read(_BLOCK)):
-            size += len(block)
-    return size
+    size, most, of_such = path.stat().st_size, MOST_BYTES, ""
+    if path.suffix.lower() == PACKED:
+        most, of_such = min(MOST_BYTES, max(_LITTLE, _MOST_UNPACKED * size)), " of such a file"
+        with gzip.open(path) as file:
+            size = 0
+            while size <= most and (block := file.read(_BLOCK)):
+                size += len(block)
+    if size > most:
+        raise ValueError(f"it holds more than {most:,} bytes, the most that is read{of_such}")
+    return gzip.open(path) if of_such else path.open("rb")
 
 
 def open_text(path: Path) -> io.TextIOWrapper:
-    """Line ends stay as they are. UnicodeDecodeError, a ValueError, while it is read, where it is not UTF-8."""
+    """Open a file of UTF-8 text, with its line ends. Reading raises UnicodeDecodeError, a ValueError."""
     return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="")
 
 
@@ -71,14 +67,15 @@ def read_text(path: Path) -> str:
         return file.read()
 
 
-_LEDGER, _OWN_PREFIX = "GraphWalkLoad", "gw_"
-"""Labels by which GraphWalk finds its graphs in a Neo4j."""
 _LONGEST_QUOTE = 100
 _SINGLE = (str, int, float, bool, Temporal, Point, bytes)
 
 
 def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, Value]:
-    """Return properties that a graph can hold, without None. Raise ValueError with place and property."""
+    """Return properties that a graph can hold, without None: lists as tuples of one kind, dates as `Temporal`.
+
+    Raise ValueError with place and property for anything else.
+    """
     checked: dict[str, Value] = {}
     for name, value in properties.items():
         if not isinstance(name, str) or not name or not _is_unicode(name):
@@ -86,17 +83,13 @@ def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, V
         if value is None:
             continue
         try:
-            checked[name] = checked_value(value)
+            if isinstance(value, list | tuple):
+                checked[name] = _checked_list([_checked_single(item) for item in value])
+            else:
+                checked[name] = _checked_single(value)
         except ValueError as error:
             raise ValueError(f"{where}, property {name!r}: {error}") from None
     return checked
-
-
-def checked_value(value: Any) -> Value:
-    """Return a value of a graph: lists as tuples of one kind, dates as `Temporal`. Else raise ValueError."""
-    if isinstance(value, list | tuple):
-        return _checked_list([_checked_single(item) for item in value])
-    return _checked_single(value)
 
 
 def checked_text(where: str, value: Any) -> str:
@@ -111,12 +104,11 @@ def checked_text(where: str, value: Any) -> str:
 def checked_labels(where: str, labels: Iterable[Any]) -> tuple[str, ...]:
     """Return the labels, sorted and distinct. Raise ValueError for an invalid or reserved label."""
     found = sorted({checked_text(f"{where}, label", label) for label in labels})
-    for label in found:
-        if label == _LEDGER or label.startswith(_OWN_PREFIX):
-            raise ValueError(
-                f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by {_LEDGER} and labels "
-                f"that begin with {_OWN_PREFIX}, so rename it"
-            )
+    for label in filter(is_reserved, found):
+        raise ValueError(
+            f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by {LEDGER} and labels "
+            f"that begin with {OUR_PREFIX}, so rename it"
+        )
     return tuple(found)
 
 
@@ -160,17 +152,28 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
-def checked_point(srid: Any, coordinates: list[Any]) -> Point:
-    """ValueError unless Neo4j knows a coordinate system of that number with as many coordinates."""
-    if _DIMENSIONS.get(srid if type(srid) is int else -1) != len(coordinates):
+_SYSTEMS = {"cartesian": 7203, "cartesian-3d": 9157, "wgs-84": 4326, "wgs-84-3d": 4979}
+"""Numbers of Neo4j's coordinate systems."""
+_AXES = {"longitude": "x", "latitude": "y", "height": "z"}
+
+
+def point_of(fields: Mapping[str, Any]) -> Point:
+    """Return the point with x, y, z or longitude, latitude, height, and `srid` or `crs`, as in Cypher.
+
+    Raise ValueError unless Neo4j has such a coordinate system with as many axes.
+    """
+    named = {_AXES.get(name, name): value for name, value in fields.items() if value is not None}
+    coordinates = [named.pop(axis) for axis in ("x", "y", "z") if axis in named]
+    default = ("wgs-84" if "longitude" in fields else "cartesian") + ("-3d" if len(coordinates) == 3 else "")
+    system = str(named.pop("crs", default)).lower()
+    srid = named.pop("srid", _SYSTEMS.get(system, system))
+    if named:
+        raise ValueError(f"{brief(dict(fields))} is not a point")
+    if type(srid) is not int or srid not in _SYSTEMS.values() or len(coordinates) != (3 if srid in (4979, 9157) else 2):
         raise ValueError(f"no coordinate system {brief(srid)} has {len(coordinates)} coordinates")
     if not all(type(number) in (int, float) and math.isfinite(number) for number in coordinates):
         raise ValueError(f"the coordinates of a point are finite numbers, not {brief(coordinates)}")
-    return Point(srid, tuple(float(number) for number in coordinates))
-
-
-_DIMENSIONS = {4326: 2, 4979: 3, 7203: 2, 9157: 3}
-"""Coordinate systems of Neo4j: WGS 84 and Cartesian, in two and three dimensions."""
+    return Point(srid, tuple(map(float, coordinates)))
 
 
 _DAMAGE = (
@@ -187,7 +190,7 @@ _DAMAGE = (
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write the lines of a graph. ConfigError where that cannot be done."""
+    """Write the lines of a graph. Raise ConfigError if that fails."""
     write_whole(path, (f"{line}\n" for line in lines))
 
 
@@ -218,7 +221,7 @@ def header(graph: PropertyGraph) -> dict[str, Any]:
 
 
 def checked_header(found: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
-    """Seed and spec of a header; (None, {}) where there is none. ValueError if it is of another version or damaged."""
+    """Return seed and spec of a header, (None, {}) without one. Raise ValueError for another version or damage."""
     if "schema_version" not in found:
         return None, {}
     version, seed, spec = found["schema_version"], found.get("seed"), found.get("spec")
@@ -253,29 +256,18 @@ def both_directions(relationships: Iterable[Relationship]) -> Iterator[Relations
             yield replace(relationship, source=relationship.target, target=relationship.source)
 
 
-TEMPORAL_NAMES: dict[str, TemporalKind] = {
-    "date": "date",
-    "time": "time",
-    "localtime": "local time",
-    "datetime": "datetime",
-    "localdatetime": "local datetime",
-    "duration": "duration",
-}
-"""Names of types, in lower case, that Neo4j's importer has, and we in GraphML too."""
-_TEMPORAL_NAME = {kind: name for name, kind in TEMPORAL_NAMES.items()}
+_TEMPORAL_NAME = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _WHOLE = re.compile(r"\s*[+-]?\d{1,400}\s*", re.ASCII)
-_FLOATS = {"nan": math.nan, "infinity": math.inf, "inf": math.inf, "-infinity": -math.inf, "-inf": -math.inf}
+_FLOATS = {name.lower(): value for name, value in SPECIAL_FLOATS.items()} | {"inf": math.inf, "-inf": -math.inf}
 _POINT = re.compile(r"\s*(?:point\s*\(\s*)?\{(.*)\}\s*\)?\s*", re.IGNORECASE | re.DOTALL)
-_SYSTEMS = {"wgs-84": 4326, "wgs-84-3d": 4979, "cartesian": 7203, "cartesian-3d": 9157}
-_AXES = {"longitude": "x", "latitude": "y", "height": "z"}
 _LONGEST_NUMBER = 400
 
 
 def type_name(value: Value) -> str:
-    """string, long, double, boolean, date, time, localtime, datetime, localdatetime, duration, point or bytes.
+    """Return string, long, double, boolean, bytes, point or a name of `TEMPORAL_FUNCTIONS`.
 
-    For a list the type of its items with [] behind it; that of an empty one is string[].
+    The type of a list is that of its items with [] behind it, string[] if it is empty.
     """
     if isinstance(value, tuple):
         return (type_name(value[0]) if value else "string") + "[]"
@@ -288,15 +280,11 @@ def value_text(value: Value) -> str:
     """Return a value as text that can be read back given its type; not for lists."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, Temporal):
-        return value.text
     if isinstance(value, Point):
         return value.text.removeprefix("point(").removesuffix(")")
     if isinstance(value, bytes):
         return value.hex()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return str(value)
+    return str(shown(value))
 
 
 def read_value(type_: str, text: str) -> Value:
@@ -337,17 +325,8 @@ def read_point_text(text: str, defaults: Mapping[str, Any] | None = None) -> Poi
     for entry in found[1].split(","):
         name, _, value = entry.partition(":")
         fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
-    geographic = "longitude" in fields
-    named = {_AXES.get(name, name): value for name, value in fields.items()}
-    coordinates = [_read_float(named.pop(axis)) for axis in ("x", "y", "z") if axis in named]
-    srid = named.pop("srid", None)
-    system = named.pop("crs", None)
-    if named or (system is not None and system.lower() not in _SYSTEMS):
-        raise ValueError(f"{brief(text)} is not a point")
-    if srid is None:
-        kinds = (4326, 4979) if geographic else (7203, 9157)
-        srid = str(_SYSTEMS[system.lower()] if system else kinds[len(coordinates) == 3])
-    return checked_point(_read_whole(srid), coordinates)
+    readers: dict[str, Callable[[str], Any]] = {"crs": str, "srid": _read_whole}
+    return point_of({name: readers.get(name, _read_float)(value) for name, value in fields.items()})
 
 
 def _read_bytes(text: str) -> bytes:
@@ -355,10 +334,6 @@ def _read_bytes(text: str) -> bytes:
         return bytes.fromhex(text)
     except ValueError:
         raise ValueError(f"{brief(text)} is not hexadecimal") from None
-
-
-def _temporal_reader(kind: TemporalKind) -> Callable[[str], Temporal]:
-    return lambda text: read_temporal(text, kind)
 
 
 _NAMES: dict[type, str] = {str: "string", int: "long", float: "double", bool: "boolean", Point: "point", bytes: "bytes"}
@@ -370,16 +345,12 @@ _READERS: dict[str, Callable[[str], Value]] = {
     "boolean": _read_boolean,
     "bytes": _read_bytes,
     "point": read_point_text,
-    **{name: _temporal_reader(kind) for name, kind in TEMPORAL_NAMES.items()},
+    **{name: partial(read_temporal, kind=kind) for name, kind in TEMPORAL_FUNCTIONS.items()},
 }
 
 
-LABEL_NAMES = ("label", "labels")
-"""Where the labels of a node are looked for, first to last; ours is the first."""
-TYPE_NAMES = ("type", "label", "relation")
-DEFAULT_LABEL = "Node"
-DEFAULT_TYPE = "RELATED"
-
+_LABEL_NAMES = ("label", "labels")
+"""Attributes with the labels of a node, first to last."""
 _LABEL = re.compile(r":((?:[^:\\]|\\.?)*)", re.DOTALL)
 _ESCAPED = re.compile(r"\\([:\\])")
 
@@ -387,7 +358,7 @@ _ESCAPED = re.compile(r"\\([:\\])")
 def node_attributes(node: Node) -> dict[str, Any]:
     """Return attributes: one label as text under `label`; several or none as a list under `labels`."""
     one = len(node.labels) == 1 and not node.label.startswith(":")
-    for reserved in LABEL_NAMES if not one else ("label",):
+    for reserved in ("label",) if one else _LABEL_NAMES:
         _must_be_free(reserved, node.key, node.properties)
     labels = {"label": node.labels[0]} if one else {"labels": list(node.labels)}
     return {**labels, **by_name(node.properties)}
@@ -398,37 +369,27 @@ def relationship_attributes(relationship: Relationship) -> dict[str, Any]:
     return {"type": relationship.type, **by_name(relationship.properties)}
 
 
-KEY = "key"
-"""Under this name every store and every tool shows what a node is called, so that no property can have it."""
-
-
 def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:
-    """Return the properties of a node without one called `key`.
-
-    One that repeats what the node is called is dropped. Any other is renamed to `key_`, or `key__` where that is taken.
-    """
-    if KEY not in properties:
-        return dict(properties)
+    """Return the properties of a node; one called `key` is dropped if it is the key, else renamed to `key_`."""
     rest = {name: value for name, value in properties.items() if name != KEY}
-    if str(properties[KEY]) == key:
-        return rest
-    name = f"{KEY}_"
-    while name in rest:
-        name += "_"
-    return {**rest, name: properties[KEY]}
+    if KEY in properties and str(properties[KEY]) != key:
+        name = f"{KEY}_"
+        while name in rest:
+            name += "_"
+        rest[name] = properties[KEY]
+    return rest
 
 
 def node_from_attributes(key: str, attributes: Mapping[str, Any], labels: Any = None) -> Node:
     """Return a node of a foreign graph; an attribute `key` that is not its key becomes `key_`.
 
-    `labels` is None where they have to be found among the attributes; a node that has none there is a "Node". A
-    ValueError if it cannot be used.
+    `labels`: None to find them among the attributes; "Node" if there are none. Raise ValueError if it cannot be used.
     """
     where = f"node {key!r}"
     properties = dict(attributes)
     if labels is None:
-        labels = _take(properties, LABEL_NAMES)
-    found = [DEFAULT_LABEL] if labels is None else labels_of(labels)
+        labels = _take(properties, _LABEL_NAMES)
+    found = ["Node"] if labels is None else labels_of(labels)
     return Node(
         checked_text("the key of a node", key),
         checked_labels(where, found),
@@ -441,13 +402,14 @@ def relationship_from_attributes(
 ) -> Relationship:
     """Return a relationship of a foreign graph. Raise ValueError if it cannot be used.
 
-    `type_` is None where it has to be found among the attributes; where it is not there either, it is `name` if that is
-    text, else RELATED.
+    `type_`: None to find it among the attributes; else it is `name` if that is text, else RELATED.
     """
     where = f"relationship from {source!r} to {target!r}"
     properties = dict(attributes)
     if type_ is None:
-        type_ = _take(properties, TYPE_NAMES) or (name if isinstance(name, str) and name else DEFAULT_TYPE)
+        type_ = _take(properties, ("type", "label", "relation")) or (
+            name if isinstance(name, str) and name else "RELATED"
+        )
     return Relationship(checked_text(f"{where}, type", type_), source, target, checked_properties(where, properties))
 
 
@@ -459,7 +421,7 @@ def labels_of(found: Any) -> list[Any]:
 
 
 def joined_labels(labels: Sequence[str]) -> str:
-    r"""`:First:Second`, which `labels_of` takes apart; a colon in a label becomes `\:`."""
+    r"""Return `:First:Second`, which `labels_of` takes apart; a colon in a label becomes `\:`."""
     return "".join(":" + label.replace("\\", "\\\\").replace(":", "\\:") for label in labels)
 
 

@@ -3,9 +3,8 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -43,7 +42,8 @@ Record = list[str | None]
 
 def csv_records(text: str, delimiter: str = ",", quote: str = '"') -> Iterator[tuple[int, Record]]:
     """Yield every non-empty line with its number, from 1. Raise ValueError for a quote that is not closed."""
-    field = _field_pattern(delimiter, quote)
+    q, d = re.escape(quote), re.escape(delimiter)
+    field = re.compile(rf"(?:{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}|([^{d}{q}\r\n][^{d}\r\n]*)?)({d}|\r\n|\n|\r|\Z)")
     position, line, starts = 0, 1, 1
     record: Record = []
     while position < len(text):
@@ -75,44 +75,36 @@ def csv_text(field: str) -> str:
 
 
 _PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
-
-
-def _field_pattern(delimiter: str, quote: str) -> re.Pattern[str]:
-    q, d = re.escape(quote), re.escape(delimiter)
-    return re.compile(rf"(?:{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}|([^{d}{q}\r\n][^{d}\r\n]*)?)({d}|\r\n|\n|\r|\Z)")
-
-
 MANIFEST = "import.yaml"
 NUMBER = "number"
 """Name of a column that the importer ignores: the place of a node in the graph that was written."""
-STRUCTURE = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
+_STRUCTURE = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
 _COLUMN = re.compile(
     r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?P<list>\[\])?(?:\((?P<space>[^()]*)\))?(?P<options>\{[^{}]*\})?"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CsvColumn:
-    """`type` is one of STRUCTURE, else a type of values in lower case."""
+class _Column(NamedTuple):
+    """A column of a file. `type` is one of _STRUCTURE, else a type of values in lower case."""
 
     name: str
     type: str = "string"
     is_list: bool = False
     space: str = ""
-    options: tuple[tuple[str, str], ...] = ()
+    options: Mapping[str, str] = {}
 
 
-def read_column(text: str | None) -> CsvColumn:
+def _read_column(text: str | None) -> _Column:
     """Return the column for a field of a header: text without a type, ignored if empty."""
     if text is None:
-        return CsvColumn("", "IGNORE")
+        return _Column("", "IGNORE")
     found = _COLUMN.fullmatch(text)
     if found is None:
-        return CsvColumn(text)
-    type_ = found["type"] if found["type"] in STRUCTURE else found["type"].lower()
+        return _Column(text)
+    type_ = found["type"] if found["type"] in _STRUCTURE else found["type"].lower()
     entries = (entry.partition(":") for entry in (found["options"] or "{}")[1:-1].split(",") if entry.strip())
-    options = tuple((name.strip().lower(), value.strip()) for name, _, value in entries)
-    return CsvColumn(found["name"], type_, bool(found["list"]), found["space"] or "", options)
+    options = {name.strip().lower(): value.strip() for name, _, value in entries}
+    return _Column(found["name"], type_, bool(found["list"]), found["space"] or "", options)
 
 
 class _Files(Strict):
@@ -153,78 +145,36 @@ class CsvManifest(Strict):
     """How GraphWalk made the graph: version, seed and spec."""
 
 
-_ZONED = ("time", "datetime")
-_ARRAY_DELIMITERS = (";", "|", "\t", "~", "^", "\x1f", "\x1e", "\x1d")
-
-
-def csv_value(column: CsvColumn, field: str, array_delimiter: str) -> Any:
+def _value(column: _Column, field: str, array_delimiter: str) -> Any:
     """Return the value of a field. Raise ValueError if it is not of the column's type."""
     try:
-        if column.is_list and column.type == "byte":
-            return _bytes(field.split(array_delimiter) if field else [])
-        if column.is_list:
-            return [_single(column, item) for item in field.split(array_delimiter)] if field else []
-        return _single(column, field)
+        if not column.is_list:
+            return _single(column, field)
+        items = field.split(array_delimiter) if field else []
+        if column.type != "byte":
+            return [_single(column, item) for item in items]
+        numbers = [int(item) for item in items if len(item) < 6]
+        if len(numbers) < len(items) or not all(-128 <= number < 256 for number in numbers):
+            raise ValueError(f"{brief(items)} are not bytes")
+        return bytes(number % 256 for number in numbers)
     except KeyError:
         raise ValueError(f"the column {column.name!r} has the unknown type {column.type!r}") from None
     except ValueError as error:
         raise ValueError(f"column {column.name!r}, a {column.type}: {error}") from None
 
 
-def csv_type(value: Value) -> str:
-    """Return the type of a column for the value; bytes are a list."""
-    if isinstance(value, bytes):
-        return "byte[]"
-    if isinstance(value, tuple) and value and isinstance(value[0], bytes):
-        raise ConfigError("a list of bytes has no place in the layout of Neo4j's importer", hint="save it as JSON")
-    return type_name(value)
+def _single(column: _Column, text: str) -> Value:
+    if column.type == "point":
+        return read_point_text(text, column.options)
+    try:
+        return read_value(column.type, text)
+    except ValueError:
+        if column.type not in ("time", "datetime") or "timezone" not in column.options:
+            raise
+        return read_value(column.type, text + column.options["timezone"])
 
 
-def csv_field(value: Value, array_delimiter: str) -> str:
-    """Return the text of a field. Raise ConfigError for a list that would be read as an empty one."""
-    if isinstance(value, bytes):
-        return array_delimiter.join(str(byte - 256 if byte > 127 else byte) for byte in value)
-    if not isinstance(value, tuple):
-        return value_text(value)
-    if value == ("",):
-        raise ConfigError("a list of one empty text looks like an empty list in CSV", hint="save the graph as JSON")
-    return array_delimiter.join(value_text(item) for item in value)
-
-
-def free_delimiter(values: Iterable[Value], labels: Iterable[str]) -> str:
-    """Return a delimiter for lists and labels that occurs in none of their items."""
-    used = {character for label in labels for character in label}
-    for value in values:
-        if isinstance(value, tuple):
-            used.update(character for item in value for character in value_text(item))
-    for delimiter in _ARRAY_DELIMITERS:
-        if delimiter not in used:
-            return delimiter
-    raise ConfigError("the lists of this graph use every character that could part them", hint="save it as JSON")
-
-
-def _single(column: CsvColumn, text: str) -> Any:
-    options = dict(column.options)
-    if column.type == "point" and options:
-        return read_point_text(text, options)
-    if column.type in _ZONED and "timezone" in options:
-        try:
-            return read_value(column.type, text)
-        except ValueError:
-            zone = options["timezone"]
-            return read_value(column.type, text + zone)
-    return read_value(column.type, text)
-
-
-def _bytes(items: list[str]) -> bytes:
-    numbers = [int(item) for item in items if len(item) < 6]
-    if len(numbers) < len(items) or not all(-128 <= number < 256 for number in numbers):
-        raise ValueError(f"{brief(items)} are not bytes")
-    return bytes(number % 256 for number in numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """One line: where it is, and its fields by what they mean; `ids` are pairs of space and id."""
 
     where: str
@@ -233,7 +183,7 @@ class _Row:
     type: str | None
     properties: Mapping[str, Any]
     number: int
-    """Its place among the nodes, where GraphWalk wrote the file; else 0."""
+    """Position among the nodes if GraphWalk wrote the file, else 0."""
 
 
 def read_csv_folder(folder: Path) -> PropertyGraph:
@@ -241,7 +191,7 @@ def read_csv_folder(folder: Path) -> PropertyGraph:
 
     A node is called by its id, and by SPACE:ID where two id spaces have the same id; without an id, by its number.
     """
-    manifest = read_manifest(folder)
+    manifest = _read_manifest(folder)
     with reading(folder):
         seed, spec = checked_header(manifest.made)
         rows = [row for files in manifest.nodes for row in _rows(folder, files, manifest)]
@@ -255,42 +205,39 @@ def read_csv_folder(folder: Path) -> PropertyGraph:
 
 
 def _rows(folder: Path, files: NodeFiles | RelationshipFiles, manifest: CsvManifest) -> Iterator[_Row]:
-    """Yield the lines of files below their header."""
-    columns: list[CsvColumn] = []
-    for path, number, record in records_of(folder, files.files, manifest):
+    """Yield the lines of files below their header, which is in the first of them."""
+    columns: list[_Column] = []
+    for path in (folder / name for name in files.files):
+        check_link(path, ConfigError)
         with reading(path):
-            where = f"line {number}"
-            if not columns:
-                columns = [read_column(field) for field in record]
-                _check_columns(where, columns, isinstance(files, NodeFiles))
-                continue
-            try:
-                yield _row(f"{path.name}, {where}", columns, record, files, manifest)
-            except ValueError as error:
-                raise ValueError(f"{where}: {error}") from None
+            for number, record in csv_records(read_text(path), manifest.delimiter, manifest.quote):
+                try:
+                    if columns:
+                        yield _row(f"{path.name}, line {number}", columns, record, files, manifest)
+                    else:
+                        columns = [_read_column(field) for field in record]
+                        _check_columns(columns, isinstance(files, NodeFiles))
+                except ValueError as error:
+                    raise ValueError(f"line {number}: {error}") from None
     if not columns:
         raise ConfigError(f"cannot read the graph {folder / files.files[0]}: it is empty")
 
 
-def _check_columns(where: str, columns: list[CsvColumn], nodes: bool) -> None:
+def _check_columns(columns: list[_Column], nodes: bool) -> None:
     structure = Counter(column.type for column in columns if column.type.isupper())
     for name in () if nodes else ("START_ID", "END_ID"):
         if structure[name] != 1:
-            raise ValueError(f"{where}: a header of relationships has :{name} once")
+            raise ValueError(f"a header of relationships has :{name} once")
     for name in ("ID", "TYPE"):
         if structure[name] > 1:
-            raise ValueError(f"{where}: the header has :{name} more than once")
+            raise ValueError(f"the header has :{name} more than once")
     names = Counter(column.name for column in columns if not column.type.isupper())
     if any(count > 1 for count in names.values()):
-        raise ValueError(f"{where}: the header has the column {brief(names.most_common(1)[0][0])} more than once")
+        raise ValueError(f"the header has the column {brief(names.most_common(1)[0][0])} more than once")
 
 
 def _row(
-    where: str,
-    columns: Sequence[CsvColumn],
-    record: Record,
-    files: NodeFiles | RelationshipFiles,
-    manifest: CsvManifest,
+    where: str, columns: Sequence[_Column], record: Record, files: NodeFiles | RelationshipFiles, manifest: CsvManifest
 ) -> _Row:
     if len(record) > len(columns) and any(field is not None for field in record[len(columns) :]):
         raise ValueError(f"there are {len(record)} fields, and {len(columns)} in the header")
@@ -314,7 +261,7 @@ def _row(
             if column.type == "ID" and column.name:
                 properties[column.name] = field
         else:
-            properties[column.name] = csv_value(column, field, manifest.array_delimiter)
+            properties[column.name] = _value(column, field, manifest.array_delimiter)
     return _Row(where, ids, labels, type_, properties, number)
 
 
@@ -356,12 +303,16 @@ def _end(row: _Row, name: str, keys: Mapping[tuple[str, str], str]) -> str:
 
 
 _HEADER_FILE = re.compile(r"(.+?)[-_.]?headers?", re.IGNORECASE)
-_LONGEST_HEADER = 2**20
-_LONGEST_MANIFEST = 2**20
+_LONGEST_HEADER = _LONGEST_MANIFEST = 2**20
+"""Characters."""
 
 
-def read_manifest(folder: Path) -> CsvManifest:
-    """ConfigError where the folder or its manifest cannot be used."""
+def _read_manifest(folder: Path) -> CsvManifest:
+    """Return the manifest of a folder, or make it from the headers of its files.
+
+    Files `people-header.csv` and `people*.csv` belong together; any other file has a header of its own. Raise
+    ConfigError if the folder or its manifest cannot be used.
+    """
     if not folder.is_dir():
         reason = "it is not a folder" if folder.exists() else "No such file or directory"
         raise ConfigError(f"cannot read the graph {folder}: {reason}")
@@ -373,21 +324,6 @@ def read_manifest(folder: Path) -> CsvManifest:
                 raise ValueError("it is too long for a list of files")
             read = YamlFile.read(path)
             return validate(CsvManifest, read.data, str(path), read.tree)
-    return _by_headers(folder)
-
-
-def records_of(folder: Path, names: list[str], manifest: CsvManifest) -> Iterator[tuple[Path, int, Record]]:
-    """Yield all lines of one group of files, the header first, with file and line number."""
-    for name in names:
-        path = folder / name
-        check_link(path, ConfigError)
-        with reading(path):
-            for number, record in csv_records(read_text(path), manifest.delimiter, manifest.quote):
-                yield path, number, record
-
-
-def _by_headers(folder: Path) -> CsvManifest:
-    """Files `people-header.csv` and `people*.csv` belong together; any other file has a header of its own."""
     found = sorted(path.name for path in folder.iterdir() if without_packing(path).suffix.lower() == ".csv")
     if not found:
         raise ConfigError(
@@ -396,8 +332,13 @@ def _by_headers(folder: Path) -> CsvManifest:
         )
     manifest = CsvManifest()
     for names in _grouped(found):
-        with reading(folder / names[0]):
-            columns = {read_column(field).type for field in _first_record(folder / names[0])}
+        path = folder / names[0]
+        check_link(path, ConfigError)
+        with reading(path):
+            with open_text(path) as file:
+                start = file.read(_LONGEST_HEADER)
+            record: Record = next((record for _, record in csv_records(start)), [])
+            columns = {_read_column(field).type for field in record}
             if columns & {"START_ID", "END_ID"}:
                 manifest.relationships.append(RelationshipFiles(files=names))
             elif columns & {"ID", "LABEL"}:
@@ -422,13 +363,7 @@ def _stem(name: str) -> str:
     return without_packing(Path(name)).stem
 
 
-def _first_record(path: Path) -> Record:
-    check_link(path, ConfigError)
-    with open_text(path) as file:
-        start = file.read(_LONGEST_HEADER)
-    return next((record for _, record in csv_records(start)), [])
-
-
+_ARRAY_DELIMITERS = (";", "|", "\t", "~", "^", "\x1f", "\x1e", "\x1d")
 ARGUMENTS = "import.args"
 CHUNK = 50_000
 """Rows that are text at a time."""
@@ -438,19 +373,12 @@ Fields = tuple[NDArray[np.integer], Sequence[str]]
 """A column of a file: codes, and the text for each of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Typed:
-    """A property of a table: for every value of its pool that is used a type and a text."""
+class _Typed(NamedTuple):
+    """A property of a table: its codes, and a type and a text for each value of its pool and for MISSING, the last."""
 
-    name: str
     codes: NDArray[np.int32]
-    types: Mapping[int, str]
-    texts: Sequence[str]
-    """The last is for MISSING."""
-
-    @property
-    def mixed(self) -> bool:
-        return len(set(self.types.values())) > 1
+    types: list[str]
+    texts: list[str]
 
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
@@ -460,8 +388,7 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
         raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
-    values = [value for columns in graph.all_columns() for column in columns.values() for value in column.pool]
-    delimiter = free_delimiter(values, (label for table in graph.node_tables for label in table.labels))
+    delimiter = _free_delimiter(graph)
     make_folder(folder, parents=False)
     (folder / MANIFEST).unlink(missing_ok=True)
     manifest = CsvManifest(array_delimiter=delimiter, made=header(graph))
@@ -477,9 +404,26 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
         structure = {":START_ID": (table.sources, keys), ":END_ID": (table.targets, keys), ":TYPE": type_}
         for part in _written(folder, f"relationships-{table.type}", names, structure, table.columns, delimiter):
             manifest.relationships.append(RelationshipFiles(files=[part]))
-    write_lines(folder / ARGUMENTS, _arguments(manifest))
+    arguments = [f"--nodes=./{files.files[0]}" for files in manifest.nodes]  # the importer of 2026 needs a folder
+    arguments += [f"--relationships=./{files.files[0]}" for files in manifest.relationships]
+    arguments += ["--multiline-fields=true"]
+    arguments += [f"--array-delimiter=U+{ord(delimiter):04X}"] if delimiter != ";" else []
+    write_lines(folder / ARGUMENTS, arguments)
     text = yaml.safe_dump(manifest.model_dump(exclude_defaults=True), allow_unicode=True, sort_keys=False)
     write_whole(folder / MANIFEST, [text])
+
+
+def _free_delimiter(graph: PropertyGraph) -> str:
+    """Return a delimiter for lists and labels that occurs in none of their items."""
+    used = {character for table in graph.node_tables for label in table.labels for character in label}
+    for column in (column for columns in graph.all_columns() for column in columns.values()):
+        for value in column.pool:
+            if isinstance(value, tuple):
+                used.update(character for item in value for character in value_text(item))
+    for delimiter in _ARRAY_DELIMITERS:
+        if delimiter not in used:
+            return delimiter
+    raise ConfigError("the lists of this graph use every character that could part them", hint="save it as JSON")
 
 
 def _constant(text: str, length: int) -> Fields:
@@ -494,33 +438,50 @@ def _written(
     columns: Mapping[str, Column],
     delimiter: str,
 ) -> Iterator[str]:
-    """Write a table; the names of its files, of which there are several where a property has values of two types."""
-    typed = [_typed(name, columns[name], delimiter) for name in sorted(columns)]
-    for rows in _by_types(typed, len(next(iter(structure.values()))[0])):
-        held = [(one, codes[codes != MISSING]) for one in typed for codes in [one.codes[rows]]]
-        there = {f"{one.name}:{one.types[int(found[0])]}": (one.codes, one.texts) for one, found in held if len(found)}
-        file = _free_name(name, names)
-        write_whole(folder / file, _chunks({**structure, **there}, rows))
-        yield file
+    """Write a table and yield the names of its files; a property with values of two types needs several."""
+    typed = {name: _typed(columns[name], delimiter) for name in sorted(columns)}
+    for rows in _by_types(typed.values(), len(next(iter(structure.values()))[0])):
+        fields = dict(structure)
+        for title, one in typed.items():
+            codes = one.codes[rows]
+            if len(found := codes[codes != MISSING]):
+                fields[f"{title}:{one.types[int(found[0])]}"] = (one.codes, one.texts)
+        file = stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
+        number = 2
+        while file.lower() in names:  # some file systems ignore case
+            file, number = f"{stem}-{number}", number + 1
+        names.add(file.lower())
+        write_whole(folder / f"{file}.csv", _chunks(fields, rows))
+        yield f"{file}.csv"
 
 
-def _typed(name: str, column: Column, delimiter: str) -> _Typed:
-    used = set(np.unique(column.codes).tolist()) - {MISSING}
-    texts = [csv_text(csv_field(value, delimiter)) if code in used else "" for code, value in enumerate(column.pool)]
-    return _Typed(name, column.codes, {code: csv_type(column.pool[code]) for code in sorted(used)}, [*texts, ""])
+def _typed(column: Column, delimiter: str) -> _Typed:
+    types = [""] * (len(column.pool) + 1)
+    texts = types.copy()
+    for code in np.unique(column.codes[column.codes != MISSING]).tolist():
+        value = column.pool[code]
+        types[code] = "byte[]" if isinstance(value, bytes) else type_name(value)
+        if types[code] == "bytes[]":
+            raise ConfigError("a list of bytes has no place in the layout of Neo4j's importer", hint="save it as JSON")
+        if value == ("",):
+            raise ConfigError("a list of one empty text looks like an empty list in CSV", hint="save the graph as JSON")
+        if isinstance(value, bytes):
+            texts[code] = csv_text(delimiter.join(str(byte - 256 if byte > 127 else byte) for byte in value))
+        elif isinstance(value, tuple):
+            texts[code] = csv_text(delimiter.join(map(value_text, value)))
+        else:
+            texts[code] = csv_text(value_text(value))
+    return _Typed(column.codes, types, texts)
 
 
-def _by_types(typed: Sequence[_Typed], length: int) -> Iterator[Rows]:
-    """Return the rows in groups in which every property has one type, in order of first occurrence."""
-    mixed = [one for one in typed if one.mixed]
-    if not length or not mixed:
-        yield from [np.arange(length)][: length > 0]
+def _by_types(typed: Iterable[_Typed], length: int) -> Iterator[Rows]:
+    """Yield the rows in groups in which every property has one type, in order of first occurrence."""
+    mixed = (one for one in typed if len({*one.types} - {""}) > 1)
+    kinds = [np.unique(one.types, return_inverse=True)[1][one.codes] for one in mixed]
+    if not kinds:
+        if length:
+            yield np.arange(length)
         return
-    kinds = []
-    for one in mixed:
-        order = sorted(set(one.types.values()))
-        number = [order.index(one.types[code]) if code in one.types else MISSING for code in range(len(one.texts))]
-        kinds.append(np.array(number)[one.codes])
     _, first, group = np.unique(np.stack(kinds), axis=1, return_index=True, return_inverse=True)
     for number in np.argsort(first, kind="stable").tolist():
         yield np.flatnonzero(group.ravel() == number)
@@ -531,28 +492,5 @@ def _chunks(columns: Mapping[str, Fields], rows: Rows) -> Iterator[str]:
     yield csv_line(list(columns)) + "\n"
     for start in range(0, len(rows), CHUNK):
         part = rows[start : start + CHUNK]
-        fields = [_texts(codes[part].tolist(), texts) for codes, texts in columns.values()]
+        fields = [map(texts.__getitem__ if texts else str, codes[part].tolist()) for codes, texts in columns.values()]
         yield "\n".join(map(",".join, zip(*fields, strict=True))) + "\n"
-
-
-def _texts(codes: list[int], texts: Sequence[str]) -> Iterator[str]:
-    return map(texts.__getitem__, codes) if texts else map(str, codes)
-
-
-def _free_name(name: str, names: set[str]) -> str:
-    """Return a portable file name that is free, also on case-insensitive systems."""
-    stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
-    found, number = stem, 2
-    while found.lower() in names:
-        found, number = f"{stem}-{number}", number + 1
-    names.add(found.lower())
-    return f"{found}.csv"
-
-
-def _arguments(manifest: CsvManifest) -> Iterator[str]:
-    # The importer of Neo4j 2026 needs a folder.
-    yield from (f"--nodes=./{files.files[0]}" for files in manifest.nodes)
-    yield from (f"--relationships=./{files.files[0]}" for files in manifest.relationships)
-    yield "--multiline-fields=true"
-    if manifest.array_delimiter != ";":
-        yield f"--array-delimiter=U+{ord(manifest.array_delimiter):04X}"

@@ -9,41 +9,32 @@ from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
-    TEMPORAL_NAMES,
     apart_from_key,
     by_name,
     checked_header,
     checked_labels,
-    checked_point,
     checked_properties,
     checked_text,
     header,
     open_text,
+    read_point_text,
     reading,
     write_lines,
 )
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import read_temporal
-from graphwalk.types.values import Point, Temporal, Value
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal
+from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
-_FUNCTION_OF = {kind: name for name, kind in TEMPORAL_NAMES.items()}
+_FUNCTION_OF = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
 _PLAIN_STRING = r"'(?:[^'\\]|\\.)*'"
 _SINGLE = re.compile(
     rf"(?P<string>{_PLAIN_STRING})|(?P<function>[a-z]+)\((?P<argument>{_PLAIN_STRING}|\{{[^{{}}]*\}})\)|(?P<word>[^\s,'`{{}}()\[\]]+)"
 )
-_POINT = re.compile(r"\{srid: (\d{1,9}), x: ([^\s,]+), y: ([^\s,]+?)(?:, z: ([^\s,]+))?\}")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
-_WORDS: dict[str, Value | None] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "NaN": math.nan,
-    "Infinity": math.inf,
-    "-Infinity": -math.inf,
-}
+_WORDS: dict[str, Value | None] = {"true": True, "false": False, "null": None, **SPECIAL_FLOATS}
 
 
 def quoted(name: str) -> str:
@@ -69,11 +60,11 @@ def literal(value: Value | None) -> str:
     if isinstance(value, bytes):
         raise ConfigError("Cypher has no way to write bytes", hint="save the graph as JSON, GraphML or CSV")
     if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return str(shown(value))
     return repr(value).replace("e+", "e")
 
 
-def read_literal(text: str, position: int) -> tuple[Value | None, int]:
+def _read_literal(text: str, position: int) -> tuple[Value | None, int]:
     """Return the value at a position, and the position after it. Raise ValueError if there is none."""
     if not text.startswith("[", position):
         return _read_single(text, position)
@@ -86,8 +77,8 @@ def read_literal(text: str, position: int) -> tuple[Value | None, int]:
     return tuple(items), position + 1
 
 
-def unescaped(text: str) -> str:
-    """Return the text of a Cypher string without its quotes. Raise ValueError for an unknown escape."""
+def _unescaped(text: str) -> str:
+    """Return the content of a Cypher string. Raise ValueError for an unknown escape."""
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
@@ -104,27 +95,21 @@ def _read_single(text: str, position: int) -> tuple[Value | None, int]:
     match = _SINGLE.match(text, position)
     if match is None:
         raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
-    if match["string"] is not None:
-        value: Value | None = unescaped(match["string"][1:-1])
-    elif match["function"] is not None:
-        value = _call(match["function"], match["argument"])
+    string, function, argument, word = match.group("string", "function", "argument", "word")
+    if string is not None:
+        value: Value | None = _unescaped(string[1:-1])
+    elif function == "point":
+        value = read_point_text(argument)
+    elif function in TEMPORAL_FUNCTIONS and argument.startswith("'"):
+        value = read_temporal(_unescaped(argument[1:-1]), TEMPORAL_FUNCTIONS[function])
+    elif word in _WORDS:
+        value = _WORDS[word]
     else:
-        value = _word(match["word"])
+        value = _number(word or match[0])
     return value, match.end()
 
 
-def _call(function: str, argument: str) -> Value:
-    point = _POINT.fullmatch(argument)
-    if function == "point" and point is not None:
-        return checked_point(int(point[1]), [float(number) for number in point.groups()[1:] if number is not None])
-    if function not in TEMPORAL_NAMES or not argument.startswith("'"):
-        raise ValueError(f"{function}({argument[:40]}) is not a value")
-    return read_temporal(unescaped(argument[1:-1]), TEMPORAL_NAMES[function])
-
-
-def _word(word: str) -> Value | None:
-    if word in _WORDS:
-        return _WORDS[word]
+def _number(word: str) -> int | float:
     try:
         number = int(word) if word.lstrip("-").isdecimal() and word.isascii() else float(word)
     except ValueError:
@@ -182,14 +167,14 @@ _RELATIONSHIP = re.compile(
     rf"CREATE \(a\)-\[:{_NAME}(?: \{{(.*)\}})?\]->\(b\);"
 )
 _LABEL = re.compile(rf":{_NAME}")
-_ENTRY = re.compile(rf"{_NAME}: ")
+_ENTRY = re.compile(rf"(?:\A|, ){_NAME}: ")
 
 
 def read_cypher(path: Path) -> PropertyGraph:
-    """Read what `write_cypher` wrote. ConfigError that names file and line for anything else."""
+    """Return the graph of a script of `write_cypher`. Raise ConfigError with file and line for any other."""
     if not is_own_script(path):
         raise ConfigError(
-            f"cannot read the graph {path}: it does not begin with {HEADER!r}, so only a Neo4j can say what it makes",
+            f"cannot read the graph {path}: it does not begin with {HEADER!r}, so only a Neo4j can run it",
             hint=f"graphwalk convert {path.name} {path.stem}.json   (runs it in a Neo4j of its own)",
         )
     with reading(path), open_text(path) as file:
@@ -216,13 +201,13 @@ def is_own_script(path: Path) -> bool:
 def _read_statement(line: str, nodes: list[Node], relationships: list[Relationship]) -> None:
     if match := _NODE.fullmatch(line):
         labels, key, entries = match.groups()
-        key = checked_text("key", unescaped(key))
+        key = checked_text("key", _unescaped(key))
         properties = apart_from_key(checked_properties("the node", _entries(entries)), key)
         nodes.append(Node(key, checked_labels("the node", map(_unquoted, _LABEL.findall(labels))), properties))
     elif match := _RELATIONSHIP.fullmatch(line):
         _, source, _, target, type_, entries = match.groups()
         properties = checked_properties("the relationship", _entries(entries))
-        relationships.append(Relationship(_unquoted(type_), unescaped(source), unescaped(target), properties))
+        relationships.append(Relationship(_unquoted(type_), _unescaped(source), _unescaped(target), properties))
     elif line and not _INDEX.fullmatch(line):
         raise ValueError(f"not a statement of a graph script: {line[:80]}")
 
@@ -237,11 +222,7 @@ def _entries(text: str | None) -> dict[str, Any]:
         name = _unquoted(match[1])
         if name in entries:
             raise ValueError(f"the property {name!r} is there twice")
-        entries[name], position = read_literal(text, match.end())
-        if position < len(text):
-            if not text.startswith(", ", position):
-                raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
-            position += 2
+        entries[name], position = _read_literal(text, match.end())
     return entries
 
 

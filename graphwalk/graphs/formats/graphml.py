@@ -4,9 +4,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from gzip import GzipFile
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -45,52 +44,50 @@ _HEADER = ("schema_version", "seed", "spec")
 
 
 def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
-    """Read a graph of GraphWalk or of another tool; see `attributes` for the names that are understood.
+    """Return a graph of GraphWalk or of another tool.
 
-    ConfigError that names the file and the node or relationship that cannot be used.
+    Raise ConfigError with the file and the node or relationship that cannot be used.
     """
+
+    def refuse_declaration(*_: Any) -> None:
+        # Entities and default attributes can expand to any size.
+        raise ValueError("it declares entities or attributes of its own, which are not read")
+
     with reading(path), open_bytes(path) as file:
         reader = _Reader(undirected)
         parser = expat.ParserCreate(namespace_separator="}")
         parser.buffer_text = True
         parser.StartElementHandler = reader.start
         parser.EndElementHandler = reader.end
-        parser.CharacterDataHandler = reader.text
-        parser.EntityDeclHandler = parser.AttlistDeclHandler = _refuse_declaration
+        parser.CharacterDataHandler = reader.text.append
+        parser.EntityDeclHandler = parser.AttlistDeclHandler = refuse_declaration
+        read = 0
         try:
-            _parse(parser, file)
+            while block := file.read(_LONGEST_TAG):
+                parser.Parse(block)
+                read += len(block)
+                # The parser starts an unfinished tag again with each block.
+                if read - parser.CurrentByteIndex > _LONGEST_TAG:
+                    line = parser.CurrentLineNumber
+                    raise ValueError(f"line {line}: a tag or comment has more than {_LONGEST_TAG:,} bytes")
+            parser.Parse(b"", True)
         except LookupError as error:
             if type(error) is LookupError:  # expat's own, for the encoding in the first line
                 raise ValueError(str(error)) from error
             raise
-        return reader.graph()
+        if reader.directed is None:
+            raise ValueError("there is no <graph> element")
+        seed, spec = checked_header(reader.head)
+        return PropertyGraph.from_rows(reader.nodes, reader.relationships, seed=seed, spec=spec)
 
 
-def _parse(parser: expat.XMLParserType, file: IO[bytes] | GzipFile) -> None:
-    """Give a file to a parser block by block: it reads a tag that has not ended again with each of them."""
-    read = 0
-    while block := file.read(_LONGEST_TAG):
-        parser.Parse(block)
-        read += len(block)
-        if read - parser.CurrentByteIndex > _LONGEST_TAG:
-            raise ValueError(f"line {parser.CurrentLineNumber}: a tag or comment has more than {_LONGEST_TAG:,} bytes")
-    parser.Parse(b"", True)
-
-
-def _refuse_declaration(*_: Any) -> None:
-    """Refuse entities and default attributes, which can expand to any size."""
-    raise ValueError("it declares entities or attributes of its own, which are not read")
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
+class _Key(NamedTuple):
     """The meaning of the data of one key id."""
 
     domain: str
     name: str
     type: str
     is_list: bool
-    default: str | None
 
 
 @dataclass(slots=True)
@@ -103,68 +100,56 @@ class _Open:
 
 
 class _Reader:
+    """Handlers of a parser, and the content that they have read."""
+
     def __init__(self, undirected: Undirected) -> None:
+        self.head: dict[str, Any] = {}
+        self.nodes: list[Node] = []
+        self.relationships: list[Relationship] = []
+        self.directed: bool | None = None
+        self.text: list[str] = []
         self._undirected = undirected
         self._keys: dict[str, _Key] = {}
-        self._with_default: dict[str, _Key] = {}
-        self._head: dict[str, Any] = {}
-        self._nodes: list[Node] = []
-        self._relationships: list[Relationship] = []
+        self._defaults: dict[str, str] = {}
         self._open: list[_Open] = []
-        self._text: list[str] = []
-        self._directed: bool | None = None
-
-    def graph(self) -> PropertyGraph:
-        """ValueError if there was none."""
-        if self._directed is None:
-            raise ValueError("there is no <graph> element")
-        seed, spec = checked_header(self._head)
-        return PropertyGraph.from_rows(self._nodes, self._relationships, seed=seed, spec=spec)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         tag = name.rpartition("}")[2]
         if tag == "graph":
-            self._start_graph(attributes)
+            if self.directed is not None:
+                raise ValueError("nested graphs and several graphs in one file cannot be read")
+            self.directed = attributes.get("edgedefault", "directed") == "directed"
         elif tag in _NOT_HELD:
             raise ValueError(f"a property graph cannot hold {_NOT_HELD[tag]}")
         if len(attributes) > _MOST_ATTRIBUTES:
             raise ValueError(f"<{tag[:20]}> has more than {_MOST_ATTRIBUTES} attributes")
         if len(self._open) >= _DEEPEST:
             raise ValueError(f"its elements are more than {_DEEPEST} deep")
-        self._text.clear()
+        self.text.clear()
         self._open.append(_Open(tag, attributes))
-
-    def text(self, text: str) -> None:
-        self._text.append(text)
 
     def end(self, name: str) -> None:
         element = self._open.pop()
         above = self._open[-1] if self._open else element
-        text = "".join(self._text)
-        self._text.clear()
-        if element.tag == "data":
-            self._add_data(above, element.attributes.get("key", ""), text)
-        elif element.tag == "default" and above.tag == "key":
-            above.data["default"] = text
-        elif element.tag == "key":
-            self._add_key(element)
-        elif element.tag == "node":
-            self._add_node(element)
-        elif element.tag == "edge":
-            self._add_edge(element)
-
-    def _start_graph(self, attributes: Mapping[str, str]) -> None:
-        if self._directed is not None:
-            raise ValueError("nested graphs and several graphs in one file cannot be read")
-        self._directed = attributes.get("edgedefault", "directed") == "directed"
-
-    def _add_data(self, above: _Open, id_: str, text: str) -> None:
-        if above.tag in ("node", "edge"):
-            if id_ in above.data:
-                raise ValueError(f"{above.tag} {brief(above.attributes.get('id', ''))} has the data {id_!r} twice")
-            above.data[id_] = text
-        elif above.tag == "graph" and self._key(id_).name in _HEADER:
-            self._head[self._key(id_).name] = parse_json(text)
+        text = "".join(self.text)
+        self.text.clear()
+        id_ = element.attributes.get("key", "")
+        match element.tag, above.tag:
+            case "data", "node" | "edge":
+                if id_ in above.data:
+                    raise ValueError(f"{above.tag} {brief(above.attributes.get('id', ''))} has the data {id_!r} twice")
+                above.data[id_] = text
+            case "data", "graph":
+                if (name := self._key(id_).name) in _HEADER:
+                    self.head[name] = parse_json(text)
+            case "default", "key":
+                above.data["default"] = text
+            case "key", _:
+                self._add_key(element)
+            case "node", _:
+                self._add_node(element)
+            case "edge", _:
+                self._add_edge(element)
 
     def _add_key(self, element: _Open) -> None:
         found = element.attributes
@@ -174,11 +159,11 @@ class _Reader:
         plain, listed = found.get("attr.type", "string"), found.get("attr.list")
         type_, is_list = (listed or plain.removesuffix("[]")), bool(listed) or plain.endswith("[]")
         type_ = found.get("graphwalk.type", type_)
-        key = _Key(found.get("for", "all"), found.get("attr.name", id_), type_, is_list, element.data.get("default"))
-        self._keys[id_] = key
-        if key.default is not None:
-            self._with_default[id_] = key
-        if len(self._with_default) > _MOST_DEFAULTS:
+        default = element.data.get("default")
+        self._keys[id_] = _Key(found.get("for", "all"), found.get("attr.name", id_), type_, is_list)
+        if default is not None:
+            self._defaults[id_] = default
+        if len(self._defaults) > _MOST_DEFAULTS:
             raise ValueError(f"more than {_MOST_DEFAULTS} <key> elements have a default")
 
     def _add_node(self, element: _Open) -> None:
@@ -192,7 +177,7 @@ class _Reader:
         if found is None and "labels" in element.attributes:
             found = labels_of(element.attributes["labels"])
             attributes.pop("labels", None)
-        self._nodes.append(node_from_attributes(key, attributes, found))
+        self.nodes.append(node_from_attributes(key, attributes, found))
 
     def _add_edge(self, element: _Open) -> None:
         special, attributes = self._attributes(element, ("type",))
@@ -202,25 +187,22 @@ class _Reader:
             del attributes["label"]
         made = relationship_from_attributes(source, target, attributes, type_)
         own = element.attributes.get("directed")
-        if self._directed if own is None else own == "true":
-            self._relationships.append(made)
+        if self.directed if own is None else own == "true":
+            self.relationships.append(made)
         elif self._undirected == "both":
-            self._relationships += both_directions([made])
+            self.relationships += both_directions([made])
         else:
             raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
 
     def _attributes(self, element: _Open, structure: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with names in `structure`, and all other data by name."""
-        found: dict[str, str | None] = {
-            id_: key.default for id_, key in self._with_default.items() if key.domain in (element.tag, "all")
-        }
-        found.update(element.data)
+        found = {id_: t for id_, t in self._defaults.items() if self._keys[id_].domain in (element.tag, "all")}
         special: dict[str, Any] = {}
         attributes: dict[str, Any] = {}
-        for id_, text in found.items():
+        for id_, text in {**found, **element.data}.items():
             key = self._key(id_)
             chosen = special if id_ in structure and key.name == id_ else attributes
-            chosen[key.name] = _value(key, text or "")
+            chosen[key.name] = _value(key, text)
         return special, attributes
 
     def _key(self, id_: str) -> _Key:
@@ -235,17 +217,12 @@ def _value(key: _Key, text: str) -> Any:
             items = parse_json(text)
             if not isinstance(items, list):
                 raise ValueError(f"a list is written as a JSON list, not as {brief(text)}")
-            return [_item(key.type, item) for item in items]
+            return [read_value(key.type, item) if isinstance(item, str) else from_json(item) for item in items]
         return read_value(key.type, text)
     except KeyError:
         raise ValueError(f"attribute {key.name!r} has the unknown type {key.type!r}") from None
     except ValueError as error:
         raise ValueError(f"the value {brief(text)} of attribute {key.name!r} is no {key.type}: {error}") from None
-
-
-def _item(type_: str, item: Any) -> Any:
-    """Return an item of a list: text that is read by its type, or a JSON value."""
-    return read_value(type_, item) if isinstance(item, str) else from_json(item)
 
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -278,7 +255,9 @@ def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str
     yield '<graph edgedefault="directed">'
     yield from (_data(name, json.dumps(value, ensure_ascii=False)) for name, value in head.items())
     for node in graph.nodes():
-        yield f"<node id={_attribute(node.key)}>{_labels(node)}{_properties(node.properties, nodes)}</node>"
+        one = len(node.labels) == 1
+        labels = _data("label", node.labels[0]) if one else _data("labels", joined_labels(node.labels))
+        yield f"<node id={_attribute(node.key)}>{labels}{_properties(node.properties, nodes)}</node>"
     for r in graph.relationships():
         ends = f"source={_attribute(r.source)} target={_attribute(r.target)}"
         yield f"<edge {ends}>{_data('type', r.type)}{_properties(r.properties, edges)}</edge>"
@@ -306,14 +285,13 @@ def _key(id_: str, domain: str, name: str, type_: str) -> str:
     return f'{start} attr.type="string" graphwalk.type="{type_}"/>'
 
 
-def _labels(node: Node) -> str:
-    if len(node.labels) == 1:
-        return _data("label", node.labels[0])
-    return _data("labels", joined_labels(node.labels))
-
-
 def _properties(properties: Mapping[str, Value], ids: _KeyIds) -> str:
-    return "".join(_data(ids[name, type_name(value)], _text(value)) for name, value in by_name(properties).items())
+    parts = []
+    for name, value in by_name(properties).items():
+        texts = list(map(value_text, value)) if isinstance(value, tuple) else None
+        text = value_text(value) if texts is None else json.dumps(texts, ensure_ascii=False)
+        parts.append(_data(ids[name, type_name(value)], text))
+    return "".join(parts)
 
 
 def _data(id_: str, text: str) -> str:
@@ -322,12 +300,6 @@ def _data(id_: str, text: str) -> str:
 
 def _attribute(text: str) -> str:
     return quoteattr(_valid(text))
-
-
-def _text(value: Value) -> str:
-    if isinstance(value, tuple):
-        return json.dumps([value_text(item) for item in value], ensure_ascii=False)
-    return value_text(value)
 
 
 def _valid(text: str) -> str:

@@ -19,16 +19,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.sanitise import one_line
-from graphwalk.stores.cypher import NO_LABEL, OUR_PREFIX, quote
+from graphwalk.stores.cypher import NO_LABEL, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.values import native
 from graphwalk.stores.schema_queries import has_lists, has_several_labels
 from graphwalk.stores.serialisation import Serialisation, odd_values
 from graphwalk.stores.transfer import node_batches, relationship_batches
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.graph import OUR_PREFIX, PropertyGraph, is_reserved
 
-LEDGER = "GraphWalkLoad"
-"""The label of the nodes that describe loaded graphs."""
 BY_HAND = "by-hand"
 """The run id of graphs that `graphwalk db load` loads; a graph loaded twice is found again."""
 BATCH = 10_000
@@ -108,13 +106,11 @@ def form_of(graph: PropertyGraph, scope: str) -> StoredForm:
 
 def check_labels(graph: PropertyGraph) -> None:
     """Raise ConfigError if a label is reserved: it would add nodes to another graph, or look like an entry."""
-    for table in graph.node_tables:
-        for label in table.labels:
-            if label == LEDGER or label.startswith(OUR_PREFIX):
-                raise ConfigError(
-                    f"the graph has the label {label!r}, which GraphWalk reserves in Neo4j",
-                    hint=f"rename the label (no prefix {OUR_PREFIX}), or use --store embedded",
-                )
+    for label in (label for table in graph.node_tables for label in table.labels if is_reserved(label)):
+        raise ConfigError(
+            f"the graph has the label {label!r}, which GraphWalk reserves in Neo4j",
+            hint=f"rename the label (no prefix {OUR_PREFIX}), or use --store embedded",
+        )
 
 
 def facts_of(graph: PropertyGraph, run_id: str, owner: str) -> dict[str, str | int]:
@@ -151,7 +147,8 @@ class Loads:
 
     async def find(self, scope: str) -> Load | None:
         """Return the entry of the graph with that label."""
-        return next(iter(await self._read("MATCH (l:GraphWalkLoad {scope: $scope})", scope=scope)), None)
+        found = await self._read("MATCH (l:GraphWalkLoad {scope: $scope})", scope=scope)
+        return found[0] if found else None
 
     async def load(self, graph: PropertyGraph, scope: str, run_id: str, *, anew: bool = False) -> Load:
         """Find the complete graph, or load it; `anew`: remove the loaded one first.
@@ -195,22 +192,21 @@ class Loads:
 
     async def remove(self, load: Load) -> bool:
         """Remove a graph and its entry, batch by batch; return False if another process has taken it over."""
-        removed, label = int(await self._take_over(load, "dropping")), quote(load.scope)
-        while removed:
-            rows = await self._write(
-                f"{_OWNED} OPTIONAL MATCH (n:{label}) WITH l, n LIMIT {REMOVED} DETACH DELETE n "
-                "RETURN l.owner AS owner, count(n) AS removed",
-                scope=load.scope,
-                owner=self.owner,
-            )
-            if not rows:
-                return False
-            if not (removed := rows[0]["removed"]):
-                await self._write(f"DROP CONSTRAINT {label} IF EXISTS")
-                entry = "MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) DELETE l"
-                await self._write(entry, scope=load.scope, owner=self.owner)
-                return True
-        return False
+        if not await self._take_over(load, "dropping"):
+            return False
+        label = quote(load.scope)
+        owned: dict[str, Any] = {"scope": load.scope, "owner": self.owner}
+        batch = (
+            f"{_OWNED} OPTIONAL MATCH (n:{label}) WITH l, n LIMIT {REMOVED} DETACH DELETE n "
+            "RETURN l.owner AS owner, count(n) AS removed"
+        )
+        rows = await self._write(batch, **owned)
+        while rows and rows[0]["removed"]:
+            rows = await self._write(batch, **owned)
+        if rows:
+            await self._write(f"DROP CONSTRAINT {label} IF EXISTS")
+            await self._write("MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) DELETE l", **owned)
+        return bool(rows)
 
     async def complete(self, scope: str, batches: int) -> None:
         """Mark the graph as complete. Raise StoreError unless it is ours and has that many batches."""
@@ -302,15 +298,9 @@ class Loads:
         """Send all batches. The entry counts them, so that none is loaded twice if its answer got lost."""
         await self._constrain(scope)
         batches = 0
-        for body, rows in load_batches(graph, scope):
-            await self._write(
-                f"{_OWNED} AND l.batches = $batches SET l.batches = $batches + 1 WITH l {body}",
-                scope=scope,
-                owner=self.owner,
-                batches=batches,
-                rows=rows,
-            )
-            batches += 1
+        counted = f"{_OWNED} AND l.batches = $batches SET l.batches = $batches + 1 WITH l"
+        for batches, (body, rows) in enumerate(load_batches(graph, scope), start=1):
+            await self._write(f"{counted} {body}", scope=scope, owner=self.owner, batches=batches - 1, rows=rows)
         await self.complete(scope, batches)
 
     async def _constrain(self, scope: str) -> None:
@@ -320,25 +310,16 @@ class Loads:
 
 def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield Cypher and the rows it unwinds: nodes first, since relationships find them by key."""
-    encoding = form_of(graph, scope).encoding
-    encode = encoding.stored if any(True for _ in odd_values(graph)) else None
-    label = quote(scope)
-
-    def keyed(rows: list[dict[str, Any]], *fields: str) -> list[dict[str, Any]]:
-        for row in rows if encoding.tags else ():
-            for field in fields:
-                row[field] = encoding.stored(row[field])
-        return rows
-
-    for nodes in node_batches(graph, BATCH, encode=encode):
+    encoding, label = form_of(graph, scope).encoding, quote(scope)
+    for nodes in node_batches(graph, BATCH, serialisation=encoding):
         labels = ":".join(quote(name) for name in (*(nodes.labels or (NO_LABEL,)), scope))
-        yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", keyed(nodes.rows, "key")
-    for relationships in relationship_batches(graph, BATCH, encode=encode):
+        yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", nodes.rows
+    for relationships in relationship_batches(graph, BATCH, serialisation=encoding):
         body = (
             f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
             f"CREATE (a)-[r:{quote(relationships.type)}]->(b) SET r = row.p"
         )
-        yield body, keyed(relationships.rows, "s", "t")
+        yield body, relationships.rows
 
 
 def _taken_over(scope: str) -> StoreError:

@@ -15,6 +15,7 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavaila
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.settings import Settings
+from graphwalk.stores.base import Closing
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.health import FIRST_PAUSE, LONGEST_PAUSE, HealthCheck
@@ -40,11 +41,9 @@ _NOWHERE = logging.NullHandler()
 
 NamesAndValues = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
-ContentCheck = Callable[[bool], Awaitable[None]]
-"""Raises StoreError if the content has changed; True: compare every value."""
 
 
-class Connection:
+class Connection(Closing):
     """Queries against one database of one server; many tasks may send them at the same time."""
 
     def __init__(
@@ -52,15 +51,14 @@ class Connection:
     ) -> None:
         self.place = place
         self.health = health
-        self.content_checks: list[ContentCheck] = []
-        """Called when the server is back."""
+        self.content_checks: list[Callable[[bool], Awaitable[None]]] = []
+        """Called when the server is back, with True to compare every value; raise StoreError for other content."""
         self._driver = driver
         self._database = database
         self._notices = notices
         self._waits = True
-        # Of a cluster, any member may answer a read: it has to know first what this process has written.
-        routed = place.startswith("neo4j")
-        self.bookmarks = AsyncGraphDatabase.bookmark_manager() if routed else None
+        # Any member of a cluster may answer a read, and must know first what this process has written.
+        self.bookmarks = AsyncGraphDatabase.bookmark_manager() if place.startswith("neo4j") else None
         health.add(self)
 
     def share_health_check(self, health: HealthCheck) -> None:
@@ -75,28 +73,11 @@ class Connection:
         return other
 
     async def ping(self) -> None:
-        """See `Checked`."""
         await self.at_once().read("RETURN 1 AS ready", {}, PING_SECONDS)
 
     async def check_content(self, *, thoroughly: bool) -> None:
-        """See `Checked`."""
         for check in list(self.content_checks):
             await check(thoroughly)
-
-    async def read(
-        self,
-        cypher: str,
-        parameters: Mapping[str, Any],
-        seconds: float,
-        *,
-        once: bool = False,
-        most: int | None = None,
-    ) -> NamesAndValues:
-        """Return the rows of a query in READ mode, in which the server refuses writes.
-
-        `once`: do not retry. `most`: rows to fetch; the server computes no more than it must.
-        """
-        return await self._with_retries("READ", cypher, parameters, seconds, once=once, rows=most)
 
     async def rows(self, cypher: str, seconds: float = 30.0, **parameters: Any) -> list[list[Any]]:
         """Return the values of each row of a query in READ mode."""
@@ -104,7 +85,7 @@ class Connection:
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of an idempotent statement, which may be sent twice."""
-        found = await self._with_retries("WRITE", cypher, parameters, seconds)
+        found = await self.read(cypher, parameters, seconds, mode="WRITE")
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
     async def constrain(self, name: str, what: str, seconds: float = 120.0) -> None:
@@ -124,17 +105,13 @@ class Connection:
                     raise
             await asyncio.sleep(FIRST_PAUSE)
 
-    async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
-        """Send a statement of a user's script once: it may not be idempotent."""
-        await self._with_retries("WRITE", cypher, parameters, seconds, once=True)
-
     async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
         """Return up to `rows` rows of a query that a model wrote; send it again only after a lost connection.
 
         Raise QueryRefused if the server rejects it, or if it exceeds the limits of time or memory; else StoreError.
         """
         try:
-            return await self._with_retries("READ", cypher, parameters, seconds, rows=rows)
+            return await self.read(cypher, parameters, seconds, most=rows)
         except QueryLimitError as error:
             if error.kind == "too_large":
                 raise QueryRefused("too_large", "query_too_large") from error
@@ -149,19 +126,20 @@ class Connection:
         await self.health.remove(self)
         await self._driver.close()
 
-    async def _with_retries(
+    async def read(
         self,
-        mode: Literal["READ", "WRITE"],
         cypher: str,
         parameters: Mapping[str, Any],
         seconds: float,
         *,
+        mode: Literal["READ", "WRITE"] = "READ",
         once: bool = False,
-        rows: int | None = None,
+        most: int | None = None,
     ) -> NamesAndValues:
-        """Retry until there is an answer, or the database was away for too long; fetch at most `rows` rows.
+        """Return the rows of a query, by default in READ mode, in which the server refuses writes.
 
-        A query that timed out during an outage is sent again.
+        Retry until there is an answer, or the database was away for too long; `once`: do not retry. A query that timed
+        out during an outage is sent again. `most`: rows to fetch; the server computes no more than it must.
         """
         query, limit, health = Query(cypher, timeout=seconds), seconds + GRACE_SECONDS, self.health
         clock = asyncio.get_running_loop().time
@@ -170,7 +148,7 @@ class Connection:
             outages = health.outages
             try:
                 async with health.watch(limit) if self._waits else asyncio.timeout(limit):
-                    return await self._send(mode, query, parameters, rows)
+                    return await self._send(mode, query, parameters, most)
             except TimeoutError as error:
                 cause: Exception = error
                 failed: StoreError = QueryLimitError(
@@ -281,8 +259,7 @@ def _address(settings: Settings) -> tuple[str, Any]:
 def _place(uri: str) -> str:
     """Return the address without user information and options: either may hold a password."""
     scheme, _, rest = uri.partition("://")
-    host = rest.rpartition("@")[2]
-    return f"{scheme}://{urlsplit(f'//{host}').netloc}"
+    return f"{scheme}://{urlsplit('//' + rest.rpartition('@')[2]).netloc}"
 
 
 def may_pass(error: Exception) -> bool:
@@ -297,14 +274,13 @@ def may_pass(error: Exception) -> bool:
 def store_error(error: Exception, place: str, cypher: str, database: str | None) -> StoreError:
     """Return the StoreError for an error of the driver; `place` is the address of the server."""
     code = getattr(error, "code", None) or ""
-    if isinstance(error, AuthError) and "scheme" in (error.message or ""):
+    if isinstance(error, AuthError):
+        if "scheme" not in (error.message or ""):
+            problem = f"Neo4j at {place} refuses the user name or password"
+            return StoreError(problem, hint="set NEO4J_USERNAME and NEO4J_PASSWORD")
         return StoreError(
             f"Neo4j at {place} does not accept this authentication: {error.message}",
             hint="set NEO4J_AUTHENTICATION to basic, bearer, kerberos or none",
-        )
-    if isinstance(error, AuthError):
-        return StoreError(
-            f"Neo4j at {place} refuses the user name or password", hint="set NEO4J_USERNAME and NEO4J_PASSWORD"
         )
     if code.endswith("DatabaseNotFound"):
         return StoreError(f"Neo4j at {place} has no database {database!r}", hint="unset or correct NEO4J_DATABASE")
@@ -319,8 +295,20 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
         return StoreError(f"a query parameter has a type that Neo4j does not support: {error}\n{cypher}")
     if isinstance(error, UnsupportedServerProduct) or "looks like HTTP" in str(error):
         return StoreError(f"the server at {place} is not a Neo4j: {error}", hint=_start(place))
+    scheme, _, host = place.partition("://")
+    plain, encrypted, _ = scheme.partition("+")
+    causes = list(_causes(error))
+    said = next((str(cause) for cause in causes if isinstance(cause, OSError) and str(cause)), str(error))
+    problem, hint = said or type(error).__name__, _start(place)
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        problem = f"the host name cannot be resolved ({said})"
+        hint = "correct the host in NEO4J_URI; an Aura instance that is paused or deleted has no address"
+    elif any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        problem = f"its certificate is not valid ({said})"
+        hint = f"to accept any certificate: NEO4J_URI={plain}+ssc://{host}"
+    elif encrypted and any(isinstance(cause, ssl.SSLError | ConnectionResetError) for cause in causes):
+        problem, hint = "it does not accept an encrypted connection", f"if it has no TLS: NEO4J_URI={plain}://{host}"
     kind = StoreAwayError if may_pass(error) else StoreError
-    problem, hint = _unreachable(error, place)
     return kind(f"Neo4j at {place} cannot be reached: {problem}", hint=hint)
 
 
@@ -330,22 +318,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     for cause in (error.__cause__ or error.__context__, *getattr(error, "exceptions", ())):
         if cause is not None:
             yield from _causes(cause)
-
-
-def _unreachable(error: Exception, place: str) -> tuple[str, str]:
-    """Return the cause and the next step for a server that cannot be reached."""
-    scheme, _, host = place.partition("://")
-    plain, encrypted, _ = scheme.partition("+")
-    causes = list(_causes(error))
-    said = next((str(cause) for cause in causes if isinstance(cause, OSError) and str(cause)), str(error))
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        hint = "correct the host in NEO4J_URI; an Aura instance that is paused or deleted has no address"
-        return f"the host name cannot be resolved ({said})", hint
-    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-        return f"its certificate is not valid ({said})", f"to accept any certificate: NEO4J_URI={plain}+ssc://{host}"
-    if encrypted and any(isinstance(cause, ssl.SSLError | ConnectionResetError) for cause in causes):
-        return "it does not accept an encrypted connection", f"if it has no TLS: NEO4J_URI={plain}://{host}"
-    return said or type(error).__name__, _start(place)
 
 
 def _start(place: str) -> str:

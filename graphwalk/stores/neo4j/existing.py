@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, Literal
@@ -15,13 +15,13 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.settings import Settings
-from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
+from graphwalk.stores.base import Closing, GraphStore
+from graphwalk.stores.cypher import Identifiers, quote, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect, writable
 from graphwalk.stores.neo4j.values import SCALARS, native, plain
-from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
 
@@ -42,6 +42,7 @@ _RELATIONSHIPS = (
 )
 """All element ids, and the rows of one page of them."""
 _DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
+_PROPERTIES = "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"
 _INDEXES = (
     "SHOW INDEXES YIELD entityType, labelsOrTypes, properties, type, state "
     "WHERE entityType = 'NODE' AND type IN ['RANGE', 'TEXT'] AND state = 'ONLINE' AND size(properties) = 1 "
@@ -77,7 +78,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
-class ExistingStore(GraphStore):
+class ExistingStore(Closing, GraphStore):
     """One database of a server, or a part of it. Every query runs in READ mode, in which the server refuses writes."""
 
     kind = "neo4j"
@@ -150,7 +151,6 @@ class ExistingStore(GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GraphStore`."""
         return await self._rows(cypher, parameters or {}, self._timeout_seconds)
 
     async def _rows(
@@ -179,24 +179,20 @@ class ExistingStore(GraphStore):
         return self._schemas[samples]
 
     async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
-        """See `GraphStore`."""
-        schema = await self.schema(samples)
-        reader = SchemaReader(self.connection, self.dialect, samples)
+        schema, reader = await self.schema(samples), SchemaReader(self.connection, self.dialect, samples)
+        nodes, relationships = list(schema.nodes), list(schema.relationships)
         if kind == "node":
-            nodes = [await reader.node(n) if n.label == name and n.sampled == 0 else n for n in schema.nodes]
-            schema = replace(schema, nodes=tuple(nodes))
+            nodes = [await reader.node(n) if n.label == name and n.sampled == 0 else n for n in nodes]
         else:
-            found = [
-                await reader.relationship(r) if r.type == name and r.sampled == 0 else r for r in schema.relationships
+            relationships = [
+                await reader.relationship(r) if r.type == name and r.sampled == 0 else r for r in relationships
             ]
-            schema = replace(schema, relationships=tuple(found))
-        self._schemas[samples] = schema
-        return schema
+        self._schemas[samples] = replace(schema, nodes=tuple(nodes), relationships=tuple(relationships))
+        return self._schemas[samples]
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        """See `GraphStore`."""
         found = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
         return shown_rows(found[:rows]), len(found) if len(found) <= rows else None
 
@@ -209,7 +205,8 @@ class ExistingStore(GraphStore):
             self._indexed = {(label, name) for label, name in await self.connection.rows(_INDEXES)}
         if (label, stored) in self._indexed:
             return None
-        return f"CREATE INDEX FOR (n:{_name(label)}) ON (n.{_name(stored)})"
+        label, stored = (name if _PLAIN_NAME.fullmatch(name) else quote(name) for name in (label, stored))
+        return f"CREATE INDEX FOR (n:{label}) ON (n.{stored})"
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         return self.dialect.unique_property(labels, key)
@@ -235,11 +232,6 @@ async def _identity(connection: Connection) -> list[Any] | None:
         return None
 
 
-def _name(name: str) -> str:
-    """Return a name, in back-ticks if it needs them."""
-    return name if _PLAIN_NAME.fullmatch(name) else quote(name)
-
-
 async def _no_database(source: GraphSource, settings: Settings, error: StoreError) -> StoreError:
     """Return the error itself or, for an unknown database, one that lists the databases of the server."""
     cause = error.__cause__
@@ -247,11 +239,8 @@ async def _no_database(source: GraphSource, settings: Settings, error: StoreErro
         return error
     own = {name: value for name, value in settings.variables.items() if name != "NEO4J_DATABASE"}
     try:
-        connection = await connect(replace(settings, variables=own), wait_seconds=WAIT_SECONDS)
-        try:
+        async with await connect(replace(settings, variables=own), wait_seconds=WAIT_SECONDS) as connection:
             names = await connection.rows(_DATABASES)
-        finally:
-            await connection.close()
     except StoreError:
         return error
     return StoreError(
@@ -265,37 +254,33 @@ async def read_whole(connection: Connection, dialect: ExistingDialect) -> Proper
 
     Raise StoreError if the database cannot be read.
     """
+
+    async def pages(queries: tuple[str, str]) -> AsyncIterator[list[Any]]:
+        """Yield the rows of all element ids, ordered by number: the same database must give the same graph."""
+        ids, page = (render_cypher(query, {}, dialect) for query in queries)
+        found = sorted((row[0] for row in await connection.rows(ids, READING_SECONDS)), key=_number)
+        for start in range(0, len(found), PAGE):
+            rows = await connection.rows(page, READING_SECONDS, ids=found[start : start + PAGE])
+            for row in sorted(rows, key=lambda row: _number(row[0])):
+                yield row
+
     keys: dict[str, str] = {}
     nodes = []
-    async for element_id, key, names, properties in _rows(connection, *(render_cypher(q, {}, dialect) for q in _NODES)):
+    async for element_id, key, names, properties in pages(_NODES):
         keys[element_id] = key
         nodes.append(Node(key, tuple(sorted(names)), apart_from_key(_values(properties), key)))
     relationships = [
         Relationship(type_, keys[source], keys[target], _values(properties))
-        async for _, source, type_, target, properties in _rows(
-            connection, *(render_cypher(q, {}, dialect) for q in _RELATIONSHIPS)
-        )
+        async for _, source, type_, target, properties in pages(_RELATIONSHIPS)
         if source in keys and target in keys
     ]
     return PropertyGraph.from_rows(nodes, relationships)
 
 
-async def _rows(connection: Connection, ids: str, page: str) -> AsyncIterator[list[Any]]:
-    """Yield the rows of all element ids that the query `ids` returns, ordered by number, page by page."""
-
-    def number(element_id: str) -> tuple[int, str]:
-        """Element ids are "4:DATABASE:NUMBER"; those of another server are ordered as text."""
-        last = element_id.rpartition(":")[2]
-        return (int(last) if last.isdecimal() else 0, element_id)
-
-    found = sorted((row[0] for row in await connection.rows(ids, READING_SECONDS)), key=number)
-    for start in range(0, len(found), PAGE):
-        part = found[start : start + PAGE]
-        rows = await connection.rows(page, READING_SECONDS, ids=part)
-        # The server may return them in any order, and the same database must give the same graph.
-        place = {id_: position for position, id_ in enumerate(part)}
-        for values in sorted(rows, key=lambda row: place[row[0]]):
-            yield values
+def _number(element_id: str) -> tuple[int, str]:
+    """Sort key of element ids: "4:DATABASE:NUMBER", or as text if they have another form."""
+    last = element_id.rpartition(":")[2]
+    return (int(last) if last.isdecimal() else 0, element_id)
 
 
 def _values(properties: Mapping[str, Any]) -> dict[str, Value]:
@@ -313,8 +298,7 @@ class SchemaReader:
 
     async def schema(self) -> Schema:
         """Return labels and types with their counts; with properties if there are few, else see `look_closer`."""
-        listing = "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"
-        labels, types, listed = await asyncio.gather(self.labels(), self.types(), self._rows(listing))
+        labels, types, listed = await asyncio.gather(self._labels(), self._types(), self._rows(_PROPERTIES))
         names = {*({row[0] for row in listed} - {KEY}), self._dialect.key_title}
         nodes = [NodeType(label, (PropertyType(KEY),), count, 0) for label, count in labels]
         relationships = [RelationshipType(type_, (), (), count, 0) for type_, count in types]
@@ -332,7 +316,7 @@ class SchemaReader:
     def _render(self, template: str, name: str = "") -> str:
         return render_cypher(template, {"name": name}, self._dialect)
 
-    async def labels(self) -> list[tuple[str, int | None]]:
+    async def _labels(self) -> list[tuple[str, int | None]]:
         """Return the labels of shown nodes with their counts; "" for nodes without labels."""
         there = [row[0] for row in await self._rows("CALL db.labels() YIELD label RETURN label")]
         shown = [name for name in there if writable(name) and name not in self._dialect.hidden]
@@ -344,40 +328,30 @@ class SchemaReader:
             )
             names = sorted({row[0] for found in rows for row in found} & set(shown))
             return await self._counted(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
-        counts = await self._counts(f"(:{quote(name)})" for name in shown)
-        hidden = await self._of_hidden("MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
+        found = await self._exact(shown, "(:{})", "MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
         [[unlabelled]] = await self._rows(_UNLABELLED)
-        found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
-        return [(name, count) for name, count in [*found, ("", unlabelled)] if count > 0]
+        return [*found, ("", unlabelled)] if unlabelled else found
 
-    async def types(self) -> list[tuple[str, int | None]]:
+    async def _types(self) -> list[tuple[str, int | None]]:
         """Return the types of shown relationships with their counts; None if the count is unknown."""
         there = [row[0] for row in await self._rows("CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t")]
         chosen = self._dialect.types
         shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
         if self._dialect.labels is not None:
             return await self._counted(shown, _COUNT_BETWEEN)
-        counts = await self._counts(f"()-[:{quote(name)}]->()" for name in shown)
-        hidden = await self._of_hidden("MATCH (:{})-[r]->() RETURN type(r), count(*)")
-        found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
-        return [(name, count) for name, count in found if count > 0]
+        return await self._exact(shown, "()-[:{}]->()", "MATCH (:{})-[r]->() RETURN type(r), count(*)")
 
-    async def _counts(self, patterns: Iterable[str]) -> list[int]:
-        """Return the number of matches of each pattern, from the server's statistics."""
+    async def _exact(self, names: Sequence[str], pattern: str, hidden: str) -> list[tuple[str, int | None]]:
+        """Return names with their counts from the server's statistics, without those of hidden nodes."""
+        columns = [f"COUNT {{ {pattern.format(quote(name))} }} AS c{number}" for number, name in enumerate(names)]
         counts: list[int] = []
-        asked = list(patterns)
-        for start in range(0, len(asked), AT_ONCE):
-            columns = [f"COUNT {{ {pattern} }} AS c{n}" for n, pattern in enumerate(asked[start : start + AT_ONCE])]
-            counts += (await self._rows(f"RETURN {', '.join(columns)}"))[0]
-        return counts
-
-    async def _of_hidden(self, query: str) -> dict[str, int]:
-        """Return the number of hidden nodes or relationships of each name."""
-        found: dict[str, int] = defaultdict(int)
+        for start in range(0, len(columns), AT_ONCE):
+            counts += (await self._rows(f"RETURN {', '.join(columns[start : start + AT_ONCE])}"))[0]
+        left = dict(zip(names, counts, strict=True))
         if self._dialect.hidden:
-            for name, count in await self._rows(query.format("|".join(map(quote, self._dialect.hidden)))):
-                found[name] = count
-        return found
+            for name, count in await self._rows(hidden.format("|".join(map(quote, self._dialect.hidden)))):
+                left[name] = left.get(name, 0) - count
+        return [(name, count) for name, count in left.items() if count > 0]
 
     async def _counted(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
         """Count up to `COUNTED` where the server has no statistics; leave out names with no match."""

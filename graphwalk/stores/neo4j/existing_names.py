@@ -15,14 +15,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, groupby
-from typing import Any
+from itertools import chain, count, groupby
 
 from graphwalk.config.graph_source import check_filter
 from graphwalk.errors import ConfigError
-from graphwalk.stores.cypher import KEY, OUR_PREFIX, Dialect, quote
-from graphwalk.stores.neo4j.admin import LEDGER
+from graphwalk.stores.cypher import Dialect, quote
 from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.types.graph import KEY, is_reserved
 
 LONGEST = 200
 """Characters of a text that can be a key."""
@@ -64,14 +63,10 @@ class UniqueProperty:
         value = f"{variable}.{quote(self.property)}"
         return f"toString({value})" if self.numbers else value
 
-    def equals(self, variable: str, text: str) -> str:
-        """Return Cypher that is true if the value equals `text`, in a form that uses the index."""
-        return f"{variable}.{quote(self.property)} = {f'toInteger({text})' if self.numbers else text}"
-
 
 @dataclass(frozen=True, slots=True)
 class NodeNames:
-    """The keys of the nodes of one database; `prefix` of all of its element ids, "" if unknown.
+    """The keys of the nodes of one database, by default the element ids; `prefix` of all of these, "" if unknown.
 
     `labelled`: a key that is a property's value carries its label. `mark`: the prefix of a key that is an id.
     """
@@ -80,10 +75,6 @@ class NodeNames:
     labelled: bool = False
     prefix: str = ""
     mark: str = ""
-
-
-BY_ELEMENT_ID = NodeNames()
-"""Every key is the full element id."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +86,7 @@ class ExistingDialect(Dialect):
     """
 
     several: bool = True
-    names: NodeNames = BY_ELEMENT_ID
+    names: NodeNames = NodeNames()
     hidden: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
@@ -164,10 +155,14 @@ class ExistingDialect(Dialect):
 
     def _called(self, variable: str) -> str:
         """Return Cypher for the key of a node."""
-        cases = [
-            f"WHEN {unique.has(variable, others)} THEN {self._before(variable, unique, others)}{unique.value(variable)}"
-            for unique, *others in self._alike()
-        ]
+        cases = []
+        for unique, *others in self._alike():
+            before = f"{literal(unique.label + ':')} + "
+            if others:
+                labels = ", ".join(map(literal, (unique.label, *others)))
+                before = f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
+            key = f"{before if self.names.labelled else ''}{unique.value(variable)}"
+            cases.append(f"WHEN {unique.has(variable, others)} THEN {key}")
         return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
 
     def _alike(self) -> Iterator[tuple[UniqueProperty, *tuple[str, ...]]]:
@@ -178,33 +173,21 @@ class ExistingDialect(Dialect):
 
     @cached_property
     def lookup(self) -> str:
-        """Cypher for the element id of the node with the key `$text`, found by an index; no row if there is none."""
+        """Return Cypher for the element id of the node with the key `$text`, found by an index."""
         names = self.names
         after = f"substring($text, {len(names.mark)})" if names.mark else "$text"
         full = "$text" if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
-        ways = [
-            f"MATCH (n:{quote(unique.label)}) WHERE {unique.equals('n', self._without_label(unique))} RETURN n"
-            for unique in names.uniques
-        ]
-        ways.append(f"MATCH (n) WHERE elementId(n) = {full} RETURN n")
+        ways = [f"MATCH (n) WHERE elementId(n) = {full} RETURN n"]
+        for unique in names.uniques:
+            text, before = "$text", unique.label + ":"
+            if names.labelled:
+                text = f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
+            # In a form that uses the index.
+            value = f"toInteger({text})" if unique.numbers else text
+            ways.append(f"MATCH (n:{quote(unique.label)}) WHERE n.{quote(unique.property)} = {value} RETURN n")
         return (
             f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
         )
-
-    def _before(self, variable: str, unique: UniqueProperty, others: Sequence[str]) -> str:
-        if not self.names.labelled:
-            return ""
-        if not others:
-            return f"{literal(unique.label + ':')} + "
-        labels = ", ".join(map(literal, (unique.label, *others)))
-        return f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
-
-    def _without_label(self, unique: UniqueProperty) -> str:
-        """Return Cypher for the text without its label, null if it has none."""
-        if not self.names.labelled:
-            return "$text"
-        before = unique.label + ":"
-        return f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
 
     def _id(self, variable: str) -> str:
         """Return Cypher for a key that is an element id."""
@@ -231,12 +214,12 @@ async def read_dialect(
         column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
         column("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
     )
-    shown = [label for label in labels if not is_own(label) and writable(label)]
+    shown = [label for label in labels if not is_reserved(label) and writable(label)]
     check_filter("label", chosen_labels, shown)
     check_filter("relationship type", chosen_types, types)
     return ExistingDialect(
         names=await _read_names(connection, shown),
-        hidden=tuple(sorted(filter(is_own, labels))),
+        hidden=tuple(filter(is_reserved, labels)),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
         key_title=next(t for n in count(1) if (t := KEY + n * "_") not in keys) if KEY in keys else None,
@@ -247,31 +230,24 @@ async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeName
     """Return the keys that follow from the constraints and the content of a database with these labels."""
     node_keys: dict[tuple[str, str], bool] = {}
     for label, name, kind in await connection.rows(_CONSTRAINTS):
-        if label in labels and ":" not in label and writable(label) and writable(name):
+        if label in labels and ":" not in label and writable(name):
             node_keys[label, name] = node_keys.get((label, name), False) or kind.endswith("NODE_KEY")
-    best: dict[str, tuple[Any, UniqueProperty]] = {}
-    kinds = await asyncio.gather(*(_kind_of(connection, *pair) for pair in node_keys))
-    for (label, name), held in zip(node_keys, kinds, strict=True):
-        unique = UniqueProperty(label, name, held == "number")
-        rank = (not node_keys[label, name], unique.numbers, name)
-        if held and (label not in best or rank < best[label][0]):
-            best[label] = (rank, unique)
-    uniques = tuple(best[label][1] for label in sorted(best))
+
+    async def ranked(label: str, name: str) -> list[tuple[str, bool, bool, str]]:
+        """Return the property with its rank, if it holds text or numbers."""
+        match = f"MATCH (n:{quote(label)}) WHERE n.{quote(name)}"
+        exist = f"RETURN EXISTS {{ {match} >= '' }} AS text, EXISTS {{ {match} >= $least }} AS number"
+        [[text, number]] = await connection.rows(exist, least=float("-inf"))
+        return [(label, not node_keys[label, name], not text, name)] if text or number else []
+
+    found = sorted(chain(*await asyncio.gather(*(ranked(*pair) for pair in node_keys))))
+    best = {label: UniqueProperty(label, name, numbers) for label, _, numbers, name in reversed(found)}
+    uniques = tuple(best[label] for label in sorted(best))
     rows = await connection.rows("MATCH (n) RETURN elementId(n) LIMIT 1")
-    found = _PREFIX.match(rows[0][0]) if rows else None
-    prefix = found[0] if found else ""
+    id_ = _PREFIX.match(rows[0][0]) if rows else None
+    prefix = id_[0] if id_ else ""
     labelled = len(uniques) > 1 and await _shared(connection, uniques)
     return NodeNames(uniques, labelled, prefix, await _mark(connection, () if labelled else uniques, prefix))
-
-
-async def _kind_of(connection: Connection, label: str, name: str) -> str | None:
-    """Return "text" if a property holds text, else "number" if it holds numbers, else None."""
-    match = f"MATCH (n:{quote(label)}) WHERE n.{quote(name)}"
-    [[text, number]] = await connection.rows(
-        f"RETURN EXISTS {{ {match} >= '' }} AS text, EXISTS {{ {match} >= $least }} AS number",
-        least=float("-inf"),
-    )
-    return "text" if text else "number" if number else None
 
 
 async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
@@ -325,11 +301,6 @@ def writable(name: str) -> bool:
     except ConfigError:
         return False
     return True
-
-
-def is_own(label: str) -> bool:
-    """Return True for a label of GraphWalk's own."""
-    return label == LEDGER or label.startswith(OUR_PREFIX)
 
 
 def literal(text: str) -> str:

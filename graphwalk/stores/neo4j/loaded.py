@@ -12,15 +12,7 @@ from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
 from graphwalk.stores.cypher_guard import translate
 from graphwalk.stores.health import HealthCheck
-from graphwalk.stores.neo4j.admin import (
-    BY_HAND,
-    HEARTBEAT_SECONDS,
-    Load,
-    Loads,
-    StoredForm,
-    check_labels,
-    form_of,
-)
+from graphwalk.stores.neo4j.admin import BY_HAND, HEARTBEAT_SECONDS, Load, Loads, StoredForm, check_labels, form_of
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.values import SCALARS, native, own, plain
 from graphwalk.stores.schema_queries import Decoder, read_schema, schema_of
@@ -169,7 +161,7 @@ class Neo4jDatabase(Database):
             if self._stores:
                 await loads.release()
             elif self._loads.prepared and self._connection.health.failure is None:
-                with suppress(StoreError):  # `db clean` removes it too
+                with suppress(StoreError):  # `db clean` removes what is left
                     await loads.release()
                     await loads.drop_constraints()
         finally:
@@ -195,7 +187,6 @@ class Neo4jStore(GraphStore):
         self._schemas: dict[int, Schema] = {}
 
     async def check_unchanged(self, generation: int) -> None:
-        """See `GraphStore`."""
         await self._database.check_unchanged(self)
         if self.generation != generation:
             raise StoreError(f"the graph {self.scope} was missing from Neo4j for a while: results in doubt")
@@ -207,7 +198,6 @@ class Neo4jStore(GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GraphStore`."""
         found = await self._connection.read(cypher, self.form.encoding.parameters(parameters), self._timeout_seconds)
         own = self._own
         return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]

@@ -1,12 +1,12 @@
 """Address of the local Neo4j: that of `graphwalk db up`, else that of docker-compose.yml."""
 
-import json
 import socket
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import platformdirs
+from pydantic import TypeAdapter
 
 from graphwalk.errors import StoreError
 from graphwalk.files import write_whole
@@ -26,16 +26,13 @@ class LocalServer:
     release: str
     version: str
     port: int
-    password: str
+    password: str = field(repr=False)
     folder: Path
     pid: int | None = None
 
     @property
     def uri(self) -> str:
         return f"bolt://127.0.0.1:{self.port}"
-
-    def __repr__(self) -> str:
-        return f"LocalServer({self.how}, Neo4j {self.version}, {self.uri})"
 
 
 def state_folder(settings: Settings) -> Path:
@@ -52,11 +49,10 @@ def read_state(settings: Settings) -> LocalServer | None:
     """Return the server of `db up`, None if there is none. Raise StoreError if its file is damaged."""
     file = state_file(settings)
     try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
-        return LocalServer(**{**fields, "folder": Path(fields["folder"])})
+        return TypeAdapter(LocalServer).validate_json(file.read_bytes(), extra="forbid")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise StoreError(f"{file} is damaged", hint=f"remove {file}, then: graphwalk db up") from error
 
 
@@ -80,7 +76,7 @@ def answers_bolt(port: int, seconds: float = 2.0) -> bool:
 
 
 def write_state(settings: Settings, server: LocalServer) -> None:
-    write_private(state_file(settings), json.dumps({**asdict(server), "folder": str(server.folder)}))
+    write_private(state_file(settings), TypeAdapter(LocalServer).dump_json(server).decode())
 
 
 def write_private(file: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """Convert values between a graph and the types of the Neo4j driver."""
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from datetime import UTC, tzinfo
 from functools import lru_cache
 from typing import Any
@@ -41,7 +41,11 @@ def native(value: Value) -> Any:
         kind = _POINTS.get((value.srid, len(value.coordinates)))
         return None if kind is None or any(c != c for c in value.coordinates) else kind(value.coordinates)
     if isinstance(value, tuple):
-        return _list(value)
+        kinds = {item.kind if isinstance(item, Temporal) else type(item) for item in value}
+        if len(kinds) > 1 or kinds & {tuple, bytes} or len({p.srid for p in value if isinstance(p, Point)}) > 1:
+            return None
+        items = list(map(native, value))
+        return None if any(item is None for item in items) else items
     return value
 
 
@@ -61,14 +65,6 @@ def from_driver(value: Any) -> Any:
         kind = "local datetime" if value.tzinfo is None else "datetime"
         return Temporal(kind, f"{_day(value)}T{_clock(value)}")  # type: ignore[arg-type]
     return str(value)
-
-
-def _list(value: tuple[Any, ...]) -> list[Any] | None:
-    kinds = {item.kind if isinstance(item, Temporal) else type(item) for item in value}
-    if len(kinds) > 1 or kinds & {tuple, bytes} or len({p.srid for p in value if isinstance(p, Point)}) > 1:
-        return None
-    items = list(map(native, value))
-    return None if any(item is None for item in items) else items
 
 
 @lru_cache(maxsize=65_536)
@@ -141,31 +137,19 @@ def plain(value: Any, scope: str | None) -> Any:
     """
     if value.__class__ in SCALARS:
         return value
+    own_labels = frozenset() if scope is None else frozenset({scope, NO_LABEL})
     if isinstance(value, list):
-        hidden = frozenset() if scope is None or scope not in value else _hidden(scope)
+        hidden = own_labels if scope in value else frozenset()
         return [plain(item, scope) for item in value if item.__class__ is not str or item not in hidden]
     if isinstance(value, dict):
         return {name: plain(value[name], scope) for name in sorted(value)}
-    return _graph_value(value, scope)
-
-
-def _graph_value(value: Any, scope: str | None) -> Any:
     if isinstance(value, Node):
-        labels = sorted(value.labels - (frozenset() if scope is None else _hidden(scope)))
-        return {"labels": labels, "properties": plain(dict(value.items()), scope)}
+        return {"labels": sorted(value.labels - own_labels), "properties": plain(dict(value.items()), scope)}
     if isinstance(value, Relationship):
         return {"type": value.type, "properties": plain(dict(value.items()), scope)}
     if isinstance(value, Path):
-        return {
-            "nodes": [_graph_value(node, scope) for node in value.nodes],
-            "relationships": [_graph_value(relationship, scope) for relationship in value.relationships],
-        }
+        return {"nodes": plain([*value.nodes], scope), "relationships": plain([*value.relationships], scope)}
     return from_driver(value)
-
-
-def _hidden(scope: str) -> Set[str]:
-    """Return the labels of GraphWalk's own."""
-    return frozenset({scope, NO_LABEL})
 
 
 def own(value: Any, scope: str) -> Any:

@@ -9,6 +9,8 @@ from graphwalk.config.strict import MOST, Spec, Strict, SuiteConfig
 
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 Split = Literal["train", "validation", "test"]
+FirstState = Literal["graphwalk", "paper"]
+GraphInput = Literal["edges", "matrix"]
 _MOST_NODES = 2000
 """A trace stores its state after every step; the paper has at most 50 nodes."""
 _Nodes = Annotated[int, Field(ge=2, le=_MOST_NODES)]
@@ -51,19 +53,12 @@ class MagmaGrid(Strict):
 
     def specs(self) -> Iterator[MagmaSpec]:
         """Yield the specs, algorithm by algorithm and size by size."""
+        small, large = (800, 1000) if self.split == "train" else (112, 125)
+        shared = self.model_dump(include={"p", "offset", "split"})
         for algorithm in self.algorithm:
             for nodes in self.nodes:
-                count = self.count or paper_count(self.split, nodes)
-                yield MagmaSpec(
-                    count=count, algorithm=algorithm, nodes=nodes, p=self.p, offset=self.offset, split=self.split
-                )
-
-
-def paper_count(split: Split, nodes: int) -> int:
-    """Return the traces of a split in the MAGMA paper: 1024 with five nodes, 1250 with any other size."""
-    if split == "train":
-        return 800 if nodes <= 5 else 1000
-    return 112 if nodes <= 5 else 125
+                count = self.count or (small if nodes <= 5 else large)
+                yield MagmaSpec(count=count, algorithm=algorithm, nodes=nodes, **shared)
 
 
 class MagmaConfig(SuiteConfig):
@@ -77,6 +72,13 @@ class MagmaConfig(SuiteConfig):
     """Load every graph into the store; required by the setting `tools`."""
     io_steps: bool = False
     """Ask the input–output strategies also for the state after every step, in separate prompts."""
+    first_state: FirstState = "graphwalk"
+    """First state of a trace: after the first step (graphwalk), or before it (paper): [] in Dijkstra's and Prim's
+    algorithm, the weights of all edges in Floyd–Warshall. Searches begin after the first step in both."""
+    explain: bool = True
+    """Explain in the prompt what one step of the algorithm does and what its state contains."""
+    input: GraphInput = "edges"
+    """Form of the graph in the prompt: list of edges, or adjacency matrix as in CLRS."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -23,8 +23,8 @@ from graphwalk.types.chat import Message
 from graphwalk.types.episode import SCHEMA_VERSION
 
 MANIFEST = "manifest.json"
-STRATEGIES = tuple(prompts.STRATEGIES)
-"""Strategies without tools; for `tools` see `graphwalk export traces`."""
+STRATEGIES = ("io", "io_reasoning", "is", "ish")
+"""Strategies of the paper; for others see `graphwalk export traces`."""
 Manifest = dict[str, Any]
 Chat = dict[str, Any]
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations, compress, count, islice
-from math import ceil, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil, inf, isclose
+from typing import Any, NamedTuple, TypeAlias
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,33 +20,30 @@ from graphwalk.seeds import generator
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm, MagmaSpec
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-
+Graph: TypeAlias = "nx.Graph[int]"
 Adjacency = Sequence[Mapping[int, float]]
 
 
 class Step(NamedTuple):
-    """One step of an algorithm; both parts are JSON values, to be read only: steps share what did not change."""
+    """One step of an algorithm. Both parts are read-only JSON values, because steps share unchanged parts."""
 
     hint: dict[str, Any]
     answer: list[Any]
 
 
 class PriorityQueue:
-    """Nodes that wait for their extraction, by (key, number); a sorted list, which for small graphs beats a heap."""
+    """Nodes to extract, by (key, number); a sorted list, which is faster than a heap for small graphs."""
 
     def __init__(self, n: int, source: int) -> None:
         self.key = [inf] * n
-        """Of every node; infinite before it is reached, minus infinity once it is extracted: no edge improves it."""
+        """Key of every node: infinite before it is reached, minus infinity once it is extracted."""
         self.key[source] = 0.0
         self.waiting = [(0.0, source)]
         self.unvisited = list(range(n))
         self.visited: list[int] = []
 
     def extract_minimum(self) -> tuple[float, int]:
-        """(key, node) of the smallest key; ties go to the lowest number."""
+        """Return (key, node) of the smallest key; ties go to the lowest number."""
         key, node = self.waiting.pop(0)
         self.key[node] = -inf
         self.unvisited.remove(node)
@@ -53,20 +51,20 @@ class PriorityQueue:
         return key, node
 
     def decrease_key(self, node: int, key: float) -> None:
-        """Give a node a smaller key; a node not yet reached joins the queue."""
+        """Decrease the key of a node; an unreached node joins the queue."""
         if self.key[node] < inf:
             self.waiting.remove((self.key[node], node))
         self.key[node] = key
         insort(self.waiting, (key, node))
 
     def hint(self) -> dict[str, Any]:
-        """The state of the queue."""
+        """Return the state of the queue."""
         waiting = [[node, key] for key, node in self.waiting]
         return {"priority_queue": waiting, "unvisited": self.unvisited.copy(), "visited": self.visited.copy()}
 
 
 def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
-    """Breadth-first search. One step dequeues a node; the answer is [node, …], all reached, source included."""
+    """Yield the steps of breadth-first search. One dequeues a node; the answer is [node, …], all reached ones."""
     queue, reached, answer = deque([source]), {source}, [source]
     while queue:
         waiting = list(queue)
@@ -81,7 +79,7 @@ def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
 
 def dfs(adjacency: Adjacency) -> Iterator[Step]:
-    """Depth-first search. One step visits a node; the answer is [[node, …], …], the visited part of each component."""
+    """Yield the steps of depth-first search. One visits a node; the answer has the visited part of each component."""
     components: list[list[int]] = []
     visited: set[int] = set()
     for root in range(len(adjacency)):
@@ -105,7 +103,7 @@ def dfs(adjacency: Adjacency) -> Iterator[Step]:
 
 
 def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
-    """Dijkstra's shortest paths. One step extracts a node and relaxes its edges.
+    """Yield the steps of Dijkstra's algorithm. One extracts a node and relaxes its edges.
 
     The answer is [[source, node, distance], …] for every node reached so far but the source.
     """
@@ -123,7 +121,7 @@ def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
 
 def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
-    """Floyd–Warshall. One step is one pivot; the answer is [[i, j, distance], …], i < j, unreachable pairs left out."""
+    """Yield the steps of Floyd–Warshall, one per pivot. The answer is [[i, j, distance], …], i < j, if connected."""
     n = len(adjacency)
     distance = np.full((n, n), inf)
     np.fill_diagonal(distance, 0.0)
@@ -144,7 +142,7 @@ def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
 
 
 def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
-    """Prim's minimum spanning tree of the source's component. One step extracts a node and commits its edge.
+    """Yield the steps of Prim's algorithm in the source's component. One extracts a node and commits its edge.
 
     The answer is [[i, j, weight], …], i < j: the tree edges committed so far.
     """
@@ -171,7 +169,7 @@ BLOCK = 512
 """Graphs drawn at a time, fewer of large ones: part of what a seed means."""
 BLOCK_PAIRS = 1 << 22
 FRUITLESS = 1 << 18
-"""After so many candidates in a row without a new one, the split counts as exhausted."""
+"""Number of candidates in a row without a new one after which the split counts as exhausted."""
 
 WEIGHTED = frozenset({"dijkstra", "floyd_warshall", "mst_prim"})
 ROOTED = frozenset({"bfs", "dijkstra", "mst_prim"})
@@ -181,7 +179,7 @@ _SMALL_SHARE = 112 / 1024
 
 
 class Instance(NamedTuple):
-    """One input of an algorithm: edges in lexicographic order, weights beside them, and a source where it needs one."""
+    """Input of an algorithm: edges in lexicographic order, their weights, and a source; None if not needed."""
 
     n: int
     edges: tuple[tuple[int, int], ...]
@@ -190,7 +188,7 @@ class Instance(NamedTuple):
 
 
 def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
-    """Instances `offset` … `offset + count - 1` of the split. ConfigError where the split has fewer."""
+    """Yield instances `offset` … `offset + count - 1` of the split. Raise ConfigError if it has fewer."""
     end = spec.offset + spec.count
     found = 0
     for instance in islice(_distinct(spec, seed), end):
@@ -206,7 +204,7 @@ def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
 
 
 def split_of(n: int, bits: Bits) -> str:
-    """The split that an edge set belongs to: 80:10:10 by hash; exact shares where edge sets are few enough to list."""
+    """Return the split of an edge set: 80:10:10 by hash; exact shares if the edge sets are few enough to list."""
     if n <= ENUMERABLE:
         return _small_splits(n)[np.packbits(bits).tobytes()]
     tenth = _hash(n, bits) * 10 >> 64
@@ -254,7 +252,7 @@ def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
 
 
 def _enumerated(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
-    """All edge sets with all sources, likely ones first, and again with other weights, for ever.
+    """Yield all edge sets with all sources, likely ones first, and again with other weights, without end.
 
     Sorting by exponential draws divided by the probabilities is sampling without replacement (Efraimidis and
     Spirakis, 2006); at p = 0.5 it is a random permutation.
@@ -279,7 +277,7 @@ def _edge_sets(n: int) -> Bits:
 
 @cache
 def _small_splits(n: int) -> dict[bytes, str]:
-    """Every edge set on n nodes → its split, in exact shares."""
+    """Return every edge set on n nodes → its split, in exact shares."""
     ordered = sorted(_edge_sets(n), key=lambda bits: _hash(n, bits))
     held = ceil(len(ordered) * _SMALL_SHARE)
     names = ["test"] * held + ["validation"] * held + ["train"] * len(ordered)
@@ -287,59 +285,98 @@ def _small_splits(n: int) -> dict[bytes, str]:
 
 
 def _hash(n: int, bits: Bits) -> int:
-    """64 bits that depend on the edge set alone."""
+    """Return 64 bits that depend only on the edge set."""
     text = b"magma" + n.to_bytes(4, "big") + np.packbits(bits).tobytes()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
 
 
-def check_final(algorithm: str, instance: Instance, final: list[Any]) -> None:
-    """OracleError where networkx finds another answer; the message holds the instance.
+def check_states(algorithm: str, instance: Instance, states: Mapping[int, list[Any]]) -> None:
+    """Find states again from their definitions with networkx. Raise OracleError with the instance if one differs.
 
-    A minimum spanning tree need not be unique: it must span the component with edges of the graph, at the least weight.
+    `states` has step (from 1) → state. Floyd–Warshall may add in another order, so fractions are compared to 12 digits.
     """
     graph = as_networkx(instance)
-    good = _spans(graph, instance, final) if algorithm == "mst_prim" else _solve(graph, algorithm, instance) == final
-    if not good:
-        raise OracleError(f"networkx does not confirm {algorithm} on {instance}: {final}")
+    for step, state in states.items():
+        if algorithm == "mst_prim":
+            good = _grows_a_tree(graph, instance, state, step)
+        else:
+            good = _close(state, _DEFINITIONS[algorithm](graph, instance, step))
+        if not good:
+            raise OracleError(f"networkx does not confirm step {step} of {algorithm} on {instance}: {state}")
 
 
-def as_networkx(instance: Instance) -> "nx.Graph[int]":
-    """The instance as a networkx graph, all nodes included."""
-    import networkx as nx
-
-    graph: nx.Graph[int] = nx.empty_graph(instance.n)
+def as_networkx(instance: Instance) -> Graph:
+    """Return the instance as a networkx graph with all its nodes."""
+    graph: Graph = nx.empty_graph(instance.n)
     weights = instance.weights or (1.0,) * len(instance.edges)
     graph.add_weighted_edges_from((i, j, w) for (i, j), w in zip(instance.edges, weights, strict=True))
     return graph
 
 
-def _solve(graph: "nx.Graph[int]", algorithm: str, instance: Instance) -> list[Any]:
-    import networkx as nx
-
-    source = instance.source
-    if algorithm == "bfs":
-        return sorted(nx.node_connected_component(graph, source))
-    if algorithm == "dfs":
-        return sorted(sorted(component) for component in nx.connected_components(graph))
-    if algorithm == "dijkstra":
-        lengths = nx.single_source_dijkstra_path_length(graph, source)
-        return [[source, node, lengths[node]] for node in sorted(lengths) if node != source]
-    lengths_from = dict(nx.all_pairs_dijkstra_path_length(graph))
-    return [
-        [i, j, lengths_from[i][j]] for i in range(instance.n) for j in range(i + 1, instance.n) if j in lengths_from[i]
-    ]
+def _bfs_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the source and all neighbours of the first nodes of breadth-first order."""
+    order = [instance.source, *(v for _, v in nx.bfs_edges(graph, instance.source, sort_neighbors=sorted))]
+    return sorted({instance.source}.union(*(graph[node] for node in order[:step])))
 
 
-def _spans(graph: "nx.Graph[int]", instance: Instance, tree: list[list[Any]]) -> bool:
-    import networkx as nx
+def _dfs_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the first nodes of depth-first order by component; components begin at their lowest nodes."""
+    components = sorted(nx.connected_components(graph), key=min)
+    orders = [list(nx.dfs_preorder_nodes(graph, min(c), sort_neighbors=sorted)) for c in components]
+    taken = set([node for order in orders for node in order][:step])
+    return [sorted(taken & set(order)) for order in orders if taken & set(order)]
 
-    component = graph.subgraph(nx.node_connected_component(graph, instance.source))
-    ours: nx.Graph[int] = nx.Graph()
-    ours.add_node(instance.source)
-    ours.add_weighted_edges_from(tree)
-    least = nx.minimum_spanning_tree(component).size(weight="weight")
-    real = all(graph.has_edge(i, j) and graph[i][j]["weight"] == weight for i, j, weight in tree)
-    return real and nx.is_tree(ours) and set(ours) == set(component) and ours.size(weight="weight") == least
+
+def _dijkstra_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the lengths of shortest paths whose last edge leaves one of the nodes nearest to the source."""
+    far = nx.single_source_dijkstra_path_length(graph, instance.source)
+    taken = sorted(far, key=lambda node: (far[node], node))[:step]
+    best: dict[int, float] = {}
+    for node in taken:
+        for beside, edge in graph[node].items():
+            best[beside] = min(best.get(beside, inf), far[node] + edge["weight"])
+    return [[instance.source, node, best[node]] for node in sorted(best) if node != instance.source]
+
+
+def _floyd_warshall_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
+    """Return the lengths of shortest paths whose inner nodes are the first `step` ones."""
+    found = []
+    for i in range(instance.n):
+        # None hides an edge: no path continues from other nodes than the start and the first ones.
+        lengths = nx.single_source_dijkstra_path_length(
+            graph, i, weight=lambda one, other, edge, i=i: edge["weight"] if one < step or one == i else None
+        )
+        found += [[i, j, lengths[j]] for j in range(i + 1, instance.n) if j in lengths]
+    return found
+
+
+def _grows_a_tree(graph: Graph, instance: Instance, state: list[Any], step: int) -> bool:
+    """Check a tree of `step` nodes around the source: each in turn has the lightest edge out, ties to the lowest."""
+    reached = {instance.source}
+    left = {(i, j): weight for i, j, weight in state}
+    for _ in range(step - 1):
+        out = [(graph[i][j]["weight"], j) for i in reached for j in graph[i] if j not in reached]
+        weight, node = min(out, default=(inf, -1))
+        chosen = [edge for edge in left if node in edge and reached.intersection(edge)]
+        if len(chosen) != 1 or left.pop(chosen[0]) != weight or graph.get_edge_data(*chosen[0]) != {"weight": weight}:
+            return False
+        reached.add(node)
+    return not left
+
+
+_DEFINITIONS = {
+    "bfs": _bfs_state,
+    "dfs": _dfs_state,
+    "dijkstra": _dijkstra_state,
+    "floyd_warshall": _floyd_warshall_state,
+}
+
+
+def _close(one: Any, other: Any) -> bool:
+    """Compare JSON values; fractions may differ in the last digits."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_close, one, other))
+    return isclose(one, other, rel_tol=1e-12) if isinstance(one, float) or isinstance(other, float) else one == other
 
 
 ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
@@ -364,6 +401,13 @@ class MagmaTrace:
     seed: int
     split: str
     index: int
+    before: Step | None = None
+    """State before the first step, if the trace begins with it."""
+
+    @cached_property
+    def states(self) -> dict[int, Step]:
+        """Return the number of each step → its hint and state. Number 0 is the state before the first step."""
+        return ({} if self.before is None else {0: self.before}) | dict(enumerate(self.steps, 1))
 
     @property
     def trace_id(self) -> str:
@@ -371,21 +415,21 @@ class MagmaTrace:
 
     @property
     def final(self) -> list[Any]:
-        """The answer after the last step."""
+        """Return the state after the last step."""
         return self.steps[-1].answer
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of algorithm, edges, weights and source; seed and index have no part in it."""
+        """Return the SHA-256 (hex) of algorithm, edges, weights and source."""
         return hashlib.sha256(json.dumps([self.algorithm, *self.instance]).encode()).hexdigest()
 
     @cached_property
-    def written(self) -> tuple[str, ...]:
-        """Every state as a model is asked to write it; a prompt repeats all that came before."""
-        return tuple(write_answer(self.algorithm, step.answer) for step in self.steps)
+    def written(self) -> dict[int, str]:
+        """Return every state as a model is asked to write it; a prompt repeats all earlier ones."""
+        return {number: write_answer(self.algorithm, step.answer) for number, step in self.states.items()}
 
     def as_json(self) -> dict[str, Any]:
-        """The record of a data set, in the order of the file."""
+        """Return the record of a data set, in the order of the file."""
         n, edges, weights, source = self.instance
         return {
             "algorithm": self.algorithm,
@@ -404,9 +448,9 @@ class MagmaTrace:
 
 
 def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[MagmaTrace]:
-    """The traces of a spec, one by one. `check` compares every final answer with networkx (OracleError).
+    """Yield the traces of a spec. With `check`, raise OracleError if networkx finds another final state.
 
-    ConfigError where the split has fewer distinct traces than asked for.
+    Raise ConfigError if the split has fewer distinct traces than requested.
     """
     yield from traces_of(spec, seed, instances(spec, seed), spec.offset, check=check)
 
@@ -414,22 +458,33 @@ def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[M
 def traces_of(
     spec: MagmaSpec, seed: int, drawn: Iterable[Instance], first: int, *, check: bool = True
 ) -> Iterator[MagmaTrace]:
-    """The traces of instances that were drawn for a spec, `first` being the index of the first of them."""
+    """Yield the traces of instances that were drawn for a spec; `first` is the index of the first one."""
     for index, instance in enumerate(drawn, start=first):
         steps = run_algorithm(spec.algorithm, instance)
         if check:
-            check_final(spec.algorithm, instance, steps[-1].answer)
+            check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})
         yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
 
 
+def state_before(algorithm: str, instance: Instance) -> Step | None:
+    """Return hint and state before the first step, with which the MAGMA paper begins; None for searches."""
+    if algorithm == "floyd_warshall":
+        hint = {"pivot": None, "pivots_left": list(range(instance.n))}
+        weights = instance.weights or (1.0,) * len(instance.edges)
+        return Step(hint, [[i, j, weight] for (i, j), weight in zip(instance.edges, weights, strict=True)])
+    if algorithm in ("dijkstra", "mst_prim") and instance.source is not None:
+        return Step(PriorityQueue(instance.n, instance.source).hint(), [])
+    return None
+
+
 def run_algorithm(algorithm: str, instance: Instance) -> tuple[Step, ...]:
-    """All steps of an algorithm on an instance."""
+    """Return all steps of an algorithm on an instance."""
     arguments = (adjacency_of(instance),) if instance.source is None else (adjacency_of(instance), instance.source)
     return tuple(_RUN[algorithm](*arguments))
 
 
 def adjacency_of(instance: Instance) -> Adjacency:
-    """Neighbours in ascending order, since edges come in lexicographic order; weight 1.0 where there are none."""
+    """Return neighbours in ascending order with weights; 1.0 if the instance has none."""
     adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]
     weights = instance.weights or (1.0,) * len(instance.edges)
     for (i, j), weight in zip(instance.edges, weights, strict=True):

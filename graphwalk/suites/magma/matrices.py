@@ -21,6 +21,7 @@ from graphwalk.reports.text_table import (
     two_decimals,
 )
 from graphwalk.sanitise import one_line
+from graphwalk.suites.magma.config import Algorithm
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.types.episode import ExitStatus
@@ -41,7 +42,7 @@ def case(algorithm: str, n: int) -> str:
 
 def part(step: int, total: int) -> int:
     """Return the fifth of a trace that a step belongs to, as the percentage at its end."""
-    return ceil(_PARTS * step / total) * 100 // _PARTS
+    return max(1, ceil(_PARTS * step / total)) * 100 // _PARTS
 
 
 def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
@@ -56,7 +57,9 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
     for result in results:
         task = result["task"]
         if task["trace_id"] not in graphs:
-            graphs[task["trace_id"]] = _graph(task)
+            instance = read_problem(task["question"], task["n"])
+            # A custom prompt may list the edges in another form; then the digest identifies the graph.
+            graphs[task["trace_id"]] = f"{instance.n}: {instance.edges}" if instance else task["graph_digest"]
         if task["step"] not in (None, task["total_steps"]):
             stepwise.add(result["setting"])
         key = (result["model"], result["setting"], result["repeat"], task["trace_id"])
@@ -65,15 +68,10 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
         yield from _records(list(episodes.values()), setting in stepwise)
 
 
-def _graph(task: Mapping[str, Any]) -> str:
-    """Return the edges without weights as text; the digest if a custom prompt lists them in another form."""
-    instance = read_problem(task["question"], task["n"])
-    return task["graph_digest"] if instance is None else f"{instance.n}: {instance.edges}"
-
-
 def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     """Return the result without most of its trajectory, which is too large to keep."""
-    task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "graph_digest": graph}
+    first_step = result["task"].get("first_step", 1)
+    task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "first_step": first_step, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
     kept = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
     return {**kept, "task": task, "trajectory": trajectory}
@@ -83,35 +81,39 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
     """Yield the record of a trace and those of its steps; `stepwise` means that every state is requested."""
     first, scores = episodes[0], [episode["score"] for episode in episodes if episode["score"]]
     steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
-    total, trace_id = first["task"]["total_steps"], first["task"]["trace_id"]
+    trace_id, states = first["task"]["trace_id"], first["task"]["total_steps"] - first["task"]["first_step"] + 1
     failed = next((e for e in episodes if ExitStatus(e["exit_status"]).infrastructure), first)
     yield {
         **first,
         "task_id": trace_id,
         "exit_status": failed["exit_status"],
         "trajectory": failed["trajectory"],
-        "score": _trace_score(steps, total, scores, stepwise) | _relation(steps, first) if scores else None,
+        "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states, first)
+        if scores
+        else None,
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
-        **{name: _sum(episodes, name) for name in ("seconds", "tool_seconds")},
+        **dict.fromkeys(("seconds", "tool_seconds")),
+        **_sums([{name: episode[name] for name in ("seconds", "tool_seconds")} for episode in episodes]),
     }
     for step in steps:
         yield {**first, "task_id": f"{trace_id}-{step['step']}", "score": {**step, "level": STEP}}
 
 
-def _sum(episodes: Sequence[ResultRecord], name: str) -> float | None:
-    known = [episode[name] for episode in episodes if episode[name] is not None]
-    return sum(known) if known else None
-
-
 def _trace_score(
-    steps: Sequence[Mapping[str, Any]], total: int, scores: Sequence[Mapping[str, Any]], stepwise: bool
+    steps: Sequence[Mapping[str, Any]],
+    states: int,
+    record: ResultRecord,
+    scores: Sequence[Mapping[str, Any]],
+    stepwise: bool,
 ) -> dict[str, Any]:
-    """Return the scores of a trace; without `stepwise` only the final state is known."""
+    """Return the scores of a trace of `states` states; without `stepwise` only the final state is known."""
+    total = record["task"]["total_steps"]
     final = next((step for step in steps if step["step"] == total), {})
     earlier = [step for step in steps if step["step"] < total]
     every = steps if stepwise else ()
+    first = next((step["step"] for step in every if not step["exact"]), None)
     return {
         "level": TRACE,
         "correct": final.get("exact"),
@@ -121,34 +123,25 @@ def _trace_score(
         "intermediate_f1": _mean(earlier, "f1"),
         "trajectory_exact": _mean(every, "exact"),
         "trajectory_f1": _mean(every, "f1"),
-        **_divergence(every, total),
+        "first_divergence": first,
+        "divergence_at": first and first / total,
+        "diverged": first is not None if len(every) == states else None,
         "recovered": scores[0]["recovered"],
         **_sums([{name: score[name] for name in ("thinking_tokens", "reasoning_tokens")} for score in scores]),
     }
 
 
-def _divergence(steps: Sequence[Mapping[str, Any]], total: int) -> dict[str, Any]:
-    """Return the first wrong state, also as a share of the trace; `diverged` is None unless all states are scored."""
-    first = next((step["step"] for step in steps if not step["exact"]), None)
-    return {
-        "first_divergence": first,
-        "divergence_at": first and first / total,
-        "diverged": first is not None if len(steps) == total else None,
-    }
-
-
-def _relation(steps: Sequence[Mapping[str, Any]], first: ResultRecord) -> dict[str, Any]:
+def _relation(steps: Sequence[Mapping[str, Any]], states: int, record: ResultRecord) -> dict[str, Any]:
     """Return the final state by the correctness of all earlier ones; empty if an earlier state is missing or unknown.
 
     The counts use only the first repeat, because others are not independent traces.
     """
-    total = first["task"]["total_steps"]
-    if len(steps) < total or total == 1:
+    if len(steps) < states or states == 1:
         return {}
     *before, last = (step["exact"] for step in steps)
     earlier, final = all(before), last
     shares = {"final_if_earlier_right" if earlier else "final_if_earlier_wrong": final}
-    if first["repeat"]:
+    if record["repeat"]:
         return shares
     found = (earlier and final, earlier and not final, final and not earlier, not earlier and not final)
     return shares | dict(zip(CELLS, found, strict=True))
@@ -189,31 +182,23 @@ class _Line:
 
 def size_tables(report: Report) -> Iterator[TextTable]:
     """Yield one table per algorithm in the paper's layout, with its figures for the sizes of this run."""
-    ours = report.groups.get("case", [])
-    cases = {row["case"] for row in ours}
-    reference = report.reference
+    ours, reference = report.groups.get("case", []), report.reference
+    cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
     published = [row for row in reference.groups.get("case", ()) if row["case"] in cases] if reference else []
-    tables = [table for algorithm in ALGORITHMS for table in _sizes_of(algorithm, ours, published)]
-    for number, (table, long_only, with_paper) in enumerate(tables):
-        note = f"(paper): {reference.source}" if reference and with_paper else ""
-        if reference and with_paper and not any(later[2] for later in tables[number + 1 :]):
-            note = " ".join([note + ".", *reference.notes])
-        yield TextTable(table.title, table.headers, table.rows, note, long_only)
-
-
-def _sizes_of(
-    algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow]
-) -> Iterator[tuple[TextTable, frozenset[int], bool]]:
-    """Yield the table, the lines left out in a terminal, and True if some lines are published."""
-    lines = [*_size_lines(algorithm, ours, False), *_size_lines(algorithm, published, True)]
-    if not any(not line.published for line in lines):
-        return
     metrics = list(_METRICS)
-    lines.sort(key=lambda line: (line.names[0], metrics.index(line.metric), line.published))
-    models = {row["model"].rpartition("/")[2] for row in ours}
-    names = ("setting", "model", "states")
-    table = _matrix(f"{algorithm}: exact match in % by number of nodes", names, lines)
-    yield table, frozenset(_beyond(lines, models)), any(line.published for line in lines)
+    lines_of: dict[Algorithm, list[_Line]] = {}
+    for algorithm in ALGORITHMS:
+        if own := list(_size_lines(algorithm, ours, False)):
+            lines = [*own, *_size_lines(algorithm, published, True)]
+            lines_of[algorithm] = sorted(lines, key=lambda o: (o.names[0], metrics.index(o.metric), o.published))
+    with_paper = [algorithm for algorithm, lines in lines_of.items() if any(line.published for line in lines)]
+    for algorithm, lines in lines_of.items():
+        note = f"(paper): {reference.source}" if reference and algorithm in with_paper else ""
+        if reference and with_paper[-1:] == [algorithm]:
+            note = " ".join([note + ".", *reference.notes])
+        title = f"{algorithm}: exact match in % by number of nodes"
+        long_only = frozenset(_beyond(lines, models))
+        yield _matrix(title, ("setting", "model", "states"), lines, note=note, long_only=long_only)
 
 
 def _size_lines(algorithm: str, rows: Sequence[ReportRow], published: bool) -> Iterator[_Line]:
@@ -255,11 +240,9 @@ def step_tables(groups: Groups) -> Iterator[TextTable]:
                 names = size, row["setting"], row["model"]
                 lines.setdefault(names, _Line(names, "step_exact")).rows[int(step)] = row
         if any(len(line.rows) > 1 for line in lines.values()):
-            shown = _matrix(
-                f"{algorithm}: exact match in % by step", ("nodes", "setting", "model"), list(lines.values())
-            )
+            title, names = f"{algorithm}: exact match in % by step", ("nodes", "setting", "model")
             long_only = frozenset(range(_MOST_LINES, len(lines)))
-            yield TextTable(shown.title, shown.headers, shown.rows, note, long_only)
+            yield _matrix(title, names, list(lines.values()), note=note, long_only=long_only)
 
 
 def part_table(groups: Groups) -> Iterator[TextTable]:
@@ -270,26 +253,27 @@ def part_table(groups: Groups) -> Iterator[TextTable]:
         names = algorithm, row["setting"], row["model"]
         lines.setdefault(names, _Line(names, "step_exact")).rows[int(end)] = row
     if any(len(line.rows) > 1 for line in lines.values()):
-        table = _matrix(
-            "Exact match in % by part of the trace, all sizes",
-            ("algorithm", "setting", "model"),
-            list(lines.values()),
-            "– {} %",
-        )
+        title, names = "Exact match in % by part of the trace, all sizes", ("algorithm", "setting", "model")
         note = "Step t of T belongs to the first column with an end of at least t / T."
-        yield TextTable(table.title, table.headers, table.rows, note)
+        yield _matrix(title, names, list(lines.values()), "– {} %", note=note)
 
 
-def _matrix(title: str, names: Sequence[str], lines: Sequence[_Line], column: str = "{}") -> TextTable:
+def _matrix(
+    title: str,
+    names: Sequence[str],
+    lines: Sequence[_Line],
+    column: str = "{}",
+    *,
+    note: str,
+    long_only: frozenset[int] = frozenset(),
+) -> TextTable:
     columns = sorted({number for line in lines for number in line.rows})
-    headers = tuple(Header(name, name=True) for name in names)
-    headers += tuple(Header(column.format(n), optional=_rank(place)) for place, n in enumerate(columns))
-    return TextTable(title, headers, tuple(tuple(_cells(line, columns)) for line in lines))
-
-
-def _rank(place: int) -> int:
-    """Return the rank in which a narrow terminal drops columns: every second one, then every second of the rest."""
-    return next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
+    headers = [Header(name, name=True) for name in names]
+    for place, number in enumerate(columns):
+        # A narrow terminal drops every second column, then every second of the rest.
+        optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
+        headers.append(Header(column.format(number), optional=optional))
+    return TextTable(title, tuple(headers), tuple(tuple(_cells(line, columns)) for line in lines), note, long_only)
 
 
 def _cells(line: _Line, columns: Sequence[int]) -> Iterator[Cell]:

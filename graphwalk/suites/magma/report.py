@@ -1,18 +1,17 @@
-"""The figures that the MAGMA paper prints."""
+"""Report of MAGMA: measures, tables, and the figures of the paper."""
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Panel, Plot, Point, Scene, Series
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
     Column,
     Grouping,
+    Kind,
     Measure,
     Reference,
     Report,
@@ -50,8 +49,8 @@ from graphwalk.suites.magma.matrices import (
     step_tables,
     trace_records,
 )
+from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_figures, magma_scene
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
-from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.suites.suite import Presentation, Suite
@@ -68,9 +67,9 @@ _ZERO_SHOT = "gpt-4o"
 
 
 def paper_reference(name: str) -> Reference:
-    """The MAGMA paper's figures by algorithm and size. ConfigError for another name.
+    """Return the MAGMA paper's figures by algorithm and size. Raise ConfigError for another name.
 
-    Rows whose label occurs twice in the paper are omitted: they cannot be distinguished.
+    Two rows of the paper with the same label are omitted: they cannot be distinguished.
     """
     if name != _PAPER:
         raise ConfigError(f"the MAGMA paper has no table {name!r}", hint=f"reference: {_PAPER}")
@@ -83,30 +82,23 @@ def paper_reference(name: str) -> Reference:
 
 def _paper_rows() -> Iterator[dict[str, Any]]:
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for line in _paper():
-        if line["row_note"]:
-            continue
-        model = line["model"].replace("GPT-4o", "gpt-4o")
-        for n in (int(name[1:]) for name in line if name[0] == "n"):
-            group, setting = case(line["algorithm"], n), _STRATEGIES[line["strategy"]]
-            note = "zero-shot" if model == _ZERO_SHOT else "fine-tuned"
-            names = {"model": model, "setting": setting, "case": group, "note": note}
-            row = rows.setdefault((group, setting, model), names)
-            row[line["metric"]] = float(line[f"n{n}"])
-    yield from rows.values()
-
-
-@cache
-def _paper() -> list[dict[str, str]]:
     with (data_path("templates") / "reports" / "magma-paper.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        lines = [line for line in csv.DictReader(file) if not line["row_note"]]
+    for line in lines:
+        model, setting = line["model"].replace("GPT-4o", "gpt-4o"), _STRATEGIES[line["strategy"]]
+        note = "zero-shot" if model == _ZERO_SHOT else "fine-tuned"
+        for n in (int(name[1:]) for name in line if name[0] == "n"):
+            group = case(line["algorithm"], n)
+            names = {"model": model, "setting": setting, "case": group, "note": note}
+            rows.setdefault((group, setting, model), names)[line["metric"]] = float(line[f"n{n}"])
+    yield from rows.values()
 
 
 _SHADES = "·░▒▓█"
 
 
 def _shaded(value: Any) -> str:
-    """A number with a block as dark as it is large: full from one error per reply."""
+    """Return a number with a block as dark as it is large: full from one error per reply."""
     level = 0 if value == 0 else 1 + min(3, int(value * 4))
     return f"{_SHADES[level]} {value:.2f}"
 
@@ -129,7 +121,7 @@ _FREE_NOTE = "All columns after Diverged % are about diverged dialogues."
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:
-    """Those for which there are figures."""
+    """Yield the tables that have figures."""
     groups = report.groups
     yield from size_tables(report)
     yield from step_tables(groups)
@@ -143,7 +135,7 @@ def more_tables(report: Report) -> Iterator[TextTable]:
 def _table(
     title: str, group: str, rows: list[ReportRow], columns: tuple[Column, ...], note: str = ""
 ) -> Iterator[TextTable]:
-    """One row per group, model and setting."""
+    """Yield a table with one row per group, model and setting."""
     if rows:
         names = (group.replace("case", "algorithm and size").capitalize(), "Model", "Setting")
         headers = tuple(Header(name, name=True) for name in names)
@@ -160,98 +152,13 @@ def _cells(row: ReportRow, group: str, columns: tuple[Column, ...]) -> Iterator[
         yield Cell(text, interval_text(row, column.field, column.interval) if column.interval else "")
 
 
-_ERRORS = {
-    "missing_prefix_per_reply": "no prefix",
-    "false_negatives_per_reply": "missing",
-    "hallucinations_per_reply": "halluc.",
-    "invalid_items_per_reply": "invalid",
-}
-_BY_SIZE = {
-    "accuracy": ("final-by-size", "Final state exact, by size", "final states exact, in %"),
-    "trajectory_exact": ("states-by-size", "All states exact, by size", "states exact, in %"),
-}
-_BARS = "Bars: 95 % intervals, clustered by graph."
-
-
-def magma_figures(report: Report, observed: Observations) -> Iterator[Plot]:
-    for measure, (name, title, y) in _BY_SIZE.items():
-        panels = tuple(_panels(report, "case", measure, published=True))
-        yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
-    sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
-    for size in sorted(sizes, key=int):
-        panels = tuple(_panels(report, "step", "step_exact", size=size))
-        title = f"Exact states by step, {size} nodes"
-        yield Plot(f"exact-by-step-n{size}", title, "lines", panels, "step", "states exact, in %", _BARS, percent=True)
-    yield _heat(report)
-    yield cost_against_accuracy(report)
-
-
-def _panels(
-    report: Report, grouping: str, measure: str, *, size: str | None = None, published: bool = False
-) -> Iterator[Panel]:
-    """One per algorithm. Groups are named `ALGORITHM SIZE`, and `ALGORITHM SIZE STEP`."""
-    reference = list(_published(report)) if published else []
-    for algorithm in ALGORITHMS:
-        series = [
-            *_series(report.groups.get(grouping, ()), grouping, measure, algorithm, size, ""),
-            *_series(reference, grouping, measure, algorithm, size, PAPER),
-        ]
-        if any(not one.published for one in series):
-            yield Panel(tuple(series), algorithm.replace("_", " "))
-
-
-def _published(report: Report) -> Iterator[ReportRow]:
-    """The paper's figures for sizes that were run here: of models that are ours too, and zero-shot ones."""
-    ours = report.groups.get("case", [])
-    cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
-    for row in report.reference.groups.get("case", ()) if report.reference else ():
-        if row["case"] in cases and (row["model"] in models or row["note"] == "zero-shot"):
-            yield row
-
-
-def _series(
-    rows: Sequence[Mapping[str, Any]], grouping: str, measure: str, algorithm: str, size: str | None, mark: str
-) -> Iterator[Series]:
-    found: dict[str, list[Point]] = {}
-    for row in rows:
-        of, *numbers = row[grouping].split()
-        if of == algorithm and row.get(measure) is not None and size in (None, numbers[0]):
-            name = player_name(row) + mark
-            found.setdefault(name, []).append(point(row, measure, float(numbers[-1])))
-    for name, points in found.items():
-        yield Series(name, tuple(sorted(points, key=lambda one: one.x)), bool(mark))
-
-
-def _heat(report: Report) -> Plot:
-    """Errors per reply: a panel per player, a row per algorithm."""
-    players: dict[str, list[ReportRow]] = {}
-    for row in report.groups.get("algorithm", ()):
-        players.setdefault(player_name(row), []).append(row)
-    panels = tuple(
-        Panel(
-            tuple(Series(row["algorithm"], tuple(_error_figures(row))) for row in rows if list(_error_figures(row))),
-            name,
-        )
-        for name, rows in players.items()
-        if any(row.get(field) for row in rows for field in _ERRORS)
-    )
-    about = "Means over all replies; players without errors are left out."
-    return Plot("errors-per-reply", "Errors per reply", "heat", panels, about=about)
-
-
-def _error_figures(row: ReportRow) -> Iterator[Point]:
-    for field, said in _ERRORS.items():
-        if row.get(field) is not None:
-            yield Point(said, float(row[field]))
-
-
 def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
-    """Read `value` from records of one level only. A trace without a score is still one."""
+    """Return a reader of `value` from records of one level only. A trace without a score is still one."""
     return lambda record: value(record) if (record["score"] or {}).get("level", TRACE) == level else None
 
 
 def _free_running(record: ResultRecord) -> float:
-    """1 for a trace that is one dialogue of all its steps."""
+    """Return 1 for a trace that is one dialogue of all its steps."""
     return float(record["task"]["step"] is None and record["setting"] in STEPWISE)
 
 
@@ -264,37 +171,37 @@ def _of_step(record: ResultRecord) -> str | None:
     return None if step is None else f"{_of_case(record)} {step:>3}"
 
 
+def _of_averaged_step(record: ResultRecord) -> str | None:
+    step, task = (record["score"] or {}).get("step"), record["task"]
+    low, high = AVERAGED_SIZES
+    return f"{task['algorithm']} {step:>3}" if step is not None and low <= task["n"] <= high else None
+
+
 def _of_part(record: ResultRecord) -> str | None:
     step, task = (record["score"] or {}).get("step"), record["task"]
     return None if step is None else f"{task['algorithm']} {part(step, task['total_steps']):>3}"
 
 
-def _errors(name: str) -> Iterator[Measure]:
-    """In total, and per reply."""
-    yield Measure(name, "count", _at(STEP, scored(name)))
-    yield Measure(f"{name}_per_reply", "amount", _at(STEP, scored(name)))
-
-
+_OF_TRACE: dict[Kind, tuple[str, ...]] = {
+    "percent": (
+        *("intermediate_exact", "trajectory_exact", "divergence_at", "diverged", "recovered"),
+        *GIVEN_EARLIER,
+    ),
+    "share": ("precision", "recall", "f1", "intermediate_f1", "trajectory_f1"),
+    "count": ("false_positives", *CELLS),
+    "amount": ("first_divergence",),
+}
+"""Kind of measure → fields of the score of a trace."""
 MEASURES = (
     *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in OUTCOME),
-    *(Measure(name, "percent", _at(TRACE, scored(name))) for name in ("intermediate_exact", "trajectory_exact")),
-    *(
-        Measure(name, "share", _at(TRACE, scored(name)))
-        for name in ("precision", "recall", "f1", "intermediate_f1", "trajectory_f1")
-    ),
-    Measure("false_positives", "count", _at(TRACE, scored("false_positives"))),
+    *(Measure(name, kind, _at(TRACE, scored(name))) for kind, names in _OF_TRACE.items() for name in names),
+    Measure("answer_reasoning_tokens", "count", _at(TRACE, scored("reasoning_tokens"))),
+    Measure("dialogues", "count", _at(TRACE, _free_running)),
     Measure("replies", "count", _at(STEP, lambda record: 1.0)),
     Measure("step_exact", "percent", _at(STEP, scored("exact"))),
     Measure("step_f1", "share", _at(STEP, scored("f1"))),
-    *(measure for name in ERRORS for measure in _errors(name)),
-    Measure("first_divergence", "amount", _at(TRACE, scored("first_divergence"))),
-    Measure("divergence_at", "percent", _at(TRACE, scored("divergence_at"))),
-    Measure("diverged", "percent", _at(TRACE, scored("diverged"))),
-    Measure("recovered", "percent", _at(TRACE, scored("recovered"))),
-    Measure("dialogues", "count", _at(TRACE, _free_running)),
-    *(Measure(name, "percent", _at(TRACE, scored(name))) for name in GIVEN_EARLIER),
-    *(Measure(name, "count", _at(TRACE, scored(name))) for name in CELLS),
-    Measure("answer_reasoning_tokens", "count", _at(TRACE, scored("reasoning_tokens"))),
+    *(Measure(name, "count", _at(STEP, scored(name))) for name in ERRORS),
+    *(Measure(f"{name}_per_reply", "amount", _at(STEP, scored(name))) for name in ERRORS),
     *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in EFFORT),
 )
 
@@ -369,6 +276,7 @@ REPORT = SuiteReport(
         Grouping("n", "nodes", lambda r: r["task"]["n"]),
         Grouping("case", "algorithm and size", _of_case, shown=False),
         Grouping("step", "algorithm, size and step", _of_step, shown=False),
+        Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
         Grouping("part", "algorithm and fifth of the trace", _of_part, shown=False),
     ),
     columns=COLUMNS,
@@ -396,7 +304,7 @@ class MagmaPresentation(Presentation[MagmaTask]):
         return REPORT
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        return magma_figures(report, observed)
+        return magma_figures(report)
 
     def scene(self, record: ResultRecord) -> Scene:
         return magma_scene(record)

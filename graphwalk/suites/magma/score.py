@@ -1,6 +1,6 @@
 """Read and score the states in a model's reply."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 from graphwalk.evaluation.extraction import Extraction
@@ -12,7 +12,7 @@ ERRORS = ("missing_prefix", "false_negatives", "hallucinations", "invalid_items"
 
 
 def judge(algorithm: str, step: int, items: list[Any] | None, gold: list[Any]) -> StepScore:
-    """Items of a reply (None: no prefix) against the target. Both are sets: order and repetition do not count."""
+    """Score the items of a reply (None: no prefix). Both are sets: order and repetition do not count."""
     if items is None:
         return StepScore(step=step, missing_prefix=1)
     forms = [canonical(algorithm, item) for item in items]
@@ -35,7 +35,7 @@ def judge(algorithm: str, step: int, items: list[Any] | None, gold: list[Any]) -
 
 
 def canonical(algorithm: str, item: Any) -> Hashable | None:
-    """A form in which equal items are equal; None for a wrong type or shape.
+    """Return a form in which equal items are equal, or None for a wrong type or shape.
 
     An undirected edge, or the distance of a pair, is the same from both ends; Dijkstra's source comes first.
     """
@@ -52,7 +52,7 @@ def canonical(algorithm: str, item: Any) -> Hashable | None:
 
 
 def _share(part: int, whole: int, *, empty: bool) -> float:
-    """part / whole; of nothing, everything if nothing was right."""
+    """Return part / whole; if whole is 0, 1 or 0 by `empty`."""
     return part / whole if whole else float(empty)
 
 
@@ -65,10 +65,11 @@ def _is_number(value: Any) -> bool:
 
 
 def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
-    """Replies are read anew but the last, whose `extraction` may come from an extractor model."""
+    """Score all replies. The `extraction` of the last one may come from an extractor model."""
     steps = _judge_replies(task, setting, trajectory, extraction)
     last = steps[-1]
     diverged = next((score.step for score in steps if not score.exact), None)
+    later = None if diverged in (None, last.step) else [score for score in steps if score.step > diverged]
     return MagmaScore(
         correct=last.exact,
         precision=last.precision,
@@ -84,7 +85,7 @@ def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extract
         steps=steps,
         **{error: sum(getattr(score, error) for score in steps) for error in ERRORS},
         first_divergence=diverged,
-        recovered=_recovered(steps, diverged),
+        recovered=None if later is None else any(score.exact for score in later),
         thinking_tokens=trajectory.usage.reasoning_tokens,
         reasoning_tokens=_reasoning_tokens(task, trajectory),
     )
@@ -93,7 +94,7 @@ def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extract
 def _judge_replies(
     task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction
 ) -> tuple[StepScore, ...]:
-    """One score per state asked for. A dialogue that broke off has no reply to judge there: not exact, no error."""
+    """Return a score per requested state. A state without a reply is not exact and has no error."""
     asked = task.asked(setting)
     replies = [turn.message.content or "" for turn in trajectory.turns if not turn.message.tool_calls]
     if len(asked) == 1:
@@ -105,14 +106,8 @@ def _judge_replies(
     return (*judged, *(StepScore(step=step) for step, _ in asked[len(judged) :]))
 
 
-def _recovered(steps: Sequence[StepScore], diverged: int | None) -> bool | None:
-    if diverged is None or diverged == steps[-1].step:
-        return None
-    return any(score.exact for score in steps if score.step > diverged)
-
-
 def _reasoning_tokens(task: MagmaTask, trajectory: Trajectory) -> int | None:
-    """Output tokens spent on text before the answers; all of them where there is no answer."""
+    """Return the output tokens of text before the answers; all of them if there is no answer."""
     counted = [turn for turn in trajectory.turns if turn.usage.output_tokens is not None]
     if not counted:
         return None

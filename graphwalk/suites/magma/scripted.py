@@ -1,7 +1,8 @@
 """Scripted agents for algorithm traces, and their thoughts for training data."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from random import Random
 from typing import Any, ClassVar
 
@@ -10,8 +11,9 @@ from graphwalk.models.scripted import Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
-from graphwalk.suites.magma.generate import Instance, run_algorithm
-from graphwalk.suites.magma.task import MagmaTask, walking_expert
+from graphwalk.suites.magma.generate import Instance, Step, run_algorithm, state_before
+from graphwalk.suites.magma.task import NODE, MagmaTask
+from graphwalk.suites.questions.walker import neighborhood, read, unique_values
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
 from graphwalk.types.episode import Trajectory
@@ -23,13 +25,34 @@ MakeReply = Callable[[MagmaTask, list[Any], Random], str]
 MALFORMED = "none"
 
 
-def replies(name: str, task: MagmaTask, setting: str, seed: int) -> Policy:
-    """Yield one reply per requested state; return the last one."""
-    draw = stdlib_random(seed, "magma.policy", name, task.task_id)
-    *earlier, last = (REPLIES[name](task, state, draw) for _, state in task.asked(setting))
+def _say(replies: Iterable[str]) -> Policy:
+    *earlier, last = replies
     for reply in earlier:  # noqa: UP028 (`yield from` a list fails when the policy is sent a message)
         yield reply
     return last
+
+
+def walking_expert(task: MagmaTask, setting: str) -> Policy:
+    """Read the neighbourhood of every node with the tools, then run the algorithm on the edges that results showed."""
+    (keys,) = yield from read([unique_values("key", NODE)])
+    results = yield from read([neighborhood(NODE, "key", row["values"]) for row in keys])
+    edges: dict[tuple[int, int], float] = {}
+    for row in chain.from_iterable(results):
+        neighbour, relationship = (row.get(f"{name}_properties") or {} for name in ("neighbor", "relationship"))
+        one, other = sorted((int(str(row["center_key"])), int(str(neighbour["key"]))))
+        edges[one, other] = float(str(relationship.get("weight", 1.0)))
+    edges = dict(sorted(edges.items()))
+    source = task.parameters.get("source")
+    weights = tuple(edges.values()) if task.weighted else None
+    instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
+    states = _states(task, instance)
+    return (yield from _say(write_answer(task.algorithm, states[step].answer) for step, _ in task.asked(setting)))
+
+
+def _states(task: MagmaTask, instance: Instance) -> dict[int, Step]:
+    """Return the number of each step of the task's trace → its hint and state."""
+    before = state_before(task.algorithm, instance) if task.first_step == 0 else None
+    return ({} if before is None else {0: before}) | dict(enumerate(run_algorithm(task.algorithm, instance), 1))
 
 
 def _expert(task: MagmaTask, state: list[Any], draw: Random) -> str:
@@ -89,14 +112,17 @@ def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: 
     Turns with tool calls have no thought.
     """
     instance = prompts.read_problem(task.question, task.n) or Instance(task.n, (), None, None)
-    steps = run_algorithm(task.algorithm, instance)
     thoughts = Thoughts("magma", draw)
-    texts = [
-        thoughts.say("step", step=number, state=prompts.hint_in_words(task.algorithm, step, AgentConfig()))
-        for number, step in enumerate(steps, 1)
-    ]
-    asked = [step for step, _ in task.asked(setting)]
-    words = iter(texts[step - 1] if setting in prompts.STEPWISE else "\n".join(texts[:step]) for step in asked)
+    texts = {
+        number: thoughts.say("step", step=number, state=prompts.hint_in_words(task.algorithm, step, AgentConfig()))
+        for number, step in _states(task, instance).items()
+    }
+    words = iter(
+        texts[asked]
+        if setting in prompts.STEPWISE
+        else "\n".join(text for number, text in texts.items() if number <= asked)
+        for asked, _ in task.asked(setting)
+    )
     return ["" if turn.message.tool_calls else next(words, "") for turn in trajectory.turns]
 
 
@@ -109,7 +135,8 @@ class MagmaAgents(ScriptedAgents[MagmaTask]):
             return super().policy(name, task, setting, schema, seed)
         if setting == "tools" and name == "expert":
             return walking_expert(task, setting)
-        return replies(name, task, setting, seed)
+        draw = stdlib_random(seed, "magma.policy", name, task.task_id)
+        return _say(REPLIES[name](task, state, draw) for _, state in task.asked(setting))
 
     def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))

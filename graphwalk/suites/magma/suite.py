@@ -1,6 +1,7 @@
-"""MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/magma.md)."""
+"""MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/method.md)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,21 +12,26 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.generate import MagmaTrace, make_traces
+from graphwalk.suites.magma.generate import MagmaTrace, check_states, make_traces, state_before
 from graphwalk.suites.magma.report import MagmaPresentation
 from graphwalk.suites.magma.score import score_episode
 from graphwalk.suites.magma.scripted import MagmaAgents
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph
-from graphwalk.suites.magma.verification import MagmaVerification
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
 
 
+class MagmaVerification(Verification[MagmaConfig, MagmaTask]):
+    async def confirm(self, task: MagmaTask, instance: GraphInstance, config: MagmaConfig) -> str:
+        states = dict(enumerate(task.gold, task.first_step)) if task.step is None else {task.step: task.gold}
+        check_states(task.algorithm, instance.source.instance, states)
+        return "networkx"
+
+
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
-    """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints; and
-    `tools`, in which the graph is in the store."""
+    """Graph algorithms step by step. Settings are strategies of prompting, and `tools` with the graph in the store."""
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = (*prompts.STRATEGIES, "tools")
@@ -41,9 +47,11 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     verification: ClassVar[Verification[Any, Any]] = MagmaVerification()
 
     def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
-        """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
+        """Yield one graph per trace. Raise ConfigError if a split has fewer distinct traces than requested."""
         for spec in config.specs():
             for trace in make_traces(spec, seed):
+                if config.first_state == "paper":
+                    trace = replace(trace, before=state_before(trace.algorithm, trace.instance))
                 yield GraphInstance(
                     trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace)
                 )
@@ -59,14 +67,17 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[MagmaTask]:
-        """One per step of the trace; in free-running mode one for all steps."""
-        if config.free_running:
-            return [make_task(instance.source, None, agent)]
-        return [make_task(instance.source, step, agent) for step in range(1, len(instance.source.steps) + 1)]
+        """Return one task per state of the trace; in free-running mode one for all states."""
+        form = prompts.Form(config.explain, config.input)
+        steps = [None] if config.free_running else instance.source.states
+        return [make_task(instance.source, step, agent, form) for step in steps]
 
     def applies(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
-        """Input–output strategies ask for the final state only, unless the experiment has `io_steps`."""
-        if setting == "tools" and not config.in_store:
+        """Return False for earlier states in input–output strategies without `io_steps`, and for impossible settings.
+
+        A trace of one step has no other step whose hint could be the wrong one.
+        """
+        if (setting == "tools" and not config.in_store) or (setting == "ish_wrong" and task.total_steps == 1):
             return False
         return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
 
@@ -79,17 +90,17 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
-        """The conversation up to the question for the task's state; a free-running one starts at the first state."""
+        """Return the conversation up to the question for the task's state, or for the first one if it runs freely."""
         schema = toolbox = None
         if setting == "tools":
             assert store is not None
             schema = await store.schema()
             toolbox = GraphToolbox(store, schema, tools, agent)
         if task.whole and setting in prompts.STEPWISE:
-            first = prompts.conversation(instance.source, setting, 1, agent, schema)
-            return EpisodeSetup(first, toolbox, partial(_next_user, instance.source, setting, agent))
-        last = task.step or task.total_steps
-        return EpisodeSetup(prompts.conversation(instance.source, setting, last, agent, schema), toolbox)
+            first = prompts.conversation(instance.source, setting, task.first_step, agent, schema, task.form)
+            return EpisodeSetup(first, toolbox, partial(_next_user, instance.source, setting, agent, task.form))
+        step = task.total_steps if task.step is None else task.step
+        return EpisodeSetup(prompts.conversation(instance.source, setting, step, agent, schema, task.form), toolbox)
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)
@@ -101,10 +112,13 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         return score_episode(task, setting, trajectory, extraction)
 
 
-def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, turns: Sequence[Turn]) -> str | None:
-    """The question for the state after the next step; None when all states were asked for."""
+def _next_user(
+    trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, turns: Sequence[Turn]
+) -> str | None:
+    """Return the question for the next state; None if all states were asked for."""
     given = sum(not turn.message.tool_calls for turn in turns)
-    return prompts.turn(trace, setting, given + 1, agent) if given < len(trace.steps) else None
+    step = min(trace.states) + given
+    return prompts.turn(trace, setting, step, agent, form) if step in trace.states else None
 
 
 def _facts(trace: MagmaTrace) -> dict[str, object]:

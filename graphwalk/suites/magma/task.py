@@ -1,24 +1,20 @@
-"""MAGMA's tasks and scores: one step of a trace with the correct steps before it, or a whole trace running freely."""
+"""Tasks and scores: one state of a trace after the correct earlier states, or a whole free-running trace."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.scripted import Policy
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.answers import write_answer
-from graphwalk.suites.magma.config import Algorithm
-from graphwalk.suites.magma.generate import WEIGHTED, Instance, MagmaTrace, run_algorithm
-from graphwalk.suites.questions.walker import Steps, neighborhood, read, unique_values
+from graphwalk.suites.magma.config import Algorithm, GraphInput
+from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace
 from graphwalk.types.episode import Score, Task
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.values import Row, Scalar
+from graphwalk.types.values import Scalar
 
 
 class MagmaTask(Task):
-    """`gold` is the state after `step`; in free-running mode `step` is None and `gold` the list of all states.
+    """A state to find. `gold` is the state after `step`; in free-running mode `step` is None, `gold` has all states.
 
     States are lists as in the data set: nodes, components, or triples.
     """
@@ -30,31 +26,40 @@ class MagmaTask(Task):
     index: int
     step: int | None
     total_steps: int
+    first_step: int = 1
+    """0 if the trace begins with the state before the first step."""
+    explain: bool = True
+    input: GraphInput = "edges"
 
     @property
     def weighted(self) -> bool:
-        """True where edges have weights."""
+        """Return True if edges have weights."""
         return self.algorithm in WEIGHTED
 
     @property
+    def form(self) -> prompts.Form:
+        """Return the form of the prompts."""
+        return prompts.Form(self.explain, self.input)
+
+    @property
     def whole(self) -> bool:
-        """True in free-running mode."""
+        """Return True in free-running mode."""
         return self.step is None
 
     def asked(self, setting: str) -> list[tuple[int, list[Any]]]:
-        """(step, state) of every reply that the setting asks for."""
+        """Return (step, state) of every reply that the setting requests."""
         if self.step is not None:
             return [(self.step, self.gold)]
-        states = list(enumerate(self.gold, start=1))
+        states = list(enumerate(self.gold, start=self.first_step))
         return states if setting in prompts.STEPWISE else states[-1:]
 
 
 class StepScore(BaseModel):
-    """One reply against the state after `step` (from 1).
+    """The score of one reply against the state after `step`.
 
-    `missing_prefix` is 0 or 1; without a prefix nothing else is counted, since there is no answer to look at.
-    `false_negatives` counts missing items, `hallucinations` items that should not be there; `invalid_items` is 1 if any
-    item has the wrong type or shape, however many there are.
+    `missing_prefix` is 0 or 1; without a prefix there is no answer, and nothing else is counted. `false_negatives`
+    counts missing items, `hallucinations` items that are not in the state. `invalid_items` is 1 if any item has the
+    wrong type or shape.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -71,12 +76,11 @@ class StepScore(BaseModel):
 
 
 class MagmaScore(Score):
-    """The fields of every suite are those of the last reply; `correct` is its exact match.
+    """The score of an episode. Fields of every suite are those of the last reply; `correct` is its exact match.
 
-    Error counts are sums over the replies of the episode. `first_divergence` is the first step that is not exact,
-    `recovered` whether a later one is exact again (None where none diverges, or where no step follows).
-    `thinking_tokens` is what the provider reports; `reasoning_tokens` the output tokens that come before the answer,
-    shared out by characters (None where the provider does not count tokens).
+    Error counts are sums over the replies. `first_divergence` is the first step that is not exact. `recovered` is True
+    if a later one is exact; None if none diverges or no step follows. `thinking_tokens` are reported by the provider;
+    `reasoning_tokens` are output tokens before the answer, in proportion to characters (None if not counted).
     """
 
     algorithm: Algorithm
@@ -94,11 +98,13 @@ class MagmaScore(Score):
     reasoning_tokens: int | None
 
 
-def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig()) -> MagmaTask:
-    """The task of one step (from 1), or of the whole trace."""
+def make_task(
+    trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig(), form: prompts.Form = prompts.STANDARD
+) -> MagmaTask:
+    """Return the task of one step, or of the whole trace."""
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
-    states = [state.answer for state in trace.steps]
-    gold = states if step is None else states[step - 1]
+    states = {number: state.answer for number, state in trace.states.items()}
+    gold = list(states.values()) if step is None else states[step]
     parameters: dict[str, Scalar] = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total}
     if instance.source is not None:
         parameters["source"] = instance.source
@@ -108,13 +114,13 @@ def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentCon
         task_id=f"{trace.trace_id}-{'free' if step is None else step}",
         suite="magma",
         template=algorithm,
-        question=prompts.problem(trace, agent),
+        question=prompts.problem(trace, agent, form),
         parameters=parameters,
         gold=gold,
-        gold_size=len(states[-1] if step is None else gold),
+        gold_size=len(states[total] if step is None else gold),
         seed=trace.seed,
         graph_digest=trace.digest,
-        reference_turns=1 if step is not None else total,
+        reference_turns=1 if step is not None else len(states),
         reference_calls=0,
         algorithm=algorithm,
         n=instance.n,
@@ -123,6 +129,9 @@ def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentCon
         index=trace.index,
         step=step,
         total_steps=total,
+        first_step=min(states),
+        explain=form.explain,
+        input=form.input,
     )
 
 
@@ -130,42 +139,9 @@ NODE, EDGE = "Node", "EDGE"
 
 
 def stored_graph(trace: MagmaTrace) -> PropertyGraph:
-    """One node per number, one relationship per edge, from the lower number to the higher one."""
+    """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
     n, edges, weights, _ = trace.instance
     nodes = [Node(str(number), (NODE,), {}) for number in range(n)]
     held = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
     links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, held, strict=True)]
     return PropertyGraph.from_rows(nodes, links, seed=trace.seed, spec={"trace": trace.trace_id})
-
-
-def walking_expert(task: MagmaTask, setting: str) -> Policy:
-    """Reads the neighbourhood of every node with the tools, and carries the algorithm out on what it has read.
-
-    It knows the algorithm, the source and the tools, and no edge before a result shows it.
-    """
-    source = task.parameters.get("source")
-    instance = yield from _walked(task.n, None if source is None else int(source), weighted=task.weighted)
-    steps = run_algorithm(task.algorithm, instance)
-    *earlier, last = (write_answer(task.algorithm, steps[step - 1].answer) for step, _ in task.asked(setting))
-    for reply in earlier:  # noqa: UP028 (a list takes no messages, which a policy is sent)
-        yield reply
-    return last
-
-
-def _walked(n: int, source: int | None, *, weighted: bool) -> Steps[Instance]:
-    (keys,) = yield from read([unique_values("key", NODE)])
-    results = yield from read([neighborhood(NODE, "key", row["values"]) for row in keys])
-    edges = dict(sorted(_edges(row for rows in results for row in rows)))
-    return Instance(n, tuple(edges), tuple(edges.values()) if weighted else None, source)
-
-
-def _edges(rows: Iterator[Row]) -> Iterator[tuple[tuple[int, int], float]]:
-    for row in rows:
-        ends = int(str(row["center_key"])), int(str(_of(row, "neighbor_properties")["key"]))
-        weight = _of(row, "relationship_properties").get("weight", 1.0)
-        yield (min(ends), max(ends)), float(str(weight))
-
-
-def _of(row: Row, name: str) -> Row:
-    held = row.get(name)
-    return held if isinstance(held, dict) else {}

@@ -10,6 +10,8 @@ from graphwalk.config.strict import Spec, SuiteConfig
 
 MazeGenerator = Literal["random", "depth_first", "kruskal", "prim", "wilson", "rooms"]
 
+DrawnWalls = Literal["signs", "numbered"]
+
 
 class MazeSpec(Spec):
     """A grid maze: exactly floor(walls · size²) cells are walls, start and goal at least `min_path` steps apart."""
@@ -51,3 +53,5 @@ class MazesConfig(SuiteConfig):
     mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)
     strict: bool = False
     """Allow calls only for cells next to visited ones."""
+    drawn_walls: DrawnWalls = "signs"
+    """Walls in the drawing of the setting no_tools: # signs, or # and the number of the cell (numbered)."""

@@ -1,124 +1,26 @@
-"""Maze generation: layouts, walls, and pairs of start and goal."""
+"""Maze generation: layouts, walls, pairs of start and goal, and the graph of a maze."""
 
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
+from math import dist
 from random import Random
 from typing import Any
 
-from graphwalk.errors import ConfigError
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.errors import ConfigError, OracleError
+from graphwalk.graphs.conversion import to_networkx
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.config import MazeSpec
-
-_SMALL = 50
-"""Cells per side; larger grids do not store an integer per cell."""
-
-
-class Grid:
-    """A square grid whose sets of cells are integers with one bit per cell. Get it from `grid_of`."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.width = size + 1
-        self.full = self.together(range(size * size))
-
-    @cached_property
-    def bits(self) -> tuple[int, ...]:
-        """Return the integer of each cell; 4 GB for a grid of 500 × 500."""
-        return tuple(map(self.bit, range(self.size**2)))
-
-    def bit(self, cell: int) -> int:
-        """Return the integer of one cell."""
-        return 1 << self._position(cell)
-
-    def together(self, cells: Iterable[int]) -> int:
-        """Return the integer of several cells."""
-        packed = bytearray((self.width * self.size + 7) // 8)
-        for cell in cells:
-            position = self._position(cell)
-            packed[position // 8] |= 1 << (position % 8)
-        return int.from_bytes(packed, "little")
-
-    def _position(self, cell: int) -> int:
-        row, column = divmod(cell, self.size)
-        return row * self.width + column
-
-    @cached_property
-    def lane(self) -> int:
-        """Return the number of bits of one grid, including unused ones."""
-        return self.width * self.width
-
-    @cached_property
-    def lane_starts(self) -> int:
-        """Return an integer with the lowest bit of each of size² concatenated grids."""
-        return ((1 << (len(self.bits) * self.lane)) - 1) // ((1 << self.lane) - 1)
-
-    @cached_property
-    def one_cell_each(self) -> int:
-        """Return size² concatenated grids; grid i contains cell i."""
-        packed = bytearray((len(self.bits) * self.lane + 7) // 8)
-        for number, bit in enumerate(self.bits):
-            position = number * self.lane + bit.bit_length() - 1
-            packed[position // 8] |= 1 << (position % 8)
-        return int.from_bytes(packed, "little")
-
-    def without(self, walls: Sequence[int]) -> int:
-        """Return all cells except the walls."""
-        if self.size > _SMALL:
-            return self.full ^ self.together(walls)
-        bits = self.bits
-        return self.full ^ sum([bits[wall] for wall in walls])
-
-    def cell(self, bit: int) -> int:
-        """Return the number of the cell at a bit position."""
-        row, column = divmod(bit, self.width)
-        return row * self.size + column
-
-    def reached(self, start: int, inside: int) -> Iterator[int]:
-        """Yield the cells within 0, 1, 2, … steps of `start` until the set stops growing."""
-        width, seen, grown = self.width, -1, start
-        while grown != seen:
-            yield grown
-            seen = grown
-            grown = (seen | seen << 1 | seen >> 1 | seen << width | seen >> width) & inside
-
-    def distance(self, start: int, goal: int, inside: int) -> int | None:
-        """Return the steps of a shortest path between two sets of cells, or None."""
-        return next((steps for steps, cells in enumerate(self.reached(start, inside)) if cells & goal), None)
-
-    def components(self, inside: int) -> Iterator[int]:
-        """Yield the connected components of a set of cells, ordered by their lowest cell."""
-        while inside:
-            part = inside & -inside
-            for part in self.reached(part, inside):  # noqa: B007, B020 - the last one is meant
-                pass
-            yield part
-            inside ^= part
-
-
-@lru_cache(maxsize=16)
-def grid_of(size: int) -> Grid:
-    """Return the cached grid of size × size cells."""
-    return Grid(size)
-
-
-def nth_bit(bits: int, n: int) -> int:
-    """Return the position of set bit number n (from 0, lowest first)."""
-    position, width = 0, bits.bit_length()
-    while width > 1:
-        half = width // 2
-        lower = bits & ((1 << half) - 1)
-        count = lower.bit_count()
-        if n < count:
-            bits, width = lower, half
-        else:
-            bits, n, position, width = bits >> half, n - count, position + half, width - half
-    return position
-
+from graphwalk.types.check_type import check_type
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 Place = tuple[int, int]
 """Row and column in the lattice."""
@@ -135,7 +37,6 @@ def places_beside(place: Place, side: int) -> list[Place]:
 
 def depth_first_tree(side: int, random: Random) -> Edges:
     """Return the edges of a depth-first search that visits neighbours in random order."""
-    import networkx as nx
 
     def shuffled(places: Iterable[Place]) -> list[Place]:
         listed = list(places)
@@ -149,8 +50,6 @@ def depth_first_tree(side: int, random: Random) -> Edges:
 
 def kruskal_tree(side: int, random: Random) -> Edges:
     """Return the edges of a minimum spanning tree for random weights."""
-    import networkx as nx
-
     lattice = nx.grid_2d_graph(side, side)
     for _, _, attributes in lattice.edges(data=True):
         attributes["weight"] = random.random()
@@ -247,18 +146,12 @@ def rooms(size: int, walls: int, random: Random) -> list[int]:
             opened.update(room)
             taken.update(cell for inner in room for cell in (inner, *neighbours(inner, size)))
             centres.append(divmod(room[len(room) // 2], size))
-    for one, other in pairwise(centres):
-        opened.update(_corridor(one, other, size))
+    for (row, column), (last_row, last_column) in pairwise(centres):
+        first, last = sorted((column, last_column))
+        opened.update(range(row * size + first, row * size + last + 1))
+        first, last = sorted((row, last_row))
+        opened.update(range(first * size + last_column, last * size + last_column + 1, size))
     return _with_walls(opened, size, walls, random)
-
-
-def _corridor(one: Place, other: Place, size: int) -> Iterator[int]:
-    """Yield cells along the row of the first place, then along the column of the second."""
-    (row, column), (last_row, last_column) = one, other
-    for c in range(min(column, last_column), max(column, last_column) + 1):
-        yield row * size + c
-    for r in range(min(row, last_row), max(row, last_row) + 1):
-        yield r * size + last_column
 
 
 def _with_walls(opened: set[int], size: int, walls: int, random: Random) -> list[int]:
@@ -330,48 +223,53 @@ _DRAWS = 100
 """Pairs tried per large grid."""
 
 
-def draw_pair(grid: Grid, inside: int, min_path: int, random: Random) -> tuple[int, int] | None:
-    """Return a uniformly random (start, goal) at least `min_path` steps apart within `inside`, or None.
+@lru_cache(maxsize=16)
+def _joined(size: int) -> NDArray[np.intp]:
+    """Return all (cell, neighbour) pairs of a grid as two rows, in ascending order."""
+    return np.array([(cell, other) for cell in range(size * size) for other in neighbours(cell, size)]).T
+
+
+def draw_pair(size: int, walls: Iterable[int], min_path: int, random: Random) -> tuple[int, int, int] | None:
+    """Return a uniformly random (start, goal, steps) with at least `min_path` steps from start to goal, or None.
 
     In large grids with very few such pairs, None may be returned although one exists.
     """
-    draw = _draw_listed if grid.size <= _LARGEST_LISTED else _draw_tried
-    return draw(grid, inside, min_path, random)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, dijkstra
 
+    cells = size * size
+    is_open = np.ones(cells, dtype=bool)
+    is_open[list(walls)] = False
+    ones, others = np.compress(is_open[_joined(size)].all(axis=0), _joined(size), axis=1)
+    starts = np.searchsorted(ones, np.arange(cells + 1))
+    graph = csr_array((np.ones(others.size), others, starts), shape=(cells, cells))
 
-def _draw_listed(grid: Grid, inside: int, min_path: int, random: Random) -> tuple[int, int] | None:
-    """Run breadth-first search from all cells at once: lane i of a long integer contains the cells reached from i."""
-    inside_each = grid.lane_starts * inside
-    nearer = reached = 0
-    for steps, reached in enumerate(grid.reached(grid.one_cell_each & inside_each, inside_each)):
-        if steps == min_path - 1:
-            nearer = reached
-    if not nearer:
-        return None
-    far = reached ^ nearer
-    if not far:
-        return None
-    start, bit = divmod(nth_bit(far, random.randrange(far.bit_count())), grid.lane)
-    return start, grid.cell(bit)
+    if size <= _LARGEST_LISTED:
+        steps = dijkstra(graph, unweighted=True)
+        far = np.flatnonzero((steps >= min_path) & np.isfinite(steps))
+        if not far.size:
+            return None
+        start, goal = divmod(int(far[random.randrange(far.size)]), cells)
+        return start, goal, int(steps[start, goal])
 
-
-def _draw_tried(grid: Grid, inside: int, min_path: int, random: Random) -> tuple[int, int] | None:
-    """Draw a component by its number of pairs, then two of its cells, until they are far enough apart."""
-    parts = [part for part in grid.components(inside) if part.bit_count() > min_path and _reaches(grid, part, min_path)]
+    # Draw a component by its number of pairs, then two of its cells, until they are far enough apart. No pair is
+    # farther apart than twice the eccentricity of any one cell of the component.
+    count, component = connected_components(graph, directed=False)
+    sizes, lowest = np.bincount(component), np.unique(component, return_index=True)[1]
+    eccentricity = np.zeros(count)
+    np.maximum.at(eccentricity, component, dijkstra(graph, indices=lowest, unweighted=True, min_only=True))
+    large = np.flatnonzero((sizes > min_path) & (2 * eccentricity >= min_path))
+    parts = [np.flatnonzero(component == number) for number in large]
     if not parts:
         return None
-    weights = list(accumulate(part.bit_count() ** 2 for part in parts))
+    weights = list(accumulate(part.size**2 for part in parts))
     for _ in range(_DRAWS):
         part = random.choices(parts, cum_weights=weights)[0]
-        start, goal = (nth_bit(part, random.randrange(part.bit_count())) for _ in range(2))
-        if (grid.distance(1 << start, 1 << goal, part) or 0) >= min_path:
-            return grid.cell(start), grid.cell(goal)
+        start, goal = (int(part[random.randrange(part.size)]) for _ in range(2))
+        steps = dijkstra(graph, indices=start, unweighted=True)[goal]
+        if steps >= min_path:
+            return start, goal, int(steps)
     return None
-
-
-def _reaches(grid: Grid, part: int, min_path: int) -> bool:
-    """Return False if twice the eccentricity of one cell is below `min_path`: no pair can be so far apart."""
-    return 2 * (sum(1 for _ in grid.reached(part & -part, part)) - 1) >= min_path
 
 
 _CELLS_DRAWN = 1_000_000
@@ -412,13 +310,15 @@ class Maze:
         return 0 <= one < self.size**2 and other in neighbours(one, self.size)
 
     def shortest_path(self) -> list[int]:
-        """Return the lexicographically first shortest path from start to goal."""
+        """Return the lexicographically first shortest path from start to goal, or [] if there is none."""
         distance, queue = {self.goal: 0}, deque([self.goal])
         while queue:
             cell = queue.popleft()
             new = [n for n in self.open_neighbours(cell) if n not in distance]
             distance.update(dict.fromkeys(new, distance[cell] + 1))
             queue += new
+        if self.start not in distance:
+            return []
         path = [self.start]
         while (cell := path[-1]) != self.goal:
             path.append(next(n for n in self.open_neighbours(cell) if distance.get(n, -1) == distance[cell] - 1))
@@ -448,19 +348,48 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
     """
     size, walls, min_path = spec.size, spec.wall_count, spec.min_path
     random = stdlib_random(seed, "maze", spec.generator, size, walls, min_path, index)
-    grid, layout = grid_of(size), LAYOUTS[spec.generator]
     tries = max(_FEWEST_GRIDS, _CELLS_DRAWN // size**2)
     for _ in range(tries):
-        drawn = layout(size, walls, random)
-        inside = grid.without(drawn)
-        pair = draw_pair(grid, inside, min_path, random)
+        drawn = LAYOUTS[spec.generator](size, walls, random)
+        pair = draw_pair(size, drawn, min_path, random)
         if pair is not None:
-            start, goal = pair
-            length = grid.distance(grid.bit(start), grid.bit(goal), inside)
-            assert length is not None
-            return Maze(size, tuple(sorted(drawn)), start, goal, length, seed, index, spec.generator)
+            return Maze(size, tuple(sorted(drawn)), *pair, seed, index, spec.generator)
     raise ConfigError(
         f"no maze found in {tries} grids of {size} × {size} cells with {walls} walls ({spec.generator}): "
         f"no start and goal are {min_path} steps apart",
         hint="choose a lower min_path, another share of walls, a larger size or another generator",
     )
+
+
+CELL = "Cell"
+ADJACENT = "ADJACENT"
+WALL_DISTANCE = -1_000_000.0
+"""Distance to the goal of a wall; no tool shows it."""
+
+
+def maze_graph(maze: Maze) -> PropertyGraph:
+    """Return the graph of a maze; keys are cell numbers as text.
+
+    The distance is the length of the straight line to the goal in cells, with four decimals.
+    """
+    check_type("maze", maze, Maze)
+    size = maze.size
+    nodes, relationships = [], []
+    for cell in range(size**2):
+        line = round(dist(divmod(cell, size), divmod(maze.goal, size)), 4)
+        distance = WALL_DISTANCE if cell in maze.wall_set else line
+        nodes.append(Node(str(cell), (CELL,), {"euclidean_distance": distance, "marked": False, "mark_order": -1}))
+        for other in neighbours(cell, size):
+            if cell < other:
+                relationships.append(Relationship(ADJACENT, str(cell), str(other), {}))
+    spec = {"size": size, "index": maze.index, "generator": maze.generator}
+    return PropertyGraph.from_rows(nodes, relationships, seed=maze.seed, spec=spec)
+
+
+def check_path(graph: PropertyGraph, start: str, goal: str, path: list[str]) -> None:
+    """Raise OracleError if networkx finds that the path is invalid or that a shorter one exists."""
+    cells: nx.Graph[Any] = nx.Graph(to_networkx(graph))
+    cells.remove_nodes_from([key for key, data in cells.nodes(data=True) if data["euclidean_distance"] < 0])
+    valid = path[:1] == [start] and path[-1:] == [goal] and nx.is_path(cells, path)
+    if not valid or len(path) - 1 != nx.shortest_path_length(cells, start, goal):
+        raise OracleError(f"networkx does not confirm the path from {start} to {goal}: {path}")

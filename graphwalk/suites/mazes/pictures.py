@@ -11,6 +11,7 @@ from graphwalk.files import write_whole
 from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.sanitise import escape_markup
+from graphwalk.suites.mazes.config import DrawnWalls
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episodes
 from graphwalk.types.episode import Trajectory
@@ -34,13 +35,16 @@ _SIGNS = {
 """The characters suffice without colours."""
 
 
-def draw_with_keys(maze: Maze) -> str:
-    """Return the maze in a border: keys in open cells, `#` for walls, S and G before start and goal."""
+def draw_with_keys(maze: Maze, walls: DrawnWalls = "signs") -> str:
+    """Return the maze in a border: keys in open cells, S and G before start and goal.
+
+    A wall is drawn as `#` signs; with "numbered" as `#` and its number.
+    """
     digits = len(str(maze.size**2 - 1))
     texts = [str(cell) for cell in range(maze.size**2)]
     texts[maze.start], texts[maze.goal] = f"S{maze.start}", f"G{maze.goal}"
     for wall in maze.walls:
-        texts[wall] = "#" * digits
+        texts[wall] = f"#{wall}" if walls == "numbered" else "#" * digits
     rows = (texts[first : first + maze.size] for first in range(0, maze.size**2, maze.size))
     border = "+" + "-" * (maze.size * (digits + 2) + 1) + "+"
     lines = ("| " + " ".join(text.rjust(digits + 1) for text in row) + " |" for row in rows)

@@ -1,8 +1,7 @@
 """Scoring of maze answers, and their verification in the store."""
 
-import json
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -16,14 +15,14 @@ from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.graph import check_path
+from graphwalk.suites.mazes.generate import Maze, check_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.tools.arguments import as_parameter
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
+from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
@@ -59,7 +58,8 @@ def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
     steps: list[WalkStep] = []
     for result in results:
         name = ALIASES.get(result.call.name, result.call.name)
-        cell = _named_cell(result.call, maze.size) if name == NEXT_CELLS else None
+        key = called_cell(result.call) if name == NEXT_CELLS else None
+        cell = None if key is None or (number := _cell(maze, key)) == _NOWHERE else number
         kind: StepKind
         if name == CONNECTED_PATH and result.error is None:
             kind = "path"
@@ -84,21 +84,14 @@ def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]
     for result in results:
         if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
             rows = read_rows(result.content) or []
-            arguments = parse_json(result.call.arguments)
-            key = arguments.get("node_id") if isinstance(arguments, dict) else None
-            if isinstance(key, str):
-                shown[key] = frozenset(row["key"] for row in rows if isinstance(row.get("key"), str))
+            shown[called_cell(result.call) or ""] = frozenset(str(row["key"]) for row in rows if "key" in row)
     return shown
 
 
-def _named_cell(call: ToolCall, size: int) -> int | None:
-    """Return the cell in the arguments of a call, or None without a valid one."""
-    try:
-        key = json.loads(call.arguments)["node_id"]
-        number = int(key)
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
-        return None
-    return number if 0 <= number < size * size else None
+def called_cell(call: ToolCall) -> str | None:
+    """Return the cell in the arguments of a call as text, or None without one."""
+    arguments = parse_json(call.arguments)
+    return str(arguments["node_id"]) if isinstance(arguments, dict) and "node_id" in arguments else None
 
 
 _LONGEST_KEY = 20
@@ -157,18 +150,16 @@ def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction:
 
 def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
     """Return the first error of a path with at least one cell, or None for a valid path."""
-    if path[0] != maze.start:
-        return "wrong_start" if maze.is_open(path[0]) else _no_open_cell(maze, path[0])
-    for one, other in pairwise(path):
-        if not maze.is_open(other):
-            return _no_open_cell(maze, other)
-        if not maze.adjacent(one, other):
+    for number, cell in enumerate(path):
+        if cell in maze.wall_set:
+            return "through_wall"
+        if not maze.is_open(cell):
+            return "out_of_grid"
+        if number == 0 and cell != maze.start:
+            return "wrong_start"
+        if number and not maze.adjacent(path[number - 1], cell):
             return "not_adjacent"
     return None if path[-1] == maze.goal else "wrong_goal"
-
-
-def _no_open_cell(maze: Maze, cell: int) -> PathError:
-    return "through_wall" if cell in maze.wall_set else "out_of_grid"
 
 
 def _grounded(path: Sequence[int], trajectory: Trajectory) -> float | None:
@@ -190,20 +181,13 @@ def _key_list(value: Any) -> Fit | None:
     """Return a list of keys as text; integers count as keys. Return None for other values and echoed placeholders."""
     if not isinstance(value, list) or not value:
         return None
-    keys = [key for key in map(_key, value) if key is not None]
+    plain = [key for key in value if isinstance(key, str | int) and not isinstance(key, bool)]
+    keys = [str(key).strip()[:_LONGEST_KEY] for key in plain]
     return Fit(keys) if len(keys) == len(value) and not all(map(_PLACEHOLDER.fullmatch, keys)) else None
 
 
 def _nothing(value: Any) -> Fit | None:
     return Fit([]) if value in ([], {"path": []}) else None
-
-
-def _key(item: Any) -> str | None:
-    if isinstance(item, str):
-        return item.strip()[:_LONGEST_KEY]
-    if isinstance(item, bool) or not isinstance(item, int):
-        return None
-    return str(item)[:_LONGEST_KEY]
 
 
 def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
@@ -270,7 +254,7 @@ WHERE a.{{ "key" | property }} IN $layer AND b.{{ "euclidean_distance" | propert
   AND NOT b.{{ "key" | property }} IN $known
 RETURN DISTINCT b.{{ "key" | property }} AS key
 """
-_STEPS_AT_ONCE = 1_000
+_KEYS_AT_ONCE = 1_000
 _MOST_LAYERS = 200
 """For longer shortest paths only validity is checked."""
 
@@ -290,10 +274,22 @@ async def cypher_error(task: MazeTask, store: GraphStore, path: Sequence[str]) -
     """Return the first error of a path like `path_error`, found by Cypher; None for a valid path."""
     # No cell has an empty key, so it can replace keys that a database refuses.
     keys = [str(as_parameter(key) or "") for key in path]
-    async for error in _errors(task, store, keys):
-        if error is not None:
-            return error
-    return None
+    cells: dict[str, Row] = {}
+    joined: set[tuple[str, str]] = set()
+    for first in range(0, len(keys), _KEYS_AT_ONCE):
+        part = {"keys": sorted(set(keys[first : first + _KEYS_AT_ONCE]))}
+        cells |= {row["key"]: row for row in await store.run(store.render(_CELLS, {}), part)}
+        joined |= {(row["one"], row["other"]) for row in await store.run(store.render(_JOINED, {}), part)}
+    for number, key in enumerate(keys):
+        if key not in cells:
+            return "out_of_grid"
+        if not cells[key]["open"]:
+            return "through_wall"
+        if number == 0 and key != str(task.start):
+            return "wrong_start"
+        if number and (keys[number - 1], key) not in joined:
+            return "not_adjacent"
+    return None if cells[keys[-1]]["goal"] else "wrong_goal"
 
 
 async def shortest_length(task: MazeTask, store: GraphStore, limit: int) -> int | None:
@@ -312,44 +308,11 @@ async def shortest_length(task: MazeTask, store: GraphStore, limit: int) -> int 
     return None
 
 
-async def _errors(task: MazeTask, store: GraphStore, keys: Sequence[str]) -> AsyncIterator[PathError | None]:
-    """Yield the check of the start, of each step and of the goal: an error or None."""
-    if keys[0] != str(task.start):
-        yield _closed(await _cells(store, keys[:1]), keys[0]) or "wrong_start"
-    for number in range(0, len(keys) - 1, _STEPS_AT_ONCE):
-        part = keys[number : number + _STEPS_AT_ONCE + 1]
-        cells = await _cells(store, part)
-        joined = await _joined(store, part)
-        for step in pairwise(part):
-            yield _closed(cells, step[1])
-            yield None if step in joined else "not_adjacent"
-    cells = await _cells(store, keys[-1:])
-    yield None if cells[keys[-1]][1] else "wrong_goal"
-
-
-async def _cells(store: GraphStore, keys: Sequence[str]) -> dict[str, tuple[bool, bool]]:
-    """Return key → (is open, is the goal) for the cells that exist."""
-    rows = await store.run(store.render(_CELLS, {}), {"keys": sorted(set(keys))})
-    return {row["key"]: (row["open"], row["goal"]) for row in rows}
-
-
-async def _joined(store: GraphStore, keys: Sequence[str]) -> set[tuple[str, str]]:
-    """Return all (cell, adjacent cell) pairs of these cells."""
-    rows = await store.run(store.render(_JOINED, {}), {"keys": sorted(set(keys))})
-    return {(row["one"], row["other"]) for row in rows}
-
-
-def _closed(cells: dict[str, tuple[bool, bool]], key: str) -> PathError | None:
-    if key not in cells:
-        return "out_of_grid"
-    return None if cells[key][0] else "through_wall"
-
-
 def _differ(task: MazeTask, store: GraphStore, path: Sequence[str], how: str) -> OracleError:
     maze = f"size {task.size}, walls {list(task.walls)}, from {task.start} to {task.goal}"
     return OracleError(
         f"Cypher ({store.kind} store) and the scorer differ on a path through {task.task_id}\n  {how}\n"
-        f"  path: {list(path)[:_STEPS_AT_ONCE]}\n  {maze}",
+        f"  path: {list(path)[:_KEYS_AT_ONCE]}\n  {maze}",
         hint="the store, the queries in graphwalk/suites/mazes/score.py or the scorer is wrong",
     )
 

@@ -1,26 +1,32 @@
-"""Scripted agents for mazes, and their thoughts for training data."""
+"""Scripted agents for mazes, their thoughts for training data, and the human player."""
 
 import json
 import random
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from graphwalk import console
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.values import parse_json
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
 from graphwalk.seeds import stdlib_random
+from graphwalk.suites.mazes.generate import neighbours
+from graphwalk.suites.mazes.pictures import draw
+from graphwalk.suites.mazes.score import called_cell, walk_of
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
-from graphwalk.suites.suite import ScriptedAgents
+from graphwalk.suites.suite import ReadLine, ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult, Trajectory, Turn
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult, Trajectory
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 Order = Callable[[Row], Any]
 """Sort key that decides which adjacent cell to try first."""
+MakePolicy = Callable[[str, str, random.Random], Policy]
+"""(key of the start, key of the goal, random) → a scripted agent for one episode."""
 Visit = Generator[list[Ask], list[str], list[Row]]
 
 
@@ -59,15 +65,15 @@ def depth_first(start: str, goal: str, order: Order) -> Policy:
     return answer([key for key in trail if key in untried])
 
 
+def expert(start: str, goal: str, draw: random.Random) -> Policy:
+    """Explore depth-first, the cell nearest to the goal first."""
+    return depth_first(start, goal, nearest_first)
+
+
 def visit(key: str) -> Visit:
     """Return the adjacent open cells, or an empty list if the call was refused."""
-    return (yield from try_cell(key)) or []
-
-
-def try_cell(key: str) -> Generator[list[Ask], list[str], list[Row] | None]:
-    """Return the adjacent open cells, or None if the call was refused."""
     (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
-    return read_cells(text)
+    return read_cells(text) or []
 
 
 def connected_path() -> Generator[list[Ask], list[str], list[str] | None]:
@@ -136,8 +142,6 @@ def random_walk(start: str, goal: str, draw: random.Random) -> Policy:
         return answer(trail)
 
 
-Flaw = Callable[[str, str, random.Random], Policy]
-
 _FEW_STEPS = 4
 
 
@@ -167,13 +171,13 @@ def early_stop(start: str, goal: str, draw: random.Random) -> Policy:
 
 def other_start(start: str, goal: str, draw: random.Random) -> Policy:
     """Find the path and omit its first cell (wrong_start)."""
-    text = yield from _expert(start, goal)
+    text = yield from expert(start, goal, draw)
     return answer(json.loads(text)["path"][1:])
 
 
 def invented_cell(start: str, goal: str, draw: random.Random) -> Policy:
     """Insert a cell that does not exist (out_of_grid)."""
-    text = yield from _expert(start, goal)
+    text = yield from expert(start, goal, draw)
     first, *others = json.loads(text)["path"]
     return answer([first, f"x{draw.randint(1, 9)}", *others])
 
@@ -183,7 +187,8 @@ def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
     yield from visit(start)
     here, refused = int(start), "-1"
     for key in (str(here + offset) for offset in range(-here, here + 2)):
-        if (yield from try_cell(key)) is None:
+        (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
+        if read_cells(text) is None:
             refused = key
             break
     return answer([start, refused, goal])
@@ -195,63 +200,55 @@ def wall(start: str, goal: str, draw: random.Random) -> Policy:
     for offset in range(1, _FEW_STEPS + 1):
         if (key := str(abs(int(start) - offset))) != goal:
             yield from visit(key)
-    return (yield from _expert(start, goal))
+    return (yield from expert(start, goal, draw))
 
 
 def bad_id(start: str, goal: str, draw: random.Random) -> Policy:
     """Call the start with malformed keys, then continue correctly (correct)."""
     for node_id in (int(start), f"cell {start}", f"{start}.0", None):
         yield [Ask(NEXT_CELLS, {"node_id": node_id})]
-    return (yield from _expert(start, goal))
+    return (yield from expert(start, goal, draw))
 
 
 def detour(start: str, goal: str, draw: random.Random) -> Policy:
     """Find the path and repeat its first step (correct, not optimal)."""
-    text = yield from _expert(start, goal)
+    text = yield from expert(start, goal, draw)
     path = json.loads(text)["path"]
     return answer([*path[:2], *path])
 
 
 def prose(start: str, goal: str, draw: random.Random) -> Policy:
     """Wrap the answer in prose (correct)."""
-    text = yield from _expert(start, goal)
+    text = yield from expert(start, goal, draw)
     return f"I walked from {start} until I stood at {goal}. This is the way:\n\n{text}\n\nThank you for the maze!"
 
 
 def empty(start: str, goal: str, draw: random.Random) -> Policy:
     """Explore and reply with an empty text (no_answer)."""
-    yield from _expert(start, goal)
+    yield from expert(start, goal, draw)
     return ""
 
 
-def _expert(start: str, goal: str) -> Policy:
-    return depth_first(start, goal, nearest_first)
-
-
-FLAWS: dict[str, Flaw] = {
+FLAWS: dict[str, MakePolicy] = {
     f.__name__: f
     for f in (jump, early_stop, other_start, invented_cell, through_wall, wall, bad_id, detour, prose, empty)
 }
 SPOILING = frozenset({"jump", "early_stop", "other_start", "invented_cell", "through_wall", "empty"})
 
 
-MakePolicy = Callable[[str, str, random.Random], Policy]
-"""(key of the start, key of the goal, random) → a scripted agent for one episode."""
-
-
-def always_empty() -> Policy:
+def always_empty(start: str, goal: str, draw: random.Random) -> Policy:
     """Answer with nothing at once."""
     yield from ()
     return NO_ANSWER
 
 
 AGENTS: dict[str, MakePolicy] = {
-    "expert": lambda start, goal, draw: depth_first(start, goal, nearest_first),
+    "expert": expert,
     "depth_first": lambda start, goal, draw: depth_first(start, goal, by_key),
     "varied": varied,
     "random": random_walk,
     "flawed": flawed,
-    "empty": lambda start, goal, draw: always_empty(),
+    "empty": always_empty,
     **{f"flawed:{name}": flaw for name, flaw in FLAWS.items()},
 }
 
@@ -265,63 +262,41 @@ def agent_named(name: str, start: str, goal: str, draw: random.Random) -> Policy
 
 def walk_in_words(trajectory: Trajectory, draw: random.Random) -> list[str]:
     """Return a thought before every turn, based on earlier calls and results."""
-    thoughts, seen = Thoughts("mazes", draw), _Seen()
-    texts = []
-    for number, turn in enumerate(trajectory.turns):
-        before = trajectory.turns[number - 1].results if number else ()
-        for result in before:
-            seen.learn(result)
-        texts.append(_thought(thoughts, seen, turn, before[-1] if before else None))
+    thoughts, texts = Thoughts("mazes", draw), list[str]()
+    seen: dict[str, dict[str, float]] = {}
+    """Visited cell → adjacent open cells with their distances to the goal."""
+    here, error = "", None
+    for turn in trajectory.turns:
+        calls = turn.message.tool_calls
+        cell = called_cell(calls[0]) if calls and calls[0].name == NEXT_CELLS else None
+        fresh = {key: distance for key, distance in seen.get(here, {}).items() if key not in seen}
+        if not calls:
+            texts.append(thoughts.say("answer"))
+        elif cell is None:
+            texts.append(thoughts.say("join", visited=len(seen)) if seen else "")
+        elif error is not None:
+            texts.append(thoughts.say("refused", error=error.replace("_", " "), next=cell))
+        else:
+            move = _move(cell, fresh) if seen else "start"
+            texts.append(thoughts.say(move, here=here, next=cell, fresh=list(fresh)))
+        for result in turn.results:
+            error = result.error
+            visited = called_cell(result.call) if result.call.name == NEXT_CELLS else None
+            if visited is not None and error is None:
+                rows = read_rows(result.content) or []
+                here, seen[visited] = visited, {str(row["key"]): float(row["euclidean_distance"]) for row in rows}
+        if not turn.results:
+            error = None
     return texts
 
 
-class _Seen:
-    """Cells observed so far."""
-
-    def __init__(self) -> None:
-        self.neighbours: dict[str, dict[str, float]] = {}
-        """Visited cell → adjacent open cells with their distances to the goal."""
-        self.here = ""
-
-    def learn(self, result: ToolResult) -> None:
-        cell = _cell(result.call)
-        if cell is not None and result.error is None:
-            rows = read_rows(result.content) or []
-            self.neighbours[cell] = {str(row["key"]): float(row["euclidean_distance"]) for row in rows}
-            self.here = cell
-
-    def fresh(self) -> Mapping[str, float]:
-        """Return the unvisited neighbours of the current cell with their distances."""
-        around = self.neighbours.get(self.here, {})
-        return {key: distance for key, distance in around.items() if key not in self.neighbours}
-
-
-def _thought(thoughts: Thoughts, seen: _Seen, turn: Turn, last: ToolResult | None) -> str:
-    if not turn.message.tool_calls:
-        return thoughts.say("answer")
-    cell = _cell(turn.message.tool_calls[0])
-    if cell is None:
-        return thoughts.say("join", visited=len(seen.neighbours)) if seen.neighbours else ""
-    if last is not None and last.error is not None:
-        return thoughts.say("refused", error=last.error.replace("_", " "), next=cell)
-    return thoughts.say(_move(seen, cell), here=seen.here, next=cell, fresh=list(seen.fresh()))
-
-
-def _move(seen: _Seen, cell: str) -> str:
-    fresh = seen.fresh()
-    if not seen.neighbours:
-        return "start"
+def _move(cell: str, fresh: Mapping[str, float]) -> str:
+    """Return the name of the thought before a visit; `fresh` are the unvisited neighbours of the current cell."""
     if cell not in fresh:
-        return "back" if not fresh else "onward"
+        return "onward" if fresh else "back"
     if len(fresh) == 1:
         return "only"
     return "nearest" if fresh[cell] == min(fresh.values()) else "onward"
-
-
-def _cell(call: ToolCall) -> str | None:
-    """Return the cell in the arguments of a call, or None for other calls."""
-    arguments: Any = parse_json(call.arguments) if call.name == NEXT_CELLS else None
-    return str(arguments["node_id"]) if isinstance(arguments, dict) and "node_id" in arguments else None
 
 
 class MazeAgents(ScriptedAgents[MazeTask]):
@@ -337,3 +312,91 @@ class MazeAgents(ScriptedAgents[MazeTask]):
 
     def thoughts(self, task: MazeTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         return walk_in_words(trajectory, stdlib_random(seed, "thoughts", task.task_id))
+
+
+HELP = """\
+  31, cell 31    visit cell 31 and see the cells next to it
+  path           get a path over the visited cells
+  answer 21 31   answer with these cells; "answer" alone: with the last path
+  map            draw the known part of the maze
+  quit           give up"""
+
+
+class HumanInMaze:
+    """A human player for one episode. `read` returns the next typed line, or None at the end."""
+
+    name = "human/maze"
+
+    def __init__(self, task: MazeTask, read: ReadLine) -> None:
+        self._task = task
+        self._read = read
+        self._made: dict[str, ToolCall] = {}
+        self._shown = 0
+        """Number of messages shown so far."""
+        self._path: list[str] = []
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Read lines until one is a move. Without tools, at the turn limit, only an answer is one."""
+        self._show(messages)
+        while True:
+            console.prose("cell, path, answer, map or quit?" if tools else "Call limit reached: answer … or quit?")
+            line = await self._read()
+            if line is None or line.strip() == "quit":
+                return self._say({"path": []})
+            words = line.split()
+            if words == ["answer"] and not self._path:
+                console.prose('There is no path yet; get one with "path". Submit an empty answer? yes or no')
+                line = await self._read()
+                if line is not None and line.strip().lower() not in ("y", "yes"):
+                    continue
+            reply = self._move(words, bool(tools), messages)
+            if reply is not None:
+                return reply
+
+    async def close(self) -> None:
+        return None
+
+    def _move(self, words: list[str], tools: bool, messages: Sequence[Message]) -> Reply | None:
+        if words == ["map"]:
+            console.stdout().print(self._map(messages))
+        elif words[:1] == ["answer"]:
+            return self._say({"path": re.findall(r"[^\s,\[\]\"']+", " ".join(words[1:])) or self._path})
+        elif tools and words == ["path"]:
+            return self._call(CONNECTED_PATH, {})
+        elif tools and (len(words) == 1 or (len(words) == 2 and words[0] == "cell")):
+            return self._call(NEXT_CELLS, {"node_id": words[-1]})
+        else:
+            console.data(HELP)
+        return None
+
+    def _show(self, messages: Sequence[Message]) -> None:
+        """Show new messages and the known part of the maze."""
+        for message in messages[self._shown :]:
+            if message.role != "assistant":
+                console.prose(f"{message.content or ''}\n")
+            call = self._made.get(message.tool_call_id or "")
+            if call is not None and call.name == CONNECTED_PATH and (message.content or "").startswith("["):
+                self._path = json.loads(message.content or "[]")
+        self._shown = len(messages)
+        if self._made:
+            console.stdout().print(self._map(messages))
+
+    def _map(self, messages: Sequence[Message]) -> object:
+        """Return a drawing of the part that tool results have shown."""
+        given = {m.tool_call_id: m.content or "" for m in messages if m.tool_call_id is not None}
+        results = [
+            ToolResult(call, given[key], error=None if given[key].startswith(("[", "Note")) else "refused")
+            for key, call in self._made.items()
+            if key in given
+        ]
+        maze, walk = self._task.maze, walk_of(self._task.maze, results)
+        known = walk.seen | {other for cell in walk.visited for other in neighbours(cell, maze.size)}
+        return draw(maze, walk.visited, [int(key) for key in self._path], known=known)
+
+    def _call(self, tool: str, arguments: dict[str, str]) -> Reply:
+        call = ToolCall(f"call_{len(self._made) + 1}", tool, json.dumps(arguments))
+        self._made[call.id] = call
+        return Reply(Message("assistant", tool_calls=(call,)), finish_reason="tool_calls", model=self.name)
+
+    def _say(self, answer: dict[str, list[str]]) -> Reply:
+        return Reply(Message("assistant", json.dumps(answer)), finish_reason="stop", model=self.name)

@@ -1,6 +1,7 @@
 """Suite of mazes, the paper's first experiment."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
@@ -10,8 +11,7 @@ from graphwalk.evaluation.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generate import Maze, generate_maze
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.pictures import draw_with_keys
 from graphwalk.suites.mazes.report import MazePresentation
 from graphwalk.suites.mazes.score import MazeVerification, check_target, extract_path, path_error, score_path
@@ -27,7 +27,7 @@ from graphwalk.types.schema import Schema
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):
-    """Path finding in mazes that a model cannot see (docs/mazes.md)."""
+    """Path finding in mazes that a model cannot see (docs/method.md, Mazes)."""
 
     name: ClassVar[str] = "mazes"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
@@ -68,9 +68,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     ) -> list[MazeTask]:
         """Return one task. Raise OracleError if Cypher or the expert contradicts the target."""
         assert store is not None
-        task = make_task(
-            instance.source, instance.digest, entry=instance.facts["entry"], strict=config.strict, agent=agent
-        )
+        task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
         await check_target(task, store)
         return [(await expert_walk(task, store)).added_to(task)]
 
@@ -103,7 +101,12 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 
 
 def make_task(
-    maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False, agent: AgentConfig = AgentConfig()
+    maze: Maze,
+    graph_digest: str,
+    config: MazesConfig = MazesConfig(),
+    *,
+    entry: int = 0,
+    agent: AgentConfig = AgentConfig(),
 ) -> MazeTask:
     """Return the task of a maze without its reference figures."""
     path = maze.shortest_path()
@@ -115,16 +118,10 @@ def make_task(
         parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
         gold=[str(cell) for cell in path],
         gold_size=len(path),
-        seed=maze.seed,
         graph_digest=graph_digest,
-        size=maze.size,
-        walls=maze.walls,
-        start=maze.start,
-        goal=maze.goal,
-        shortest_path_length=maze.shortest_path_length,
-        generator=maze.generator,
-        index=maze.index,
-        strict=strict,
+        strict=config.strict,
+        drawn_walls=config.drawn_walls,
+        **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
 
 
@@ -158,6 +155,6 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
 
 def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
     """Return the system prompt with the drawn maze, and the question."""
-    drawing = draw_with_keys(task.maze)
-    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
+    values = {"drawing": draw_with_keys(task.maze, task.drawn_walls), "size": task.size, "walls": task.drawn_walls}
+    system = agent.render("maze_no_tools.j2", **values, clock=agent.clock)
     return Message("system", system), Message("user", task.question)

@@ -1,8 +1,10 @@
 """Task and score of one maze."""
 
+from dataclasses import fields
 from functools import cached_property
 from typing import Literal, get_args
 
+from graphwalk.suites.mazes.config import DrawnWalls
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.types.episode import Score, Task
 
@@ -15,7 +17,7 @@ PATH_ERRORS: tuple[PathError, ...] = get_args(PathError)
 class MazeTask(Task):
     """A maze to solve. `gold` is a shortest path as a list of keys; every valid path is correct.
 
-    With `strict` only cells next to visited ones may be called.
+    With `strict` only cells next to visited ones may be called; `drawn_walls` is the form of walls without tools.
     """
 
     size: int
@@ -26,19 +28,11 @@ class MazeTask(Task):
     generator: str
     index: int
     strict: bool = False
+    drawn_walls: DrawnWalls = "signs"
 
     @cached_property
     def maze(self) -> Maze:
-        return Maze(
-            self.size,
-            self.walls,
-            self.start,
-            self.goal,
-            self.shortest_path_length,
-            self.seed,
-            self.index,
-            self.generator,
-        )
+        return Maze(**{field.name: getattr(self, field.name) for field in fields(Maze)})
 
 
 class MazeScore(Score):

@@ -1,4 +1,4 @@
-"""Tools of a maze episode (docs/mazes.md, Tools). Visits are kept here; nothing is written to the store."""
+"""Tools of a maze episode (docs/method.md, Mazes). Visits are kept here; nothing is written to the store."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -144,9 +144,12 @@ class MazeToolbox:
         return render_text(tool.messages["not_connected"], first=visited[0], last=visited[-1]), 0
 
     def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
-        known = {"node_id": node_id, "last": self._last, "start": self._start, "open": []}
-        text = render_text(tool.messages[message], **{**known, "example": _example(node_id, self._last), **values})
-        return _CellMistake(_KINDS.get(message, message), text)
+        # The example is the key that a malformed one probably means, else the last key.
+        found = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
+        example = str(min(int(found[0]), self._last)) if found else str(self._last)
+        known = {"node_id": node_id, "last": self._last, "start": self._start, "example": example, "open": []}
+        kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(message, message)
+        return _CellMistake(kind, render_text(tool.messages[message], **{**known, **values}))
 
 
 class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
@@ -155,12 +158,3 @@ class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, no
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
         self.kind = kind
-
-
-_KINDS = {"unknown": "unknown_cell", "malformed": "malformed_id"}
-
-
-def _example(node_id: Any, last: int) -> str:
-    """Return the key that a malformed one probably means, else the last key."""
-    found = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
-    return str(min(int(found[0]), last)) if found else str(last)

@@ -111,7 +111,7 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     assert dead not in {load.scope for load in await opened.clean()}
     shown = graphwalk_command("db", "clean", "--dry-run", folder=tmp_path, **neo4j_server.variables)
     assert dead not in shown.stdout
-    assert "in use, or left by a run that was killed less than five minutes ago" in shown.stderr
+    assert "in use, or left by a run killed less than five minutes ago" in shown.stderr
     await expire(opened, dead)
     scopes = {load.scope for load in await opened.clean()}
     assert dead in scopes

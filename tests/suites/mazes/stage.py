@@ -9,9 +9,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import Maze, generate_maze
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.config import DrawnWalls, MazesConfig, MazeSpec
+from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
@@ -49,10 +48,17 @@ class Stage:
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 
 
-async def stage(maze: Maze = SMALL, database: Database | None = None, strict: bool = False) -> Stage:
+async def stage(
+    maze: Maze = SMALL,
+    database: Database | None = None,
+    strict: bool = False,
+    drawn_walls: DrawnWalls = "signs",
+    agent: AgentConfig = AgentConfig(),
+) -> Stage:
     graph = maze_graph(maze)
     store = await (database or EmbeddedDatabase()).load(graph)
-    return Stage(make_task(maze, graph.digest, strict=strict), GraphInstance(graph.digest, graph, maze), store)
+    task = make_task(maze, graph.digest, MazesConfig(strict=strict, drawn_walls=drawn_walls), agent=agent)
+    return Stage(task, GraphInstance(graph.digest, graph, maze), store)
 
 
 async def random_stage(seed: int, database: Database | None = None, strict: bool = False, **spec: Any) -> Stage:

@@ -1,10 +1,11 @@
 """What a model reads about a maze, word for word."""
 
+import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.mazes.suite import no_tools_prompt, tools_prompt
-from tests.suites.mazes.stage import stage
+from tests.suites.mazes.stage import random_stage, stage
 
 
 async def test_with_tools() -> None:
@@ -113,3 +114,81 @@ cells do not connect the two, a message says so.
 Example: {} returns
 ["21", "31", "32", "42"]\
 """)
+
+
+PAPER = AgentConfig(prompts="paper", turn_limit=400)
+
+
+async def test_with_tools_under_the_papers_protocol() -> None:
+    here = await stage(agent=PAPER)
+    system, user = tools_prompt(here.task, await here.store.schema(), PAPER)
+    assert user.content == snapshot("""\
+Find the shortest path through the maze from cell "0" to cell "8".
+Answer with one JSON object that lists the keys of all cells of the path in order, the first and the last one included: {"path": ["<key>", "<key>", …]}\
+""")
+    assert system.content == snapshot("""\
+You navigate a maze that is stored as a property graph in Neo4j: a square of 4 rows with 4 cells each. Every cell is a node, and cells that share an edge are joined by an ADJACENT relationship, which can be followed both ways. Find the shortest path from the cell with key "0" to the cell with key "8". You work through tools. This is the schema of the graph, with one line per property:
+
+number | entity type | entity name | Cypher pattern | property
+1 | Node | Cell | (:Cell) | euclidean_distance
+2 | Node | Cell | (:Cell) | key
+3 | Node | Cell | (:Cell) | mark_order
+4 | Node | Cell | (:Cell) | marked
+5 | Relationship | ADJACENT | (:Cell)-[:ADJACENT]->(:Cell) | (none)
+
+The properties of a cell:
+- key: its number as text.
+- euclidean_distance: the length of the straight line from the cell to the goal.
+- marked: whether you have visited the cell.
+- mark_order: 0 for the cell that you visited first, 1 for the next new one, and so on; -1 for cells not visited.
+
+The time is 2026-01-01T00:00:00Z.
+
+Guidelines:
+- The tools are deterministic, and they keep a history: each visit marks its cell, and later results show the marks.
+- Not every visited cell need be part of the path: some may be redundant for it.
+- Go on until the path from the start to the goal is complete. Then stop calling tools, and answer with the list of its keys alone, without detours.\
+""")
+
+
+async def test_without_tools_under_the_papers_protocol() -> None:
+    here = await stage(agent=PAPER, drawn_walls="numbered")
+    system, user = no_tools_prompt(here.task, PAPER)
+    assert user.content == here.task.question
+    assert system.content == snapshot("""\
+You navigate a maze: a square of 4 rows with 4 cells each. A step leads to an open cell above, below, left or right.
+
+The cells are numbered row by row from 0 at the top left, so the cell below a cell has a number that is higher by 4. The number as text is the key of a cell.
+
++-----------------+
+|  S0   1   2   3 |
+|  #4  #5  #6   7 |
+|  G8   9 #10  11 |
+| #12  13  14  15 |
++-----------------+
+
+Legend:
+- a number is an open cell, and its key
+- S before the number: the start; G before the number: the goal
+- # before a number: a wall
+- | + -: the border
+
+The time is 2026-01-01T00:00:00Z.
+
+Give the shortest path from the start to the goal in the format that the question asks for.\
+""")
+
+
+async def test_numbered_walls_have_a_legend() -> None:
+    here = await stage(drawn_walls="numbered")
+    text = no_tools_prompt(here.task, AgentConfig())[0].content or ""
+    assert "# before a number: a wall" in text
+    assert "##" not in text
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_the_expert_is_right_under_the_papers_protocol(strict: bool) -> None:
+    for seed in range(3):
+        here = await random_stage(seed, strict=strict, size=8, walls=0.4, min_path=9)
+        score, _ = await here.play("expert", agent=PAPER)
+        assert score.valid

@@ -79,6 +79,25 @@ def test_the_papers_table_stands_beside() -> None:
     assert len(paper_reference("table_1_mazes").rows) == 12
 
 
+def test_calls_of_solved_mazes_stand_beside_those_of_all() -> None:
+    """The paper's 22.125 is no average over ten mazes; every other average in its Table 1 may be one."""
+    results = [result(0, tool_calls=10), result(1, tool_calls=20), result(2, error="wrong_goal", tool_calls=60)]
+    report = build_report(results, DECLARED, reference=DECLARED.reference("table_1_mazes"))
+    (row,) = report.rows
+    assert (row["calls_per_question"], row["calls_per_solved"]) == (30.0, 15.0)
+    assert report.reference is not None
+    calls = {row["model"]: (row["calls_per_question"], row["calls_per_solved"]) for row in report.reference.rows}
+    assert calls["gpt-4o-mini"] == (None, 22.125)
+    assert calls["gpt-4.1"] == (21.4, 21.4)
+    assert calls["gpt-4o"] == (15.1, None)
+    assert calls["gpt-4.1-nano"] == (16.2, None)
+
+
+def test_nothing_solved_has_no_average() -> None:
+    (row,) = build_report([result(0, error="wrong_goal")], DECLARED).rows
+    assert (row["calls_per_question"], row["calls_per_solved"]) == (20.0, None)
+
+
 def test_there_is_no_other_table() -> None:
     with pytest.raises(ConfigError, match="no maze table 'table_2_questions'"):
         paper_reference("table_2_questions")

@@ -9,7 +9,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.generate import maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.registry import suite_named

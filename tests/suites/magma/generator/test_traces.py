@@ -14,7 +14,7 @@ from graphwalk.bulk import write_rows
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.suites.magma.commands import magma_rows
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, check_final, instances, make_traces
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, check_states, instances, make_traces
 
 SPLITS = ("train", "validation", "test")
 
@@ -166,11 +166,11 @@ def test_networkx_refuses_a_wrong_answer() -> None:
     }
     for algorithm, final in wrong.items():
         with pytest.raises(OracleError, match=algorithm):
-            check_final(algorithm, square, final)
-    check_final("mst_prim", square, tree)
+            check_states(algorithm, square, {4: final})
+    check_states("mst_prim", square, {4: tree})
     for broken in (tree[:-1], [*tree, [2, 3, 5.0]], [*tree[:-1], [2, 3, 5.0]], [*tree[:-1], [2, 3, 1.0]]):
         with pytest.raises(OracleError, match="mst_prim"):
-            check_final("mst_prim", square, broken)
+            check_states("mst_prim", square, {4: broken})
 
 
 def test_a_data_set_has_one_trace_a_line(tmp_path: Path) -> None:

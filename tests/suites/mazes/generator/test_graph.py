@@ -3,8 +3,7 @@
 from math import hypot
 
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import Maze, generate_maze
-from graphwalk.suites.mazes.graph import WALL_DISTANCE, maze_graph
+from graphwalk.suites.mazes.generate import WALL_DISTANCE, Maze, generate_maze, maze_graph
 
 
 def test_every_cell_is_a_node_and_every_shared_edge_a_relationship() -> None:

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from itertools import islice
 
 import networkx as nx
 import pytest
@@ -18,7 +17,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes import generate as maze_pairs
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import LAYOUTS, Maze, generate_maze, generate_mazes, grid_of, nth_bit
+from graphwalk.suites.mazes.generate import LAYOUTS, Maze, generate_maze, generate_mazes
 
 GENERATORS = list(LAYOUTS)
 
@@ -145,10 +144,12 @@ def test_every_pair_far_enough_apart_is_equally_likely(listed: bool, monkeypatch
     maze = generate_maze(MazeSpec(size=6, walls=0.4, min_path=7), seed=9)
     lengths = dict(nx.all_pairs_shortest_path_length(as_networkx(maze)))
     far = {(6 * a + b, 6 * c + d) for (a, b), ends in lengths.items() for (c, d), n in ends.items() if n >= 7}
-    grid, random = grid_of(6), stdlib_random(1, "pairs")
+    random = stdlib_random(1, "pairs")
     draws = 200 * len(far)
-    seen = Counter(maze_pairs.draw_pair(grid, grid.without(maze.walls), 7, random) for _ in range(draws))
+    drawn = [maze_pairs.draw_pair(6, maze.walls, 7, random) for _ in range(draws)]
+    seen = Counter(pair[:2] for pair in drawn if pair)
     assert seen.keys() == far
+    assert {lengths[divmod(start, 6)][divmod(goal, 6)] - steps for start, goal, steps in filter(None, drawn)} == {0}
     chi_square = sum((count - 200) ** 2 / 200 for count in seen.values())
     assert chi_square < len(far) + 6 * (2 * len(far)) ** 0.5
 
@@ -194,14 +195,13 @@ def test_a_search_in_vain_ends(unlikely: MazeSpec) -> None:
     assert "min_path" in error.value.hint
 
 
-@given(st.integers(1, 2**300))
-def test_nth_bit(bits: int) -> None:
-    positions = [place for place, digit in enumerate(reversed(bin(bits)[2:])) if digit == "1"]
-    assert [nth_bit(bits, n) for n in range(len(positions))] == positions
-
-
 def test_steps_do_not_run_over_edges() -> None:
-    grid = grid_of(4)
-    reached = list(grid.reached(grid.bits[3], grid.full))
-    assert [cells.bit_count() for cells in reached] == [1, 3, 6, 10, 13, 15, 16]
-    assert list(islice(grid.components(grid.bits[3] | grid.bits[4]), 3)) == [grid.bits[3], grid.bits[4]]
+    """Cells 3 and 4 have successive numbers and share no edge: 4 begins the second of four rows."""
+    assert Maze(4, (0, 1, 2, *range(5, 16)), 3, 4, 0).shortest_path() == []
+    spec = MazeSpec(size=4, walls=0.0, min_path=6)
+    assert {(maze.start, maze.goal) for maze in generate_mazes(spec.model_copy(update={"count": 60}), 12)} == {
+        (0, 15),
+        (15, 0),
+        (3, 12),
+        (12, 3),
+    }

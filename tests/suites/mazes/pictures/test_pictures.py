@@ -86,3 +86,15 @@ def test_svg_shows_walls_order_and_path() -> None:
     assert labels == ["0", "1", "2", "3", "4", "S", "G"]
     assert [path.get("class") for path in root.findall(f"{SVG}path")][:4] == ["path", "path", "path leap", "path"]
     assert not list(root.iter(f"{SVG}script")) + list(root.iter(f"{SVG}img"))
+
+
+def test_numbered_walls() -> None:
+    assert draw_with_keys(SMALL, "numbered") == snapshot("""\
++-----------------+
+|  S0   1   2   3 |
+|  #4  #5  #6   7 |
+|  G8   9 #10  11 |
+| #12  13  14  15 |
++-----------------+\
+""")
+    assert draw_with_keys(SMALL, "numbered").count("#") == len(SMALL.walls)

@@ -1,0 +1,254 @@
+"""Plots of a run, and the step-by-step picture of an algorithm trace."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
+from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, SceneLink, SceneNode, SceneStep, Series, StateTable
+from graphwalk.reports.suite_report import Report, ReportRow, ResultRecord
+from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.generate import ALGORITHMS
+from graphwalk.suites.magma.prompts import STEPWISE, read_problem
+from graphwalk.suites.magma.score import canonical
+from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.wire import from_dict
+
+_ERRORS = {
+    "missing_prefix_per_reply": "no prefix",
+    "false_negatives_per_reply": "missing",
+    "hallucinations_per_reply": "halluc.",
+    "invalid_items_per_reply": "invalid",
+}
+_BY_SIZE = {
+    "accuracy": ("final-by-size", "Final state exact, by size", "final states exact, in %"),
+    "trajectory_exact": ("states-by-size", "All states exact, by size", "states exact, in %"),
+}
+AVERAGED_SIZES = (5, 15)
+"""Smallest and largest number of nodes in the average over sizes, as in the paper."""
+_BARS = "Bars: 95 % intervals, clustered by graph."
+
+
+def magma_figures(report: Report) -> Iterator[Plot]:
+    """Yield the plots of a run."""
+    for measure, (name, title, y) in _BY_SIZE.items():
+        panels = tuple(_panels(report, "case", measure, published=True))
+        yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
+    sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
+    for size in sorted(sizes, key=int):
+        panels = tuple(_panels(report, "step", "step_exact", size=size))
+        title = f"Exact states by step, {size} nodes"
+        yield Plot(f"exact-by-step-n{size}", title, "lines", panels, "step", "states exact, in %", _BARS, percent=True)
+    if len(sizes) > 1:
+        yield from _steps_and_sizes(report)
+    yield _heat(report)
+    yield cost_against_accuracy(report)
+
+
+def _steps_and_sizes(report: Report) -> Iterator[Plot]:
+    """Yield a plot per algorithm with a line per size (the paper's Figures 5–8), and the average (Figure 9b–f)."""
+    plot = partial(Plot, kind="lines", x="step", y="states exact, in %", percent=True)
+    for algorithm in ALGORITHMS:
+        lines: dict[str, dict[str, list[Point]]] = {}
+        for row in report.groups.get("step", ()):
+            of, size, step = row["step"].split()
+            if of == algorithm and row.get("step_exact") is not None:
+                points = lines.setdefault(player_name(row), {}).setdefault(f"{size} nodes", [])
+                points.append(point(row, "step_exact", float(step)))
+        if lines:
+            panels = tuple(
+                Panel(tuple(Series(size, tuple(points)) for size, points in sizes.items()), player)
+                for player, sizes in lines.items()
+            )
+            title = f"Exact states by step and size: {algorithm.replace('_', ' ')}"
+            yield plot(f"exact-by-step-{algorithm.replace('_', '-')}", title, panels=panels, about=_BARS)
+    panels = tuple(_panels(report, "averaged_step", "step_exact"))
+    if panels:
+        low, high = AVERAGED_SIZES
+        about = f"Traces of {low} to {high} nodes that have this step. {_BARS}"
+        title = f"Exact states by step, average over {low} to {high} nodes"
+        yield plot("exact-by-step-average", title, panels=panels, about=about)
+
+
+def _panels(
+    report: Report, grouping: str, measure: str, *, size: str | None = None, published: bool = False
+) -> Iterator[Panel]:
+    """Yield a panel per algorithm. Groups are named `ALGORITHM SIZE` and `ALGORITHM SIZE STEP`."""
+    reference = list(_published(report)) if published else []
+    for algorithm in ALGORITHMS:
+        series = [
+            *_series(report.groups.get(grouping, ()), grouping, measure, algorithm, size, ""),
+            *_series(reference, grouping, measure, algorithm, size, PAPER),
+        ]
+        if any(not one.published for one in series):
+            yield Panel(tuple(series), algorithm.replace("_", " "))
+
+
+def _published(report: Report) -> Iterator[ReportRow]:
+    """Yield the paper's figures for sizes of this run: of the same models, and of zero-shot ones."""
+    ours = report.groups.get("case", [])
+    cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
+    for row in report.reference.groups.get("case", ()) if report.reference else ():
+        if row["case"] in cases and (row["model"] in models or row["note"] == "zero-shot"):
+            yield row
+
+
+def _series(
+    rows: Sequence[Mapping[str, Any]], grouping: str, measure: str, algorithm: str, size: str | None, mark: str
+) -> Iterator[Series]:
+    found: dict[str, list[Point]] = {}
+    for row in rows:
+        of, *numbers = row[grouping].split()
+        if of == algorithm and row.get(measure) is not None and size in (None, numbers[0]):
+            name = player_name(row) + mark
+            found.setdefault(name, []).append(point(row, measure, float(numbers[-1])))
+    for name, points in found.items():
+        yield Series(name, tuple(sorted(points, key=lambda one: one.x)), bool(mark))
+
+
+def _heat(report: Report) -> Plot:
+    """Return errors per reply: a panel per player, a row per algorithm."""
+    players: dict[str, list[ReportRow]] = {}
+    for row in report.groups.get("algorithm", ()):
+        players.setdefault(player_name(row), []).append(row)
+    panels = tuple(
+        Panel(
+            tuple(Series(row["algorithm"], tuple(_error_figures(row))) for row in rows if list(_error_figures(row))),
+            name,
+        )
+        for name, rows in players.items()
+        if any(row.get(field) for row in rows for field in _ERRORS)
+    )
+    about = "Means over all replies; players without errors are left out."
+    return Plot("errors-per-reply", "Errors per reply", "heat", panels, about=about)
+
+
+def _error_figures(row: ReportRow) -> Iterator[Point]:
+    for field, said in _ERRORS.items():
+        if row.get(field) is not None:
+            yield Point(said, float(row[field]))
+
+
+_LEGEND = {
+    "given": "given in the prompt",
+    "right": "correct answer",
+    "wrong": "wrong answer",
+    "missed": "missing from the answer",
+}
+_Item = tuple[Fate, Any]
+
+
+def magma_scene(record: ResultRecord) -> Scene:
+    """Return the picture of an episode: the given states, then the model's states."""
+    task, setting = MagmaTask.model_validate(record["task"]), record["setting"]
+    trajectory = from_dict(Trajectory, record["trajectory"])
+    links = _links(task)
+    steps = [*_given(task, setting, trajectory, links)]
+    marked: list[_Item] = []
+    for (number, gold), turn in zip(task.asked(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False):
+        if turn is None and len(steps) and task.whole:
+            break
+        items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
+        marked = list(_marked(task.algorithm, items, gold))
+        place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
+        steps.append(
+            _step(
+                task,
+                f"state after step {number} of {task.total_steps}: {_verdict(marked, items)}",
+                place,
+                marked,
+                links,
+            )
+        )
+    return Scene(
+        steps=tuple(steps),
+        nodes=tuple(
+            SceneNode(str(node), since=0, fate="asked" if node == task.parameters.get("source") else "")
+            for node in range(task.n)
+        ),
+        links=tuple(links),
+        layout="circle",
+        comparison=_table(task.algorithm, marked),
+        legend=_LEGEND,
+    )
+
+
+def _given(task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequence[SceneLink]) -> Iterator[SceneStep]:
+    if task.whole or setting not in STEPWISE:
+        return
+    for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), task.first_step):
+        items = read_answer(task.algorithm, message.content or "").answer or []
+        marked: list[_Item] = [("given", item) for item in items]
+        yield _step(task, f"state after step {number} of {task.total_steps}, given in the prompt", 0, marked, links)
+
+
+def _marked(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
+    """Yield the distinct items of the answer, then the missing items of the target; malformed items are wrong."""
+    target = {canonical(algorithm, item) for item in gold}
+    given = set()
+    for item in items or ():
+        form = canonical(algorithm, item)
+        if form is None or form not in given:
+            yield ("right" if form is not None and form in target else "wrong"), item
+        given.add(form)
+    for item in gold:
+        if canonical(algorithm, item) not in given:
+            yield "missed", item
+
+
+def _verdict(marked: Sequence[_Item], items: Sequence[Any] | None) -> str:
+    if items is None:
+        return "no answer found"
+    counts = {text: sum(one == fate for one, _ in marked) for fate, text in (("wrong", "wrong"), ("missed", "missing"))}
+    return ", ".join(f"{count} {text}" for text, count in counts.items() if count) or "exact"
+
+
+def _step(task: MagmaTask, caption: str, turn: int, marked: Sequence[_Item], links: Sequence[SceneLink]) -> SceneStep:
+    """Return a step that marks items on the graph: nodes, components, edges, or distances as node labels."""
+    nodes: dict[int, Fate] = {}
+    labels: dict[int, str] = {}
+    on_links: dict[int, Fate] = {}
+    places = {frozenset((link.source, link.target)): place for place, link in enumerate(links)}
+    for fate, item in reversed(marked):
+        ends = _ends(item, task.n)
+        if task.algorithm == "dijkstra" and len(ends) == 2:
+            nodes[ends[1]] = fate
+            labels[ends[1]] = f"{item[2]:g}" if isinstance(item[2], int | float) else str(item[2])
+        elif task.algorithm == "mst_prim" and len(ends) == 2:
+            nodes |= dict.fromkeys(ends, fate)
+            if frozenset(ends) in places:
+                on_links[places[frozenset(ends)]] = fate
+        elif task.algorithm != "floyd_warshall":
+            nodes |= dict.fromkeys(ends, fate)
+    return SceneStep(caption, turn, nodes=nodes, links=on_links, labels=labels, table=_table(task.algorithm, marked))
+
+
+def _ends(item: Any, n: int) -> list[int]:
+    """Return the nodes of an item: the first two numbers of a triple, else all numbers."""
+    values = item[:2] if isinstance(item, list) and len(item) == 3 and not isinstance(item[2], int) else item
+    listed = values if isinstance(values, list) else [values]
+    return [v for v in listed if isinstance(v, int) and not isinstance(v, bool) and 0 <= v < n]
+
+
+def _table(algorithm: str, marked: Sequence[_Item]) -> StateTable:
+    names = {"bfs": ("node",), "dfs": ("component",), "mst_prim": ("from", "to", "weight")}
+    columns = names.get(algorithm, ("from", "to", "distance"))
+    rows = (
+        (fate, *item) if isinstance(item, list) and len(item) == len(columns) > 1 else (fate, item)
+        for fate, item in marked
+    )
+    return StateTable(columns, tuple(rows))
+
+
+def _links(task: MagmaTask) -> list[SceneLink]:
+    """Return the edges of the problem statement; empty if a custom prompt lists them in another form."""
+    instance = read_problem(task.question, task.n)
+    if instance is None:
+        return []
+    labels = [""] * len(instance.edges) if instance.weights is None else [f"{w:g}" for w in instance.weights]
+    return [
+        SceneLink(i, j, label, directed=False)
+        for (i, j), label in zip(instance.edges, labels, strict=True)
+        if i < task.n and j < task.n
+    ]
