@@ -77,7 +77,9 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider in EPISODE_PROVIDERS:
-        raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
+        raise ConfigError(
+            f"{spec} is not a model of its own", hint=f"use it in a run: graphwalk run quickstart -m {spec}"
+        )
     make: Callable[..., Any] = PROVIDERS.load(provider)
     given = dict(arguments or {})
     try:
