@@ -311,12 +311,18 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
     """Return the messages to send for the next turn, compacted by `config.compaction`.
 
     Compaction is the paper's open question (GraphWalk, section on limitations). `none` sends everything, `window`
-    leaves out tool results of older turns, `summary` replaces older turns by the model's summary. Calls without a
-    result before a user message are answered as refused, since servers require a result for every call.
+    leaves out tool results of older turns, `summary` replaces older turns by the model's summary, `scratchpad` by the
+    model's texts and thoughts. Calls without a result before a user message are answered as refused, since servers
+    require a result for every call.
     """
     messages = list(prompt)
-    first_whole = len(turns) - config.compaction_window if config.compaction == "window" else 0
+    scratchpad = config.compaction == "scratchpad"
+    first_whole = max(0, len(turns) - config.compaction_window) if scratchpad or config.compaction == "window" else 0
+    if scratchpad and any(turn.results for turn in turns):
+        messages.append(_scratchpad([turn for turn in turns[:first_whole] if turn.next_user is None], config))
     for number, turn in enumerate(turns):
+        if scratchpad and number < first_whole and turn.next_user is None:
+            continue
         if turn.summary is not None:
             messages = [*prompt, summary_message(turn.summary, config)]
         messages.append(turn.message)
@@ -341,6 +347,13 @@ def answer_now(config: AgentConfig) -> Message:
 
 def summary_message(summary: str, config: AgentConfig) -> Message:
     return Message("user", config.render("summary.j2", summary=summary))
+
+
+def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
+    """Return the request for notes, with those of the turns that are left out: texts and thoughts."""
+    texts = ([turn.message.content, *(result.content for result in turn.results if result.is_note)] for turn in turns)
+    notes = [text for text in chain.from_iterable(texts) if text]
+    return Message("user", config.render("scratchpad.j2", notes=notes, window=config.compaction_window))
 
 
 def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":

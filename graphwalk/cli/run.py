@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 _WIDTH = 80
+_NAME = 14
+"""Columns of the name of a line."""
 _HEAD = (
     f"{'':<14}{'':>8}{'':>8}{'tool':>9}{'input tokens':>18}{'output':>10}",
     f"{'':<14}{'episodes':>8}{'calls':>8}{'calls':>9}{'new':>9}{'repeated':>9}{'tokens':>10}{'cost':>12}",
@@ -376,7 +378,11 @@ def _table(estimate: "Estimate") -> Iterator[str]:
         if model in estimate.prices:
             yield from textwrap.wrap(str(estimate.prices[model]), _WIDTH, initial_indent="  ", subsequent_indent="  ")
         for row in rows:
-            yield _line(f"  {row.setting}", [row])
+            name = f"  {row.setting}"
+            if len(name) >= _NAME:  # the name of a variant has its own line
+                yield name
+                name = ""
+            yield _line(name, [row])
         if len(rows) > 1:
             yield _line("  both" if len(rows) == 2 else "  all", rows)
     if len(by_model) > 1:
@@ -388,7 +394,7 @@ def _line(name: str, rows: "list[ModelEstimate]") -> str:
         return sum(getattr(row, field) for row in rows)
 
     cells = [
-        f"{name:<14}{total('episodes'):>8,}{_short(total('model_calls')):>8}{_short(total('tool_calls')):>9}",
+        f"{name:<{_NAME}}{total('episodes'):>8,}{_short(total('model_calls')):>8}{_short(total('tool_calls')):>9}",
         f"{_short(total('new_tokens')):>9}{_short(total('repeated_tokens')):>9}{_short(total('output_tokens')):>10}",
         f"{_cost(rows):>12}",
     ]

@@ -1,7 +1,7 @@
 """Base classes of configurations: immutable, without unknown fields."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
@@ -32,6 +32,8 @@ class Spec(Strict):
 class SuiteConfig(Strict):
     """The `suite` of an experiment; base class of the configuration of each suite."""
 
+    rewording: ClassVar[tuple[str, ...]] = ()
+    """Fields that change only the words of the questions; an experiment may vary them."""
     name: str
 
     @property

@@ -108,7 +108,7 @@ class Waste:
 def waste_of(trajectory: Trajectory) -> Waste:
     """Count calls that gained nothing: repetitions, cycles, results that were never used."""
     results = trajectory.results
-    signatures = [_signature(result.call) for result in results]
+    signatures = [call_signature(result.call) for result in results]
     sizes = [len(turn.results) for turn in trajectory.turns]
     return Waste(
         repeated_calls=len(signatures) - len(set(signatures)),
@@ -134,7 +134,7 @@ def count_cycles(calls: Sequence[Hashable]) -> int:
     return cycles
 
 
-def _signature(call: ToolCall) -> tuple[str, str]:
+def call_signature(call: ToolCall) -> tuple[str, str]:
     """Return name and arguments; whitespace and the order of arguments are ignored."""
     arguments = parse_json(call.arguments)
     return call.name, call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)

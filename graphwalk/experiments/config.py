@@ -1,6 +1,8 @@
 """The configuration of an experiment, and its JSON Schema."""
 
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
@@ -11,6 +13,7 @@ from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.protocols import OWN, protocols
+from graphwalk.experiments.variants import checked, combinations, overridden
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
@@ -87,6 +90,9 @@ class ExperimentConfig(Strict, Generic[C]):
     scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)
     """Published table shown in the report for comparison: "table_1_mazes", "table_2_questions", …"""
+    vary: dict[str, tuple[Any, ...]] = Field(default_factory=dict, exclude_if=lambda vary: not vary)
+    """Fields to vary, with their values: `agent.compaction: [none, window]`. Each combination is a variant of the run,
+    played on the same tasks."""
 
     @field_validator("protocol")
     @classmethod
@@ -126,6 +132,24 @@ class ExperimentConfig(Strict, Generic[C]):
         if agent.turn_limit is not None or suite is None:
             return agent
         return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})
+
+    @field_validator("vary")
+    @classmethod
+    def _can_be_varied(cls, vary: dict[str, tuple[Any, ...]], info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
+        return checked(vary, info.data, info.context)
+
+    @cached_property
+    def variants(self) -> Mapping[str, Self]:
+        """The experiment of each variant by name; empty without `vary`."""
+        return {name: self._variant(overrides) for name, overrides in combinations(self.vary)} if self.vary else {}
+
+    def _variant(self, overrides: Mapping[str, Any]) -> Self:
+        by_part: dict[str, dict[str, Any]] = {}
+        for field, value in overrides.items():
+            part, _, name = field.partition(".")
+            by_part.setdefault(part, {})[name] = value
+        parts = {part: overridden(getattr(self, part), values) for part, values in by_part.items()}
+        return self.model_copy(update={**parts, "vary": {}})
 
     def as_yaml(self) -> str:
         """Return the experiment with all fields as YAML that can be run."""

@@ -1,6 +1,7 @@
 """Plots for any suite, from the rows of its report and its observed episodes."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,13 @@ from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.report import row_of
 from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
+from graphwalk.reports.variants import levels_of
 from graphwalk.sanitise import one_line
+from graphwalk.types.episode import setting_of
 
 PAPER = " (paper)"
 _MOST_SERIES = 12
+_NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20
 _SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128)
 """Lower ends of the ranges into which sizes of answers fall."""
@@ -29,7 +33,8 @@ def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
 
 
 def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
-    """Yield plots of accuracy by number of calls, calls against the reference, and cost."""
+    """Yield plots of accuracy by variant, by number of calls, calls against the reference, and cost."""
+    yield from by_variant(report)
     yield within_calls(observed)
     yield over_reference(report)
     yield cost_against_accuracy(report)
@@ -83,6 +88,35 @@ def against_size(
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     wide = is_wide(float(point.x) for one in series for point in one.points)
     return Plot(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
+
+
+def by_variant(report: Report) -> Iterator[Plot]:
+    """Yield accuracy by variant: over the values of a single numeric factor as lines, else as dots."""
+    rows = [(levels_of(row["setting"]), row) for row in report.rows if row.get("accuracy") is not None]
+    rows = [(levels, row) for levels, row in rows if levels]
+    factors = sorted({factor for levels, _ in rows for factor in levels})
+    numeric = len(factors) == 1 and all(_NUMBER.fullmatch(level) for levels, _ in rows for level in levels.values())
+    placed = [
+        {
+            **row,
+            "setting": setting_of(row["setting"]),
+            "variant": levels[factors[0]] if numeric else row["setting"].partition(":")[2],
+        }
+        for levels, row in rows
+    ]
+    if placed:
+        name = factors[0].replace("_", " ") if len(factors) == 1 else "variant"
+        settings = len({row["setting"] for row in placed})
+        yield Plot(
+            "accuracy-by-variant",
+            f"Accuracy by {name}",
+            "lines" if numeric else "dots",
+            (Panel(tuple(_series(placed, "variant", "accuracy", settings, number=numeric))),),
+            name if numeric else "",
+            "accuracy in %",
+            "The same tasks in all variants. Bars: 95 % intervals, clustered by graph.",
+            percent=True,
+        )
 
 
 def is_wide(numbers: Iterable[float]) -> bool:

@@ -55,6 +55,10 @@ def _calls_over_reference(result: ResultRecord) -> float | None:
     return result["tool_calls"] / reference if reference and result["tool_calls"] else None
 
 
+def _ended_by(status: str) -> Callable[[ResultRecord], float | None]:
+    return count_if(lambda result: result["exit_status"] == status)
+
+
 OUTCOME = (
     Measure("questions", "count", count_if(lambda result: result["score"] is not None)),
     Measure("correct", "count", lambda result: float(result["score"]["correct"] or 0) if result["score"] else 0.0),
@@ -65,9 +69,11 @@ OUTCOME = (
         "count",
         count_if(lambda result: ExitStatus(result["exit_status"]).infrastructure),
     ),
+    *(Measure(f"{status}s", "count", _ended_by(status)) for status in ("context_overflow", "turn_limit")),
 )
 """`questions`: episodes with a score; `correct` of them; `accuracy`: their share in percent.
-`lossy_readings`: part of the reply looks like an answer and was not read."""
+`lossy_readings`: part of the reply looks like an answer and was not read. `context_overflows`, `turn_limits`: episodes
+that ended so."""
 
 EFFORT = (
     Measure("turns_per_question", "amount", if_scored(lambda result: result["turns"])),
@@ -129,6 +135,8 @@ LEGENDS = {
     "reasoning_tokens": "reasoning tokens reported by the provider",
     "cost": "cost of all episodes in US dollars",
     "infrastructure_failures": "infrastructure errors, without a score",
+    "context_overflows": "episodes whose conversation exceeded the context window; scored",
+    "turn_limits": "episodes that used up their turns",
     "grounded": "mean share of answered rows supported by tool results",
     "last_mile": "correct in substance, incorrect in form",
     "repeated_calls": "calls identical to an earlier one",
@@ -152,6 +160,18 @@ WASTE = (
     Column("Parallel", "parallel_calls", integer, optional=6),
 )
 """Numbers of wasted calls."""
+
+VARIANTS = (
+    Column("Correct", "correct", integer),
+    Column("N", "questions", integer),
+    Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
+    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=1),
+    Column("Repeated", "repeated_calls", integer, optional=1),
+    Column("Tokens per\nquestion", "tokens_per_question", short, optional=1),
+    Column("Turns\nused up", "turn_limits", integer, optional=2),
+    Column("Context\noverflows", "context_overflows", integer, optional=2),
+)
+"""Columns of the table of variants."""
 
 _PLAIN_COLUMNS = (
     Column("Correct", "correct", integer),

@@ -9,27 +9,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.suite_report import ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import ResultRecord, SuiteReport, in_order
 from graphwalk.sanitise import one_line
+from graphwalk.types.episode import setting_of
 
 _Value = TypeVar("_Value")
 
 
 class Player(NamedTuple):
-    """A model in a setting: a row of a table."""
+    """A model in a setting, or in a variant of one: a row of a table."""
 
     model: str
     setting: str
 
 
+def player_order(player: Player) -> tuple[str, list[str | int]]:
+    """Return the sort key of a player."""
+    return player.model, in_order(player.setting)
+
+
 def chosen(players: Sequence[Player], models: Sequence[str], settings: Sequence[str]) -> list[Player]:
     """Return the players with these models and settings (default: all). Raise ConfigError for an unknown name."""
-    known = {"model": {player.model for player in players}, "setting": {player.setting for player in players}}
+    played = {player.setting for player in players}
+    known = {"model": {player.model for player in players}, "setting": played | set(map(setting_of, played))}
     for what, names in (("model", models), ("setting", settings)):
         if strangers := [name for name in names if name not in known[what]]:
             known_players = ", ".join(sorted(f"{player.model} {player.setting}" for player in players)) or "none yet"
             raise ConfigError(f"no {what} {strangers[0]!r} in this run", hint=f"one of: {known_players}")
-    return [p for p in players if (not models or p.model in models) and (not settings or p.setting in settings)]
+    return [
+        player
+        for player in players
+        if (not models or player.model in models)
+        and (not settings or player.setting in settings or setting_of(player.setting) in settings)
+    ]
 
 
 class Case(NamedTuple):
@@ -59,7 +71,7 @@ class Observations:
 
     @property
     def players(self) -> list[Player]:
-        return sorted({case.player for case in self.cases})
+        return sorted({case.player for case in self.cases}, key=player_order)
 
     @property
     def tries(self) -> int:

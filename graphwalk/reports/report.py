@@ -19,7 +19,7 @@ from graphwalk.evaluation.statistics import (
     pass_rates,
 )
 from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, difference_of, reasons_of
-from graphwalk.reports.observations import Observations, Player, observe
+from graphwalk.reports.observations import Observations, Player, observe, player_order
 from graphwalk.reports.suite_report import (
     ESTIMATED,
     PERCENT,
@@ -31,6 +31,8 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.text_table import without_range
+from graphwalk.reports.variants import variance_rows
+from graphwalk.types.episode import setting_of
 
 _INTERVALS = "Intervals: 95 %, cluster-robust; the graph is the cluster, since tasks on one graph are dependent."
 _PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
@@ -62,6 +64,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         comparisons=comparisons,
         memorisation_test=memorisation_test(observed, seed=seed),
         reference=_matching(reference, observed.players),
+        variance_shares=variance_rows(observed, seed),
         notes=(
             *declared.notes,
             *([_INTERVALS] if rows else []),
@@ -90,7 +93,7 @@ def _grouped(
     """Yield each grouping with its rows. `known`: only these groupings."""
     for number, grouping in enumerate(observed.suite.groupings):
         members = observed.members(number) if known is None or grouping.name in known else {}
-        ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), key[1]))
+        ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), player_order(key[1])))
         if ordered:
             yield (
                 grouping.name,
@@ -102,7 +105,7 @@ def _matching(reference: Reference | None, players: list[Player]) -> Reference |
     """Return the published rows of settings that were run."""
     if reference is None:
         return None
-    settings = {player.setting for player in players}
+    settings = {setting_of(player.setting) for player in players}
 
     def run(rows: tuple[ReportRow, ...]) -> tuple[ReportRow, ...]:
         return tuple(row for row in rows if row["setting"] in settings)

@@ -1,5 +1,6 @@
 """Data classes of reports: a `SuiteReport` is declared by each suite, a `Report` contains the rows of a run."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -34,6 +35,11 @@ class Measure:
     value: Callable[[ResultRecord], float | None]
 
 
+def in_order(text: str) -> list[str | int]:
+    """Return the sort key of a text in which numbers are sorted as numbers."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", text)]
+
+
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """A breakdown: one row per model, setting and group. `value` returns the group of a result, or None.
@@ -50,7 +56,7 @@ class Grouping:
 
     def sort_key(self, group: Any) -> tuple[int, bool, Any]:
         position = self.order.index(group) if group in self.order else len(self.order)
-        return position, isinstance(group, str), group
+        return position, isinstance(group, str), in_order(group) if isinstance(group, str) else group
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +143,13 @@ class Report:
     """Note on an unfinished run."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
+    variance_shares: list[dict[str, Any]] = field(default_factory=list)
+    """Rows of `reports.variants.variance_rows`, for a run with variants."""
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "memorisation_test")
-        fields = {name: getattr(self, name) for name in names if name != "memorisation_test" or self.memorisation_test}
+        always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
+        names = (*always, *(name for name in ("memorisation_test", "variance_shares") if getattr(self, name)))
+        fields = {name: getattr(self, name) for name in names}
         return {
             "schema_version": SCHEMA_VERSION,
             "suite": self.suite.suite,

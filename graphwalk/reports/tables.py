@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.measures import LEGENDS, TASKS
+from graphwalk.reports.measures import LEGENDS, TASKS, VARIANTS
 from graphwalk.reports.suite_report import BASELINE, SIDES, Column, Grouping, Report, ReportRow
 from graphwalk.reports.text_table import (
     UNKNOWN,
@@ -20,6 +20,7 @@ from graphwalk.reports.text_table import (
     p_value,
     two_decimals,
 )
+from graphwalk.reports.variants import variance_table
 from graphwalk.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
     rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
+    if any(":" in row["setting"] for row in report.rows):
+        yield from players_table(report, "Variants on the same tasks", VARIANTS)
+    if report.variance_shares:
+        yield variance_table(report.variance_shares, report.suite.compared[0])
     if report.memorisation_test:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:

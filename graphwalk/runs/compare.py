@@ -30,21 +30,24 @@ _REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_t
 
 @dataclass
 class _Run:
-    """A run to compare. `tasks`: task → field → digest."""
+    """A run to compare. `tasks`: task → field → digests, several if variants word a question differently."""
 
     folder: RunFolder
     manifest: Mapping[str, Any]
-    tasks: dict[str, dict[str, str]] = field(default_factory=dict)
+    tasks: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    _seen: set[tuple[str, str]] = field(default_factory=set)
 
     def records(self) -> Iterator[ResultRecord]:
         """Yield the results and collect the digests of their tasks."""
         for result in self.folder.records():
-            if result["task_id"] not in self.tasks:
-                self.tasks[result["task_id"]] = {
-                    name: hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=12).hexdigest()
-                    for name, value in result["task"].items()
-                    if name not in _REFERENCE
-                }
+            asked = result["task_id"], result["setting"].partition(":")[2]
+            if asked not in self._seen:
+                self._seen.add(asked)
+                digests = self.tasks.setdefault(result["task_id"], {})
+                for name, value in result["task"].items():
+                    if name not in _REFERENCE:
+                        digest = hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=12)
+                        digests.setdefault(name, set()).add(digest.hexdigest())
             yield result
 
 
@@ -119,7 +122,7 @@ def _differences(first: _Run, second: _Run) -> list[str]:
     changed = {}
     for task in sorted(common):
         one, other = first.tasks[task], second.tasks[task]
-        if fields := [name for name in one if name in other and one[name] != other[name]]:
+        if fields := [name for name in one if name in other and one[name].isdisjoint(other[name])]:
             changed[task] = fields
     conditions = list(_conditions(first.manifest, second.manifest))
     names = f"{first.folder.path} and {second.folder.path}"

@@ -19,12 +19,13 @@ from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
 from graphwalk.types.chat import Reply, Usage
-from graphwalk.types.episode import ExitStatus, Task, Trajectory
+from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
 
 
 async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment) -> Result:
     """Play one episode and score it. Failures of model and store are in the result; errors of the run are raised."""
+    experiment = experiment.of(planned.key.setting)
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
     store = planned.graph.store
@@ -76,11 +77,12 @@ def judge(
     trajectory: Trajectory,
     extractor_reply: str | None = None,
     scoring: Scoring = Scoring(),
+    instance: GraphInstance | None = None,
 ) -> tuple[Any, dict[str, Any] | None]:
     """Return answer and score of a trajectory, just played or from a log.
 
     The score is None for an infrastructure failure. `extractor_reply` is used if the parser finds no answer in the
-    model's reply, or a lossy one, and finds one in the extractor's.
+    model's reply, or a lossy one, and finds one in the extractor's. `instance`: the graph, to explain wrong answers.
     """
     if trajectory.exit_status.infrastructure:
         return None, None
@@ -88,7 +90,9 @@ def judge(
     if not extraction.sure and extractor_reply is not None:
         second = suite.extract(task, extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
-    score = suite.score(task, setting, trajectory, extraction)
+    score = suite.score(task, setting_of(setting), trajectory, extraction)
+    if instance is not None and not score.correct:
+        score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
     return extraction.answer, score.model_dump(mode="json")
 
 
@@ -116,8 +120,8 @@ def _result(
     if trajectory.error is not None:
         trajectory = replace(trajectory, error=experiment.settings.secrets.redact_error(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
-    scoring = experiment.config.scoring
-    answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply, scoring)
+    scoring, graph = experiment.config.scoring, planned.graph.instance
+    answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply, scoring, graph)
     return Result(
         key=planned.key,
         exit_status=trajectory.exit_status,

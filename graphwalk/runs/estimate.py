@@ -189,7 +189,8 @@ class ExpertEpisodes:
         return self._played[key]
 
     async def _play(self, planned: PlannedEpisode) -> ExpertEpisode:
-        experiment, suite = self._experiment, self._experiment.suite
+        experiment = self._experiment.of(planned.key.setting)
+        suite = experiment.suite
         setting, task = planned.key.setting, planned.task
         able = (e for e in self._experts if e in suite.agents.names and can_play(suite, f"scripted/{e}", setting, task))
         expert = next(able, None)
@@ -384,7 +385,6 @@ def _row(
 
 def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
     """Yield the assumptions of the estimate that matter for this plan, in one line each."""
-    agent = experiment.agent
     real = [row for row in estimate.rows if not per_episode(row.model)]
     yield "Lower bound: assumes the expert's calls and no reasoning tokens."
     yield from _reference_calls(experiment, estimate)
@@ -410,7 +410,7 @@ def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
     words = experiment.suite.presentation.abbreviations
     if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
         yield f"{'; '.join(named)}."
-    if agent.compaction == "summary":
+    if "summary" in {one.agent.compaction for one in (*experiment.variants.values(), experiment)}:
         yield "The expert answers when a conversation is first summarised; models continue."
     if experiment.extractor is not None:
         yield f"Calls of the extractor {experiment.extractor} are not included: they depend on the replies."

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.tools.tool import Tool, load_tools, tool_names
 from graphwalk.types.chat import CallOptions
-from graphwalk.types.episode import Trajectory
+from graphwalk.types.episode import Trajectory, setting_of
 from graphwalk.types.wire import from_dict
 
 ReplayKey = tuple[str, str, int]
@@ -80,6 +80,8 @@ class Experiment:
     """Model objects of the caller, by their name in `models`."""
     extractor: str | None = None
     """The model that extracts answers, None without one or without its API key."""
+    variants: Mapping[str, "Experiment"] = field(default_factory=dict)
+    """The experiment of each variant by name, with its own configuration, options and tools."""
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -97,6 +99,31 @@ class Experiment:
     @property
     def agent(self) -> AgentConfig:
         return self.config.agent
+
+    def of(self, setting: str) -> "Experiment":
+        """Return the experiment as it is played in a setting: `tools`, or `tools:VARIANT`. A variant returns itself."""
+        return self.variants.get(setting.partition(":")[2], self)
+
+    def with_variants(self) -> "Experiment":
+        """Return the experiment with its variants resolved. Raise ConfigError for a prompt or tool that is wrong."""
+        variants = {}
+        for name, config in self.config.variants.items():
+            _ = config.agent.texts
+            variants[name] = replace(
+                self, config=config, options=call_options(config), tools=_tools(config.agent, self.suite)
+            )
+        return replace(self, variants=variants)
+
+    @property
+    def settings_played(self) -> list[str]:
+        """The settings, each with every variant."""
+        variants = self.config.variants
+        return [f"{setting}:{name}" for setting in self.config.settings for name in variants] or [*self.config.settings]
+
+
+def call_options(config: AnyExperiment) -> CallOptions:
+    """Return the settings of a model call."""
+    return CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls)
 
 
 def resolve(
@@ -119,19 +146,17 @@ def resolve(
     report = suite.presentation.report(suite)
     own = (settings.model,) if settings.model else tuple(f"scripted/{name}" for name in suite.agents.default_names)
     models = config.models or own
-    if config.agent.tools is not None and not suite.tools:
-        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
     extractor = _extractor(config, settings, keys)
     asked = models if extractor is None else (*models, extractor)
     experiment = Experiment(
         config=config,
         suite=suite,
         models=models,
-        options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
+        options=call_options(config),
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
         settings=settings,
-        tools=load_tools(suite.tools if config.agent.tools is None else config.agent.tools),
+        tools=_tools(config.agent, suite),
         prices=_prices(config, asked, settings) if prices is None else prices,
         given=given or {},
         extractor=extractor,
@@ -140,7 +165,13 @@ def resolve(
     STORES.origin(config.store)
     _check_models(experiment, keys, human)
     _check_settings(experiment)
-    return experiment
+    return experiment.with_variants()
+
+
+def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
+    if agent.tools is not None and not suite.tools:
+        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
+    return load_tools(suite.tools if agent.tools is None else agent.tools)
 
 
 def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
@@ -165,7 +196,7 @@ def per_episode(spec: str) -> bool:
 def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
     """Return True if a model can play a task in a setting; only scripted agents are limited."""
     provider, _, name = model.partition("/")
-    return provider != "scripted" or suite.agents.can_play(name.partition(":")[0], setting, task)
+    return provider != "scripted" or suite.agents.can_play(name.partition(":")[0], setting_of(setting), task)
 
 
 def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
@@ -258,6 +289,7 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
         "suite": _kept_paths(data.get("suite"), texts),
         "agent": {**_kept_paths(data.get("agent", {}), texts), "prompts": _prompts(data.get("agent", {}), texts)},
         "store": data.get("store", "embedded") if store is None else store,
+        **({"vary": _kept_paths(data["vary"], texts)} if "vary" in data else {}),
     }
     config = experiment_from({**data, **changed}, str(folder.manifest_path))
     suite = suite_named(config.suite.name)
@@ -266,12 +298,12 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
         config=config,
         suite=suite,
         models=config.models,
-        options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
+        options=call_options(config),
         report=suite.presentation.report(suite),
         reference=None,
         settings=settings,
         tools=load_tools([_kept_tool(name, texts) for name in tools]),
-    )
+    ).with_variants()
 
 
 def _kept_paths(value: Any, texts: Path) -> Any:

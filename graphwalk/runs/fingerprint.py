@@ -102,9 +102,17 @@ def _conditions(experiment: Experiment) -> dict[str, Any]:
 
 def texts_of(experiment: Experiment) -> dict[str, str]:
     """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
+    of_variants = {
+        f"variants/{str(one.agent.prompts).rpartition('/')[2]}/{name}": text
+        for one in experiment.variants.values()
+        if one.agent.prompts is not None and one.agent.prompts != experiment.agent.prompts
+        for name, text in one.agent.texts.files.items()
+    }
+    tools = [tool for one in (*experiment.variants.values(), experiment) for tool in one.tools]
     return {
         **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
-        **{f"tools/{tool.name}.yaml": tool.file_text for tool in experiment.tools},
+        **of_variants,
+        **{f"tools/{tool.name}.yaml": tool.file_text for tool in tools},
         **experiment.suite.texts(experiment.config.suite),
     }
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
+from graphwalk.models.base import Model
 from graphwalk.models.registry import is_human
-from graphwalk.models.scripted import ScriptedModel
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.seeds import seed_for
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance
-from graphwalk.types.episode import Task
+from graphwalk.types.episode import Task, setting_of
 
 MOST_EPISODES = 1_000_000
 """Largest number of episodes of a run; each takes some kilobytes of memory."""
@@ -29,6 +29,8 @@ class LoadedGraph:
     store: GraphStore | None
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Question → reason why it is not asked about this graph."""
+    reworded: Mapping[str, Mapping[str, Task]] = field(default_factory=dict)
+    """Variant → task id → task, for variants that word questions in another way."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -45,17 +47,16 @@ class PlannedEpisode:
 
     async def setup(self, experiment: Experiment) -> EpisodeSetup:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
-        graph = self.graph
-        return await experiment.suite.setup(
-            self.task, self.key.setting, graph.instance, graph.store, experiment.agent, experiment.tools
-        )
+        graph, played = self.graph, experiment.of(self.key.setting)
+        setting = setting_of(self.key.setting)
+        return await played.suite.setup(self.task, setting, graph.instance, graph.store, played.agent, played.tools)
 
-    async def scripted(self, name: str, experiment: Experiment) -> ScriptedModel:
+    async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
         schema = None if self.graph.store is None else await self.graph.store.schema()
-        seed = seed_for(experiment.config.seed, "player", self.key.text)
-        policy = experiment.suite.agents.policy(name, self.task, self.key.setting, schema, seed)
-        return ScriptedModel(f"scripted/{name}", policy)
+        setting = setting_of(self.key.setting)
+        seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
+        return experiment.suite.agents.model(name, self.task, setting, schema, seed)
 
 
 @dataclass
@@ -109,10 +110,11 @@ def episodes_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> It
 def _asked_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
     """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
-        for setting in experiment.config.settings:
-            if experiment.suite.applies(task, setting, experiment.config.suite):
+        for setting in experiment.settings_played:
+            if experiment.suite.applies(task, setting_of(setting), experiment.config.suite):
+                asked = graph.reworded.get(setting.partition(":")[2], {}).get(task.task_id, task)
                 for model in experiment.models:
-                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, graph)
+                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), asked, graph)
                     yield planned, can_play(experiment.suite, model, setting, task)
 
 
@@ -127,7 +129,7 @@ async def grow(
         store = await sources.store_of(instance)
         tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
         tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
-        per_task = config.repeats * len(config.settings) * len(experiment.models)
+        per_task = config.repeats * len(experiment.settings_played) * len(experiment.models)
         if (len(plan.tasks) + len(tasks)) * per_task > MOST_EPISODES:
             raise ConfigError(
                 f"{config.name} has more than {MOST_EPISODES:,} episodes, the limit of one run",
@@ -135,7 +137,8 @@ async def grow(
             )
         if store is not None and tasks:
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
-        loaded = LoadedGraph(instance, store, suite.left_out(instance))
+        reworded = await _reworded(experiment, instance, store)
+        loaded = LoadedGraph(instance, store, suite.left_out(instance), reworded)
         asked = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
         episodes = [planned for planned, playable in asked if playable]
         plan.unplayed.update((each.key.model, each.key.setting) for each, playable in asked if not playable)
@@ -146,6 +149,21 @@ async def grow(
         yield episodes
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
+
+
+async def _reworded(
+    experiment: Experiment, instance: GraphInstance, store: GraphStore | None
+) -> dict[str, dict[str, Task]]:
+    """Return the tasks of variants whose suite words questions in another way; other variants share the tasks."""
+    config, suite, found = experiment.config, experiment.suite, {}
+    made: dict[str, dict[str, Task]] = {config.suite.model_dump_json(): {}}
+    for name, variant in config.variants.items():
+        words = variant.suite.model_dump_json()
+        if words not in made:
+            tasks = await suite.tasks(instance, store, variant.suite, config.seed, experiment.agent)
+            made[words] = {task.task_id: task for task in tasks}
+        found[name] = made[words]
+    return found
 
 
 async def make_plan(experiment: Experiment, sources: GraphSources, made: Callable[[int], None]) -> Plan:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
 from graphwalk.types.chat import Usage
-from graphwalk.types.episode import ExitStatus, Score, Trajectory
+from graphwalk.types.episode import ExitStatus, Score, Trajectory, setting_of
 from graphwalk.types.wire import from_dict, to_dict
 
 RUN_VERSION = 3
@@ -19,6 +19,7 @@ class EpisodeKey(NamedTuple):
     task_id: str
     model: str
     setting: str
+    """With a variant of the run: "tools:turn_limit=5"."""
     repeat: int
 
     @property
@@ -101,7 +102,9 @@ class EpisodeFilter:
         return self == EpisodeFilter()
 
     def __call__(self, key: EpisodeKey) -> bool:
-        asked = ((self.models, key.model), (self.settings, key.setting), (self.tasks, key.task_id))
+        if self.settings is not None and not {key.setting, setting_of(key.setting)} & set(self.settings):
+            return False
+        asked = ((self.models, key.model), (self.tasks, key.task_id))
         return all(wanted is None or value in wanted for wanted, value in asked)
 
     def nothing(self, place: object, played: Iterable[EpisodeKey]) -> ConfigError:

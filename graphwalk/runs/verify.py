@@ -241,7 +241,7 @@ class _Run:
 
     async def _check_episode(self, where: str, planned: PlannedEpisode, then: Result) -> None:
         """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
-        experiment, logged = self.experiment, _wire(then.trajectory)
+        experiment, logged = self.experiment.of(planned.key.setting), _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
         tokens, usd = limits.episode_tokens, limits.episode_usd
         setup = await planned.setup(experiment)
@@ -285,6 +285,7 @@ class _Run:
         suite = self.experiment.suite
         try:
             task = suite.task_type.model_validate(result.task)
+            planned = self.planned.get(result.key)
             made = judge(
                 suite,
                 task,
@@ -292,6 +293,7 @@ class _Run:
                 result.trajectory,
                 result.extractor_reply,
                 self.experiment.config.scoring,
+                None if planned is None else planned.graph.instance,
             )
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")

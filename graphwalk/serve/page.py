@@ -247,6 +247,8 @@ def _line(record: Record) -> dict[str, Any]:
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "error": score.get("error_class") or _wrong_steps(score),
+        "failure": score.get("failure") or "",
+        "ignored": score.get("ignored_condition") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
         "calls": record["tool_calls"],
@@ -312,7 +314,20 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-LINE = ("right", "failed", "error", "status", "turns", "calls", "tokens", "cost", "seconds", "answer")
+LINE = (
+    "right",
+    "failed",
+    "error",
+    "failure",
+    "ignored",
+    "status",
+    "turns",
+    "calls",
+    "tokens",
+    "cost",
+    "seconds",
+    "answer",
+)
 """Fields of an episode in the index, after the indexes of its player and task, and its repeat."""
 
 

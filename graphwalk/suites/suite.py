@@ -14,7 +14,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
-from graphwalk.models.scripted import Policy
+from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
@@ -93,6 +93,10 @@ class ScriptedAgents(Generic[T]):
     def policy(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
         """Return the agent of this name for one episode; `seed` differs between tasks and repeats."""
         raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(self.names) or 'none'}")
+
+    def model(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Model:
+        """Return the model that plays the agent's policy in one episode."""
+        return ScriptedModel(f"scripted/{name}", self.policy(name, task, setting, schema, seed))
 
     def thoughts(self, task: T, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         """Return a thought before each turn, for training data.
@@ -174,7 +178,7 @@ class Suite(ABC, Generic[C, T]):
 
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
-    """Prompting modes: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
+    """Prompting modes: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA. A colon begins a variant."""
     config_type: ClassVar[type[SuiteConfig]]
     graphs_field: ClassVar[str]
     """Configuration field that lists the graphs to generate; its entries have a `count`."""
@@ -188,6 +192,8 @@ class Suite(ABC, Generic[C, T]):
     """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
     judged: ClassVar[bool] = True
     """True if answers are right or wrong; False if tasks have no target."""
+    explains: ClassVar[bool] = False
+    """True if `explain` finds causes, so that `rescore` makes the graphs again."""
     agents: ClassVar[ScriptedAgents[Any]] = ScriptedAgents()
     presentation: ClassVar[Presentation[Any]] = Presentation()
     verification: ClassVar[Verification[Any, Any]] = Verification()
@@ -242,6 +248,12 @@ class Suite(ABC, Generic[C, T]):
     @abstractmethod
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
         """Score an answer against the target. Episodes with infrastructure failures are not scored."""
+
+    def explain(
+        self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: Score, instance: GraphInstance
+    ) -> Score:
+        """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
+        return score
 
     def applies(self, task: T, setting: str, config: C) -> bool:
         """Return False if a task cannot be asked in a setting."""

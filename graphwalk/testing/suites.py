@@ -19,7 +19,7 @@ from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
 from graphwalk.suites.registry import suite_class
-from graphwalk.suites.suite import Suite
+from graphwalk.suites.suite import GraphInstance, Suite
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
 _OWN_FIELDS = frozenset({"extraction_stage"})
@@ -50,8 +50,9 @@ async def check_suite(
     await _check_setups(experiment, plan)
     await _check_confirm(experiment, plan)
     results = await _results(experiment, plan)
+    instances = {loaded.instance.digest: loaded.instance for loaded in plan.graphs}
     for result in results:
-        _check_result(experiment.suite, result)
+        _check_result(experiment.suite, result, instances)
     for (task, _), reply in product(plan.tasks, _ODD_REPLIES):
         try:
             experiment.suite.extract(task, reply)
@@ -153,14 +154,15 @@ async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     return results
 
 
-def _check_result(suite: Suite[Any, Any], result: Result) -> None:
+def _check_result(suite: Suite[Any, Any], result: Result, instances: Mapping[str, GraphInstance]) -> None:
     where = f"{suite.name}: {result.key.model} on {result.key.task_id} in the setting {result.key.setting}"
     assert result.score is not None, f"{where} failed: {result.trajectory.error}"
     score = suite.score_type.model_validate(result.score)
     assert score.model_dump(mode="json") == result.score, f"{where}: the score is another one after JSON"
     back = Result.from_dict(json.loads(json.dumps(result.as_dict())))
     task = suite.task_type.model_validate(back.task)
-    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply)
+    instance = instances[task.graph_digest]
+    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply, instance=instance)
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 

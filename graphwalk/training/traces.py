@@ -32,7 +32,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
+from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn, setting_of
 
 WireMessage = dict[str, Any]
 
@@ -165,7 +165,8 @@ async def read_run(folder: RunFolder, settings: Settings) -> Episodes:
             store = await sources.store_of(instance) if here else None
             for setting, fields in here.items():
                 task = suite.task_type.model_validate(fields)
-                setup = await suite.setup(task, setting, instance, store, experiment.agent, experiment.tools)
+                played = experiment.of(setting)
+                setup = await suite.setup(task, setting_of(setting), instance, store, played.agent, played.tools)
                 tools[instance.digest, setting] = () if setup.toolbox is None else tuple(setup.toolbox.specs)
             if store is not None:
                 await store.drop()
@@ -297,14 +298,16 @@ def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     thoughts: Sequence[str] = [""] * len(result.trajectory.turns)
     if result.key.model.startswith("scripted/"):
         suite = run.experiment.suite
-        thoughts = suite.agents.thoughts(run.task(result), result.key.setting, result.trajectory, options.seed)
+        setting = setting_of(result.key.setting)
+        thoughts = suite.agents.thoughts(run.task(result), setting, result.trajectory, options.seed)
     return thinking_aloud(result.trajectory, thoughts)
 
 
 def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
+    agent = run.experiment.of(result.key.setting).agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
     offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
-    for part, chat in enumerate(chats_of(spoken, tools, run.experiment.agent, options.form)):
+    for part, chat in enumerate(chats_of(spoken, tools, agent, options.form)):
         yield {
             "messages": chat.messages,
             "tools": offered,

@@ -40,6 +40,11 @@ class Task(BaseModel):
     reference_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
 
 
+def setting_of(name: str) -> str:
+    """Return the setting in the name of a setting with a variant: "tools" of "tools:turn_limit=5"."""
+    return name.partition(":")[0]
+
+
 class ExitStatus(StrEnum):
     """The end of a trajectory (docs/method.md, Agent)."""
 

@@ -8,13 +8,15 @@ const CHOICES = [
   ["kind", "kind", (episode) => episode.kind],
   ["outcome", "outcome", outcome],
   ["error", "error class", (episode) => episode.error],
+  ["failure", "cause of failure", (episode) => episode.failure],
+  ["ignored", "ignored condition", (episode) => episode.ignored],
   ["status", "exit status", (episode) => episode.status],
 ];
 const ORDERS = { task: "by task", calls: "most calls", tokens: "most tokens", cost: "highest cost", seconds: "longest", turns: "most turns" };
 
 function haystack(episode) {
   if (!episode.hay) {
-    const parts = [episode.taskId, episode.kind, episode.question, episode.answer, episode.model, episode.setting, episode.error, episode.status];
+    const parts = [episode.taskId, episode.kind, episode.question, episode.answer, episode.model, episode.setting, episode.error, episode.failure, episode.ignored, episode.status];
     episode.hay = parts.map((part) => (part === null || part === undefined ? "" : String(part))).join("\n").toLowerCase();
   }
   return episode.hay;
@@ -37,7 +39,7 @@ function filtersView(state, changed) {
     const counts = new Map();
     for (const episode of episodes) counts.set(String(value(episode)), (counts.get(String(value(episode))) || 0) + 1);
     counts.delete("");
-    if (counts.size + (state.has(name) ? 1 : 0) < (name === "error" ? 1 : 2)) return null;
+    if (counts.size + (state.has(name) ? 1 : 0) < (["error", "failure", "ignored"].includes(name) ? 1 : 2)) return null;
     const options = [...counts].sort((a, b) => a[0].localeCompare(b[0])).map(([text, count]) => h("option", { value: text, selected: state.get(name) === text }, `${plain(words(name === "outcome" ? SAID[text] : text))} (${count.toLocaleString("en")})`));
     return h("label", { class: state.has(name) ? "set" : null }, h("span", {}, title), h("select", { id: `filter-${name}`, onchange: (event) => changed(name, event.target.value) }, h("option", { value: "" }, "all"), options));
   });

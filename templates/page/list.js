@@ -54,7 +54,7 @@ function listView(state) {
       h("span", { class: "c1" }, h("b", {}, words(plain(episode.kind))), " ", h("span", { class: "question" }, cut(episode.question, 160))),
       h("span", { class: "c2" }, h("span", {}, plain(episode.model)), episode.setting ? h("i", {}, plain(episode.setting)) : null),
       h("span", { class: "c3" }, amount(episode.calls)), h("span", { class: "c4" }, amount(episode.tokens)), h("span", { class: "c5" }, duration(episode.seconds)), h("span", { class: "c6" }, money(episode.cost)),
-      h("span", { class: "c7" }, episode.failed ? words(episode.status) : words(plain(episode.error || ""))));
+      h("span", { class: "c7" }, episode.failed ? words(episode.status) : words(plain(episode.failure || episode.error || ""))));
     row.style.transform = `translateY(${place * each}px)`;
     row.style.height = `${each}px`;
     return row;

@@ -186,7 +186,7 @@ def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
 
 def test_the_command_says_what_it_took_out(tmp_path: Path) -> None:
     done = graphwalk("publish", RUNS / "mazes", "run.tar", folder=tmp_path)
-    assert (done.returncode, "a published run is a ZIP" in done.stderr) == (2, True)
+    assert (done.returncode, "expected a file name ending in .zip" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("place", ["texts/x", "texts/prompts", "texts", "run.json", "results.jsonl", "replies.jsonl"])

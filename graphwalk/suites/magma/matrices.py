@@ -24,7 +24,7 @@ from graphwalk.sanitise import one_line
 from graphwalk.suites.magma.config import Algorithm
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
-from graphwalk.types.episode import ExitStatus
+from graphwalk.types.episode import ExitStatus, setting_of
 
 TRACE, STEP = "trace", "step"
 CELLS = ("both_right", "earlier_only_right", "final_only_right", "none_right")
@@ -408,7 +408,7 @@ def _context(row: ReportRow) -> str:
     """Return the states that precede a question in its prompt."""
     if row["dialogues"]:
         return "its own states"
-    return "correct states" if row["setting"] in STEPWISE else "no states"
+    return "correct states" if setting_of(row["setting"]) in STEPWISE else "no states"
 
 
 def relation_tables(groups: Mapping[str, Sequence[ReportRow]]) -> Iterator[TextTable]:

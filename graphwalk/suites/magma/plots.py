@@ -12,7 +12,7 @@ from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.score import canonical
 from graphwalk.suites.magma.task import MagmaTask
-from graphwalk.types.episode import Trajectory
+from graphwalk.types.episode import Trajectory, setting_of
 from graphwalk.types.wire import from_dict
 
 _ERRORS = {
@@ -141,7 +141,7 @@ _Item = tuple[Fate, Any]
 
 def magma_scene(record: ResultRecord) -> Scene:
     """Return the picture of an episode: the given states, then the model's states."""
-    task, setting = MagmaTask.model_validate(record["task"]), record["setting"]
+    task, setting = MagmaTask.model_validate(record["task"]), setting_of(record["setting"])
     trajectory = from_dict(Trajectory, record["trajectory"])
     links = _links(task)
     steps = [*_given(task, setting, trajectory, links)]

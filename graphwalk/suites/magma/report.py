@@ -54,6 +54,7 @@ from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.suites.suite import Presentation, Suite
+from graphwalk.types.episode import setting_of
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _PAPER = "magma-paper"
@@ -159,7 +160,7 @@ def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[
 
 def _free_running(record: ResultRecord) -> float:
     """Return 1 for a trace that is one dialogue of all its steps."""
-    return float(record["task"]["step"] is None and record["setting"] in STEPWISE)
+    return float(record["task"]["step"] is None and setting_of(record["setting"]) in STEPWISE)
 
 
 def _of_case(record: ResultRecord) -> str:

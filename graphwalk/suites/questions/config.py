@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -97,7 +97,20 @@ def _kind(entry: Any) -> str:
     return "(own)" if own else "(generated)"
 
 
-AnyGraph = Annotated[Annotated[GraphSpec, Tag("(generated)")] | Annotated[OwnGraph, Tag("(own)")], Discriminator(_kind)]
+class GeneratedGraph(GraphSpec):
+    """A graph to generate; `name` groups the graphs of an entry in the report."""
+
+    name: str | None = Field(default=None, min_length=1, exclude_if=lambda name: name is None)
+    """Name of these graphs in the report."""
+
+    def resolved(self, index: int = 0) -> dict[str, Any]:
+        """Return the data that reproduces graph `index`, without the name, which does not affect it."""
+        return {field: value for field, value in super().resolved(index).items() if field != "name"}
+
+
+AnyGraph = Annotated[
+    Annotated[GeneratedGraph, Tag("(generated)")] | Annotated[OwnGraph, Tag("(own)")], Discriminator(_kind)
+]
 """Generated or own graph; only an own graph has `file`, `neo4j` or `loaded`."""
 
 
@@ -107,8 +120,10 @@ class QuestionsConfig(SuiteConfig):
     Entries to generate are generated `count` times; `{file: movies.graphml}` and `{neo4j: movies}` are your own.
     """
 
+    rewording: ClassVar[tuple[str, ...]] = ("wording",)
+
     name: Literal["questions"] = "questions"
-    graphs: tuple[AnyGraph, ...] = Field(default=(GraphSpec(),), min_length=1)
+    graphs: tuple[AnyGraph, ...] = Field(default=(GeneratedGraph(),), min_length=1)
     """Graphs to generate, each `count` times, and your own graphs."""
     questions: tuple[NameOrPath, ...] | None = None
     """Built-in questions by name, your own by the path of their YAML file; None: all built-in questions."""

@@ -32,6 +32,8 @@ from graphwalk.reports.suite_report import (
 from graphwalk.reports.tables import Fact, Line, counts_table, line_of, players_table
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.failure_report import MEASURES as FAILURE_MEASURES
+from graphwalk.suites.questions.failure_report import failure_plot, failure_tables
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
@@ -77,6 +79,7 @@ MEASURES = (
     Measure("grounded", "share", scored("grounded")),
     Measure("last_mile", "count", scored("last_mile")),
     *(Measure(name, "count", _error_class(name)) for name in ERROR_CLASSES),
+    *FAILURE_MEASURES,
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
     Measure("tool_calls_without_think", "count", if_scored(_without_think)),
     *(Measure(column.field, "count", scored(column.field)) for column in WASTE),
@@ -163,7 +166,10 @@ def question_report() -> SuiteReport:
         reference=paper_reference,
         baselines=baselines,
         remark=remark,
-        unreported=("evidence_sufficient", "extra_fields", "missing_fields", "rows_given"),  # why one answer is wrong
+        unreported=(  # why one answer is wrong
+            *("evidence_sufficient", "extra_fields", "missing_fields", "rows_given", "failure", "failure_detail"),
+            *("ignored_condition", "diverged_at", "diverged_by", "unexplored"),
+        ),
         notes=(
             "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to"
             " the nodes or relationships of the graph); expert (reference) is the scripted expert.",
@@ -280,6 +286,7 @@ def more_tables(report: Report) -> Iterator[TextTable]:
         yield counts_table("Correct answers by graph size", ("nodes",), lines, _FACTS, note)
     last_mile = Column("Last mile", "last_mile", integer, optional=3)
     yield from players_table(report, "Errors and wasted calls", (*_MISTAKES, last_mile, *WASTE))
+    yield from failure_tables(report)
 
 
 def _questions(report: Report) -> Iterator[Line]:
@@ -317,6 +324,7 @@ def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
     yield walked_against_text(report)
     yield by_answer_size(observed)
     yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
+    yield failure_plot(report)
     yield from effort_plots(report, observed)
 
 

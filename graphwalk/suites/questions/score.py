@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Literal, get_args
 
+from pydantic import Field
+
 from graphwalk.evaluation.evidence import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
 from graphwalk.evaluation.rows import (
@@ -15,8 +17,11 @@ from graphwalk.evaluation.rows import (
     typed_rows,
     unknown_fields,
 )
+from graphwalk.suites.questions.failures import Cause, failure_of
 from graphwalk.suites.questions.groundedness import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.variants import GraphViews
+from graphwalk.suites.questions.walks import Divergence
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
 
@@ -24,6 +29,11 @@ ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "inco
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 _MOST_ROWS = 10_000
 """Rows of an answer that are checked for groundedness."""
+
+
+def _is_none(value: object) -> bool:
+    """Leave a field out of the log, which is empty for correct answers."""
+    return value is None
 
 
 class QuestionScore(Score):
@@ -46,6 +56,9 @@ class QuestionScore(Score):
     * "unsupported": the results prove neither the whole target nor all rows of the answer.
     * "incomplete": the results prove all rows of the answer, but not the whole target.
     * "unverifiable": groundedness is unknown.
+
+    Wrong answers have a `failure` with `failure_detail`, and where they apply `ignored_condition`, `diverged_at`,
+    `diverged_by` and `unexplored`; see `graphwalk.suites.questions.failures.Failure`.
     """
 
     strict_correct: bool
@@ -64,6 +77,12 @@ class QuestionScore(Score):
     tool_errors: int = 0
     think_calls: int = 0
     parallel_calls: int = 0
+    failure: Cause | None = Field(default=None, exclude_if=_is_none)
+    failure_detail: str | None = Field(default=None, exclude_if=_is_none)
+    ignored_condition: str | None = Field(default=None, exclude_if=_is_none)
+    diverged_at: int | None = Field(default=None, exclude_if=_is_none)
+    diverged_by: Divergence | None = Field(default=None, exclude_if=_is_none)
+    unexplored: str | None = Field(default=None, exclude_if=_is_none)
 
 
 def extract_rows(task: QuestionTask, reply: str) -> Extraction:
@@ -107,6 +126,21 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         last_mile=not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
         **asdict(waste_of(trajectory)),
     )
+
+
+def explained(
+    score: QuestionScore,
+    task: QuestionTask,
+    setting: str,
+    trajectory: Trajectory,
+    rows: Sequence[Row] | None,
+    views: GraphViews,
+) -> QuestionScore:
+    """Return the score of a wrong answer with the cause of the failure."""
+    found = failure_of(task, setting, trajectory, rows, views)
+    named = {"failure": found.cause, "failure_detail": found.detail, "ignored_condition": found.condition}
+    walk = {"diverged_at": found.diverged_at, "diverged_by": found.diverged_by, "unexplored": found.unexplored}
+    return score.model_copy(update={**named, **walk})
 
 
 class _Audit:

@@ -5,6 +5,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import ClassVar, Literal
 
@@ -12,10 +13,12 @@ from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.values import parse_json
 from graphwalk.graphs.generate import WordMaker
+from graphwalk.models.base import Model
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
 from graphwalk.seeds import generator, stdlib_random
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
+from graphwalk.suites.questions.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Steps, Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.suite import ScriptedAgents
@@ -32,10 +35,21 @@ _SCHEMA_ROW = re.compile(r"^\d+ \| (Node|Relationship) \| (\S+) \|", re.MULTILIN
 _SHORT_SCHEMA = {"Node": re.compile(r"\(:(\w+)\)"), "Relationship": re.compile(r"-\[:(\w+)\]->")}
 """Patterns of the schema in `prompts: short`."""
 _KINDS = {"Node": "node label", "Relationship": "relationship type"}
-AGENTS = ("expert", "varied", "by_reference", "cypher", "flawed", "random", "empty", *(f"flawed:{f}" for f in FLAWS))
+AGENTS = (
+    "expert",
+    "varied",
+    "by_reference",
+    "cypher",
+    "forgetful",
+    *(f"forgetful:{context}" for context in CONTEXTS),
+    "flawed",
+    "random",
+    "empty",
+    *(f"flawed:{flaw}" for flaw in FLAWS),
+)
 WRITE_QUERIES = ("cypher",)
 """Agents for the setting write_cypher only."""
-FOLLOW_A_PLAN = ("expert", "varied", "by_reference", "flawed")
+FOLLOW_A_PLAN = ("expert", "varied", "by_reference", "forgetful", "flawed")
 """Agents that need a question's Python part."""
 ANSWER = "answer"
 PAGE = 1000
@@ -56,7 +70,7 @@ def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Rand
     if name == "random":
         return random_walk(task, schema, draw)
     kind, _, flaw = name.partition(":")
-    if kind not in FOLLOW_A_PLAN or (flaw and kind != "flawed"):
+    if kind not in FOLLOW_A_PLAN or (flaw and name not in AGENTS):
         raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(AGENTS)}")
     walk = expert(task.template, task.parameters, schema)
     if kind == "flawed":
@@ -295,6 +309,15 @@ class QuestionAgents(ScriptedAgents[QuestionTask]):
     def policy(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None
         return agent_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
+
+    def model(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Model:
+        """Return the forgetful agent, which reads the messages, or a model that plays the policy."""
+        kind, _, context = name.partition(":")
+        if kind != "forgetful":
+            return super().model(name, task, setting, schema, seed)
+        assert schema is not None
+        plan = partial(plan_of, task.template, task.parameters, schema)
+        return ForgetfulModel(f"scripted/{name}", task, plan, CONTEXTS.get(context))
 
     def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))

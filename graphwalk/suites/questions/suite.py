@@ -9,21 +9,22 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
-from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.generate import generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
+from graphwalk.suites.questions.config import GeneratedGraph, OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.generate import copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.rows import same_rows
-from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.score import QuestionScore, explained, extract_rows, score_question
 from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
+from graphwalk.suites.questions.variants import GraphViews
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -38,6 +39,8 @@ QUERY_TOOLS = ("run_cypher",)
 """Tools of the setting write_cypher."""
 MOST_TEXT = 2_000_000
 """Maximum characters of a graph as text, about the context of the largest models."""
+_MOST_VIEWS = 3
+"""Graphs whose changed copies are kept for the analysis of failures."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
+    explains: ClassVar[bool] = True
     agents: ClassVar[ScriptedAgents[Any]] = QuestionAgents()
     presentation: ClassVar[Presentation[Any]] = QuestionPresentation()
     verification: ClassVar[Verification[Any, Any]] = QuestionVerification()
@@ -82,13 +86,15 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         self._left_out: dict[str, Left] = {}
         """Questions that graphs cannot host, and settings in which own graphs cannot be used, by digest."""
         self._task_cache = TaskCache(None)
+        self._views: dict[str, GraphViews] = {}
+        """Views of the graphs of the latest wrong answers, by digest."""
 
     def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         """Yield the graphs that need no database. Raise ConfigError for one that does."""
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, OwnGraph) and entry.file is None:
                 raise ConfigError(f"{entry.name} is in a database", hint="use Suite.read_graphs")
-            if isinstance(entry, GraphSpec):
+            if isinstance(entry, GeneratedGraph):
                 yield from _generated(place, entry, seed, config)
             else:
                 yield from _own(place, entry, seed, read_file(entry))
@@ -96,7 +102,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
         self._task_cache = TaskCache(settings.plans_folder)
         for place, entry in enumerate(config.graphs):
-            if isinstance(entry, GraphSpec):
+            if isinstance(entry, GeneratedGraph):
                 made = _generated(place, entry, seed, config)
             else:
                 made = _own(place, entry, seed, await read_source(entry, settings))
@@ -213,17 +219,38 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
 
+    def explain(
+        self,
+        task: QuestionTask,
+        setting: str,
+        trajectory: Trajectory,
+        answer: Any,
+        score: Score,
+        instance: GraphInstance,
+    ) -> Score:
+        assert isinstance(score, QuestionScore)
+        return explained(score, task, setting, trajectory, answer, self._views_of(instance))
+
+    def _views_of(self, instance: GraphInstance) -> GraphViews:
+        """Return the views of a graph; those of the last few graphs are kept."""
+        views = self._views.pop(instance.digest, None) or GraphViews(_graph(instance))
+        self._views[instance.digest] = views
+        while len(self._views) > _MOST_VIEWS:
+            del self._views[next(iter(self._views))]
+        return views
+
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
         """Return the YAML of every question, and of the tool of write_cypher."""
         tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
 
-def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
+def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
     for index in range(spec.count):
         graph = generate_graph(spec, seed, index)
         tokens = {"text_tokens": whole_text_tokens(graph)} if config.text_tokens else {}
-        facts = {"entry": place, "index": index, "preset": spec.preset, **tokens}
+        named = {} if spec.name is None else {"name": spec.name}
+        facts = {"entry": place, "index": index, "preset": spec.preset, **named, **tokens}
         yield GraphInstance.of(graph, facts=facts)
 
 

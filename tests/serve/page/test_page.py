@@ -4,11 +4,14 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from graphwalk.serve.page import content_of, write_page
 from tests.serve.page.browser import Browser
+from tests.serve.page.conftest import changed_run
 
 PageOf = Callable[..., str]
 ROWS = "document.querySelectorAll('#list [role=option]').length"
@@ -65,6 +68,31 @@ def test_episodes_are_filtered_by_choices_and_words(browser: Browser, page_of: P
     assert "q=node_count" in browser.run("location.hash")
     browser.type(" nothing has these words")
     assert text(browser, "#count").startswith("0 episodes")
+
+
+def test_wrong_answers_are_filtered_by_cause_and_explained(browser: Browser, tmp_path: Path) -> None:
+    cause = {
+        **{"failure": "extra_rows", "failure_detail": "1 extra row.", "ignored_condition": "negation"},
+        **{"diverged_at": 2, "diverged_by": "repeated", "unexplored": "k7"},
+    }
+
+    def explained(record: dict[str, Any]) -> dict[str, Any]:
+        return record if record["score"]["correct"] else {**record, "score": {**record["score"], **cause}}
+
+    run = changed_run("questions", tmp_path / "run", explained)
+    browser.open(f"{write_page([content_of(run)], tmp_path / 'page.html').as_uri()}#view=episodes")
+    choose(browser, "failure", "extra_rows")
+    assert browser.run("listed.length > 0 && listed.every((one) => one.right === false)")
+    assert browser.run("listed.length === episodes.filter((one) => one.right === false).length")
+    assert text(browser, "#list [role=option] .c7") == "extra rows"
+    choose(browser, "ignored", "negation")
+    assert browser.run("listed.length > 0")
+    browser.run("go({ view: 'episode', e: listed[0].number })")
+    browser.until("document.querySelector('section.failure')")
+    shown = text(browser, "section.failure")
+    for phrase in ("extra rows", "1 extra row.", "negation", "call 2 (repeated)", "k7"):
+        assert phrase in shown
+    assert browser.complaints == []
 
 
 def test_an_episode_is_opened_by_keys_and_left_by_escape(browser: Browser, page_of: PageOf) -> None:

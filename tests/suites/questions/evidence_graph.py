@@ -92,10 +92,10 @@ async def place(**agent: Any) -> Place:
     return Place(store, await store.schema(), AgentConfig(**agent))
 
 
-def task(template: str, **parameters: Value) -> QuestionTask:
-    """A question about the graph, with its target."""
+def task(template: str, graph: PropertyGraph = GRAPH, **parameters: Value) -> QuestionTask:
+    """A question about a graph, with its target."""
     kind = shipped_kinds()[template]
-    index = GraphIndex(GRAPH)
+    index = GraphIndex(graph)
     question = Question(kind, index, parameters)
     assert question.part is not None
     gold = question.part.right_rows(index)
@@ -107,7 +107,7 @@ def task(template: str, **parameters: Value) -> QuestionTask:
         gold=gold,
         gold_size=len(gold),
         seed=0,
-        graph_digest=GRAPH.digest,
+        graph_digest=graph.digest,
         category=kind.template.category,
         cypher=question.cypher,
         cypher_parameters=question.values,

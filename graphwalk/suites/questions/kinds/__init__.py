@@ -48,6 +48,10 @@ class PythonPart(ABC):
         """Return the arguments of the tool `answer` for these rows; None: they are answered as text."""
         return None
 
+    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
+        """Return condition → rows without it, for conditions that are no parameter or a negation of one."""
+        return {}
+
     def right_rows(self, index: GraphIndex, most: int | None = None) -> list[Row]:
         """Return all correct rows once, in ascending order, including ties; at most `most` + 1 of them."""
         return distinct(map(as_shown, self.rows(index)), most)

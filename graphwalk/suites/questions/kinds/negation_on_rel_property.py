@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.graph_index import GraphIndex
@@ -30,6 +31,9 @@ class Part(PythonPart):
                 for r in index.outgoing[key]
             ):
                 yield {"node_key": key}
+
+    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
+        return {"negation": replace(self, excluded_value="\0").rows(index)}
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         links = yield from walker.outgoing([Centre(self.source_label, self.node_property, self.node_value)])

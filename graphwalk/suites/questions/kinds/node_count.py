@@ -18,6 +18,10 @@ class Part(PythonPart):
         sources = index.keys_of(self.source_label)
         yield {"count": sum(self.target_label in index.successor_labels[key] for key in sources)}
 
+    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
+        links = (r for key in index.keys_of(self.source_label) for r in index.outgoing[key])
+        return {"distinct nodes": iter([{"count": sum(index.has_label(r.target, self.target_label) for r in links)}])}
+
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         targets = yield from walker.target_labels(self.source_label)
         return [{"count": sum(self.target_label in labels for labels in targets.values())}]

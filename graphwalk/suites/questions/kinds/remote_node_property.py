@@ -26,6 +26,11 @@ class Part(PythonPart):
                 if distance >= 2 and index.has_label(b, self.target_label):
                     yield {"value": index.property(b, self.property)}
 
+    def relaxed(self, index: GraphIndex) -> Mapping[str, Iterator[Row]]:
+        starts = index.with_key(self.source_label, self.key)
+        ends = (b for a in starts for b in index.distances(a, self.max_hops) if index.has_label(b, self.target_label))
+        return {"negation": ({"value": index.property(b, self.property)} for b in ends)}
+
     def plan(self, walker: Walker) -> Steps[list[Row]]:
         """Stop at the first layer with a value, because any value is correct."""
 

@@ -1,0 +1,80 @@
+"""Variants of an experiment: every combination of the values in `vary`, played on the same tasks."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from graphwalk.config.strict import is_path
+from graphwalk.config.yaml_files import in_words
+
+MOST = 100
+"""Variants of one experiment."""
+_PARTS = ("agent", "options", "suite")
+_FIXED = ("agent.tool_protocol",)
+"""Fields that belong to the connection to a model, which all variants share."""
+_UNSAFE = re.compile(r"[^\w.+-]+")
+
+Overrides = Mapping[str, Any]
+"""Dotted field → value."""
+
+
+def checked(vary: Mapping[str, Sequence[Any]], config: Mapping[str, Any], context: Any) -> dict[str, tuple[Any, ...]]:
+    """Return `vary` with validated values: paths are absolute. Raise ValueError for an unknown field or a bad value.
+
+    `config`: the validated parts of the experiment by name.
+    """
+    found = {field: tuple(_value(field, value, config, context) for value in vary[field]) for field in vary}
+    for field, values in found.items():
+        if not values:
+            raise ValueError(f"{field}: needs at least one value")
+    names = [name for name, _ in combinations(found)] if found else []
+    if len(names) > MOST:
+        raise ValueError(f"it has {len(names):,} combinations, more than {MOST}")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"two variants are named {twice}; list each value once")
+    return found
+
+
+def _value(field: str, value: Any, config: Mapping[str, Any], context: Any) -> Any:
+    part_name, _, name = field.partition(".")
+    part = config.get(part_name)
+    known = _fields(part) if part_name in _PARTS and isinstance(part, BaseModel) else ()
+    if name not in known or field in _FIXED:
+        raise ValueError(f"{field} cannot be varied; use a field of agent or options, or suite.wording for questions")
+    assert isinstance(part, BaseModel)
+    try:
+        return overridden(part, {name: value}, context).model_dump(mode="json")[name]
+    except ValidationError as error:
+        raise ValueError(f"{field}: {in_words(error.errors()[0])}") from error
+    except KeyError:  # the field is left out of the dump at its default
+        return value
+
+
+def _fields(part: BaseModel) -> Sequence[str]:
+    """Return the fields that may be varied; of a suite only those that reword its questions."""
+    return getattr(part, "rewording", tuple(type(part).model_fields))
+
+
+def overridden(part: BaseModel, overrides: Overrides, context: Any = None) -> BaseModel:
+    """Return a part of an experiment with other values. Raise ValidationError for a bad one."""
+    return type(part).model_validate({**part.model_dump(mode="json"), **overrides}, context=context)
+
+
+def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, Overrides]]:
+    """Yield name and overrides of each variant: `turn_limit=5`, or `wording=standard,tool_words=short`."""
+    for values in product(*vary.values()):
+        overrides = dict(zip(vary, values, strict=True))
+        yield ",".join(f"{field.partition('.')[2]}={_label(value)}" for field, value in overrides.items()), overrides
+
+
+def _label(value: Any) -> str:
+    """Return a value as a part of a name, without spaces, commas and slashes."""
+    if isinstance(value, list | tuple):
+        return "+".join(map(_label, value)) or "none"
+    if isinstance(value, str) and is_path(value):
+        value = value.rstrip("/").rpartition("/")[2]
+    words = {None: "default", True: "true", False: "false"}
+    return words[value] if value is None or isinstance(value, bool) else _UNSAFE.sub("-", str(value))

@@ -1,0 +1,113 @@
+"""Shares of the variance between the variants of a run (`vary` of an experiment), on identical tasks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphwalk.evaluation.statistics import Outcomes
+from graphwalk.evaluation.variance import INTERACTION, REST, TASK, VARIANT, variance_shares
+from graphwalk.reports.compare import player_outcomes
+from graphwalk.reports.observations import Observations, Player
+from graphwalk.reports.suite_report import PERCENT
+from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, one_decimal
+from graphwalk.sanitise import one_line
+from graphwalk.types.episode import setting_of
+
+_DIGITS = 6
+_TITLES = {TASK: "Tasks %", VARIANT: "Variants %", INTERACTION: "Tasks × variants %", REST: "Rest %"}
+_LEGENDS = {
+    TASK: "share of the variance between tasks",
+    VARIANT: "between variants, the same for all tasks",
+    INTERACTION: "between variants, different from task to task",
+    REST: "chance; without repeats also what differs from task to task",
+}
+
+
+def levels_of(setting: str) -> dict[str, str]:
+    """Return factor → level of a setting: {"turn_limit": "5"} of "tools:turn_limit=5"."""
+    variant = setting.partition(":")[2]
+    return {factor: level for factor, _, level in (part.partition("=") for part in variant.split(",")) if factor}
+
+
+def variance_rows(observed: Observations, seed: int) -> list[dict[str, Any]]:
+    """Return for each model and setting with variants the shares of the variance of the first compared measure.
+
+    A row has `model`, `setting`, `variants`, `tasks`, `graphs`, `shares` (component or factor → percent) and
+    `intervals`. Only tasks that are known in all variants count.
+    """
+    groups: dict[tuple[str, str], list[Player]] = {}
+    for player in observed.players:
+        if levels_of(player.setting):
+            groups.setdefault((player.model, setting_of(player.setting)), []).append(player)
+    rows = []
+    for (model, setting), players in groups.items():
+        outcomes = [player_outcomes(observed, observed.rows_of(player)) for player in players]
+        known = _known(outcomes)
+        if row := _shares(known, outcomes, [levels_of(player.setting) for player in players], observed.tries, seed):
+            rows.append({"model": model, "setting": setting, **row})
+    return rows
+
+
+def _known(outcomes: Sequence[Outcomes]) -> dict[Any, list[float]]:
+    """Return (graph, task) → the outcome in each variant, for tasks that are known in all."""
+    columns = [dict(zip(one.keys, one.values[:, 0].tolist(), strict=True)) for one in outcomes]
+    shared = [key for key in columns[0] if all(key in column for column in columns)]
+    found = {key: [column[key] for column in columns] for key in shared}
+    return {key: values for key, values in found.items() if not np.isnan(values).any()}
+
+
+def _shares(
+    known: Mapping[Any, list[float]],
+    outcomes: Sequence[Outcomes],
+    levels: Sequence[Mapping[str, str]],
+    repeats: int,
+    seed: int,
+) -> dict[str, Any] | None:
+    if not known:
+        return None
+    names = list(levels[0]) if len(levels[0]) > 1 else []
+    factors = {name: [level.get(name, "") for level in levels] for name in names}
+    factors = {name: found for name, found in factors.items() if len(set(found)) > 1}
+    numbers = {graph: number for number, graph in enumerate(dict.fromkeys(graph for graph, _ in known))}
+    graphs = np.array([numbers[graph] for graph, _ in known], dtype=np.int64)
+    noise = float(np.mean([one.noise[0] for one in outcomes])) if repeats > 1 else None
+    shares = variance_shares(np.array(list(known.values())), graphs, factors, noise=noise, repeats=repeats, seed=seed)
+    if shares is None:
+        return None
+    percent = {name: round(PERCENT * share.value, _DIGITS) for name, share in shares.items()}
+    intervals = {
+        name: [round(PERCENT * share.low, _DIGITS), round(PERCENT * share.high, _DIGITS)]
+        for name, share in shares.items()
+        if share.low is not None and share.high is not None
+    }
+    sizes = {"variants": len(levels), "tasks": len(known), "graphs": len(numbers)}
+    return {**sizes, "shares": percent, "intervals": intervals}
+
+
+def variance_table(rows: Sequence[Mapping[str, Any]], measure: str) -> TextTable:
+    """Lay out the rows of `variance_rows`."""
+    names = list(dict.fromkeys(name for row in rows for name in row["shares"]))
+    factors = [name for name in names if name not in _TITLES]
+    ordered = [name for name in (TASK, VARIANT, *factors, INTERACTION, REST) if name in names]
+    headers = (
+        *(Header(name, name=True) for name in ("Model", "Setting")),
+        *(Header(name, optional=1) for name in ("Variants", "Tasks", "Graphs")),
+        *(Header(_TITLES.get(n, f"{n} %"), legend=_LEGENDS.get(n, f"of these, main effect of {n}")) for n in ordered),
+    )
+    cells = tuple(
+        (
+            *(Cell(one_line(row[name])) for name in ("model", "setting")),
+            *(Cell(str(row[name])) for name in ("variants", "tasks", "graphs")),
+            *(_share_cell(row, name) for name in ordered),
+        )
+        for row in rows
+    )
+    note = "Two-way layout of tasks and variants; intervals: bootstrap over graphs (docs/statistics.md, Variance)."
+    return TextTable(f"Shares of the variance of {measure}", headers, cells, note)
+
+
+def _share_cell(row: Mapping[str, Any], name: str) -> Cell:
+    if name not in row["shares"]:
+        return Cell(UNKNOWN)
+    return Cell(one_decimal(row["shares"][name]), "–".join(map(one_decimal, row["intervals"].get(name, ()))))

@@ -1,0 +1,231 @@
+"""Failure analysis: why an answer to a question is wrong, given the whole graph (docs/method.md, Failure analysis)."""
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from typing import Any, Literal, get_args
+
+from graphwalk.encodings import read_rows
+from graphwalk.evaluation.evidence import Evidence, holds_row
+from graphwalk.evaluation.extraction import strip_thinking
+from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
+from graphwalk.evaluation.values import normalise, value_forms
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.variants import ANSWER, START, GraphViews, Variant, variants
+from graphwalk.suites.questions.walks import QUERY, Divergence, Walk
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.values import Row
+
+Cause = Literal[
+    "wrong_form",
+    "wrong_start",
+    "fixation",
+    "gave_up",
+    "wrong_property",
+    "invented",
+    "miscounted",
+    "extra_rows",
+    "missing_rows",
+]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+CONDITIONS = ("negation", "direction", "hops", "label", "type", "property", "value")
+"""Conditions that a variant may ignore or change; a question may define further ones."""
+_JSON_BEGUN = re.compile(r'\[\s*\{|\{\s*"|\[\s*"')
+_MOST_MEANT = 1000
+"""Rows that a row may mean if it names nodes by a property that several have."""
+RowSet = frozenset[tuple[Hashable, ...]]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The cause of a wrong answer, with a sentence about it.
+
+    `condition`: the condition of the question that was ignored or changed. `diverged_at`: number of the first tool
+    call, from 1, that no valid walk contains; `diverged_by`: the reason. `unexplored`: key of the first node on the
+    expert's way that the tool results do not show, if target rows are missing.
+    """
+
+    cause: Cause
+    detail: str
+    condition: str | None = None
+    diverged_at: int | None = None
+    diverged_by: Divergence | None = None
+    unexplored: str | None = None
+
+
+def failure_of(
+    task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row] | None, views: GraphViews
+) -> Failure:
+    """Return the cause of a wrong answer; `rows` are the extracted ones, None if there were none."""
+    return _WrongAnswer(task, setting, trajectory, rows, views).failure()
+
+
+class _WrongAnswer:
+    """A wrong answer, compared with the target, and the walk that led to it."""
+
+    def __init__(
+        self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row] | None, views: GraphViews
+    ) -> None:
+        self._task, self._trajectory, self._rows, self._views = task, trajectory, rows, views
+        self._target = row_set(task.gold, task.scored_fields)
+        given = self._given = row_set(typed_rows(rows or [], task.gold, task.scored_fields), task.scored_fields)
+        self._extra, self._missing = given - self._target, self._target - given
+        self._walk = None if setting == "no_tools" else Walk(task, trajectory, views)
+        self._of_tools = setting == "tools"
+        enough = task.mode != "set" and bool(self._target & given)
+        self._unexplored = (
+            self._walk.unexplored() if self._walk and self._of_tools and self._missing and not enough else None
+        )
+
+    def failure(self) -> Failure:
+        """Return the first cause that fits, with the divergence of the walk."""
+        found = self._form() or self._walked() or (self._of_rows() if self._given else self._silence())
+        if self._walk is None or not self._of_tools:
+            return found
+        number, reason = self._walk.diverged or (None, None)
+        return replace(found, diverged_at=number, diverged_by=reason, unexplored=self._unexplored)
+
+    def _form(self) -> Failure | None:
+        """Return a failure if only the form of the reply is wrong."""
+        task, reply = self._task, strip_thinking(self._trajectory.reply)
+        if self._rows and not missing_fields(self._rows, task.scored_fields):
+            return None
+        evidence = Evidence([reply])
+        named = [holds_row(row, task.scored_fields, evidence) for row in task.gold]
+        if any(named) if task.mode != "set" else all(named):
+            return Failure("wrong_form", "The reply contains the target, but not in the requested form.")
+        if self._rows is None and _JSON_BEGUN.search(reply):
+            return Failure("wrong_form", "The reply begins an answer in JSON that cannot be read.")
+        return None
+
+    def _walked(self) -> Failure | None:
+        """Return a failure of the walk itself: a wrong start, or the same region again and again."""
+        if self._walk is None:
+            return None
+        if (wrong := self._walk.wrong_start()) is not None:
+            return Failure("wrong_start", f"Wrong entry point: {wrong}.")
+        more = self._extra and not (self._counts_only() and self._counted_less())
+        if self._walk.is_fixated and self._unexplored is not None and not more:
+            return Failure("fixation", "Most calls of the second half show nothing new.")
+        return None
+
+    def _silence(self) -> Failure:
+        """Return the failure of an episode without a row in the answer."""
+        results = [] if self._walk is None else self._walk.results
+        queries = [result for result in results if result.call.name == QUERY]
+        if queries and queries[-1].error is None and not queries[-1].rows and self._rows is not None:
+            return Failure("missing_rows", "The last query found no rows, and the answer is empty.")
+        found = "contains no answer" if self._rows is None else "is an empty list"
+        end = str(self._trajectory.exit_status).replace("_", " ")
+        return Failure("gave_up", f"The reply {found}; the episode ended with: {end}.")
+
+    def _of_rows(self) -> Failure:
+        if wrong := self._other_property():
+            return wrong
+        if invented := next(self._invented(), None):
+            return Failure("invented", f"The graph contains no {invented[0]} {invented[1]!r}.")
+        too_low = self._counts_only() and self._counted_less()
+        variant = None if too_low and self._unexplored else self._variant()
+        if variant is not None and variant.condition == START:
+            return Failure("wrong_start", f"The rows are those {variant.change}.")
+        if variant is not None and variant.condition == ANSWER:
+            return Failure("wrong_property", f"The rows are those {variant.change}.")
+        if self._counts_only() and variant is None and not (too_low and self._unexplored):
+            return Failure("miscounted", f"{self._numbers()}, and no ignored condition explains it.")
+        # Of one row of several, or of the highest number, the right one may not have been seen.
+        unseen = self._task.mode != "set" and variant is None and self._unexplored is not None
+        cause: Cause = "missing_rows" if not self._extra or too_low or unseen else "extra_rows"
+        return Failure(cause, self._about(variant), variant and variant.condition)
+
+    def _about(self, variant: Variant | None) -> str:
+        numbers = self._numbers()
+        if variant is not None:
+            return f"{numbers}. The rows are those {variant.change}."
+        if self._query_found_target():
+            return f"{numbers}. The last query found the target."
+        notes = (
+            ["No single ignored condition explains the extra rows."] if self._extra and not self._counts_only() else []
+        )
+        if self._unexplored is not None:
+            notes.append(f"The first node on the expert's way that was not explored is {self._unexplored!r}.")
+        elif self._of_tools and self._missing:
+            notes.append("Every node on the expert's way was explored.")
+        return " ".join([f"{numbers}.", *notes])
+
+    def _numbers(self) -> str:
+        if self._counts_only():
+            return "The number is too low" if self._counted_less() else "The number is too high"
+        return f"{len(self._extra)} extra and {len(self._missing)} missing of {len(self._target)} target rows"
+
+    def _other_property(self) -> Failure | None:
+        """Return a failure if another property of the right nodes was answered in place of their keys."""
+        keys = self._key_places()
+        for row in sorted(self._extra, key=str):
+            meant = [
+                self._views.keys_with_value(value) if place in keys and value not in self._views.keys else [value]
+                for place, value in enumerate(row)
+            ]
+            right = next((one for one in islice(product(*meant), _MOST_MEANT) if one in self._target), None)
+            if right is not None:
+                return Failure("wrong_property", f"{row!r} has another property than the key of {right!r}.")
+        return None
+
+    def _invented(self) -> Iterator[tuple[str, Hashable]]:
+        """Yield the kind and the text of each value of the extra rows that the graph does not contain."""
+        keys, computed = self._key_places(), self._task.computed_fields
+        for row in sorted(self._extra, key=str):
+            for place, field in enumerate(self._task.scored_fields):
+                value = row[place]
+                if field in computed or value is None:
+                    continue
+                if place in keys and value not in self._views.keys:
+                    yield "key", value
+                forms = set(map(normalise, value_forms(value)))
+                if place not in keys and forms.isdisjoint(self._views.values | self._views.keys):
+                    yield "value", value
+
+    def _key_places(self) -> list[int]:
+        """Return the positions of the fields that contain keys of nodes in every row of the target."""
+        places = range(len(self._task.scored_fields))
+        return [place for place in places if all(row[place] in self._views.keys for row in self._target)]
+
+    def _variant(self) -> Variant | None:
+        """Return the variant with the fewest rows that contains all extra rows; without these, the answer exactly."""
+        best: tuple[tuple[bool, bool, int], Variant] | None = None
+        for variant in variants(self._task, self._views):
+            rows = row_set(
+                typed_rows(variant.rows, self._task.gold, self._task.scored_fields), self._task.scored_fields
+            )
+            if not (self._extra <= rows if self._extra else self._given == rows):
+                continue
+            # One row alone follows from many other keys.
+            by_chance = variant.condition == START and (self._given != rows or len(rows) == 1)
+            rank = by_chance, self._given != rows, len(rows)
+            if best is None or rank < best[0]:
+                best = rank, variant
+        return best and best[1]
+
+    def _query_found_target(self) -> bool:
+        queries = [] if self._walk is None else [r for r in self._walk.results if r.call.name == QUERY and r.rows]
+        rows = (read_rows(queries[-1].content) or []) if queries else []
+        return bool(rows) and frozenset(tuple(map(normalise, row.values())) for row in rows) == self._target
+
+    def _counts_only(self) -> bool:
+        """Return True if the extra rows differ from rows of the target in computed numbers only."""
+        computed = self._task.computed_fields
+        kept = [place for place, field in enumerate(self._task.scored_fields) if field not in computed]
+        target = {tuple(row[place] for place in kept) for row in self._target}
+        return bool(computed and self._extra) and all(
+            tuple(row[place] for place in kept) in target for row in self._extra
+        )
+
+    def _counted_less(self) -> bool:
+        numbers = [place for place, field in enumerate(self._task.scored_fields) if field in self._task.computed_fields]
+        return _sum(self._extra, numbers) < _sum(self._target, numbers)
+
+
+def _sum(rows: RowSet, places: Sequence[int]) -> float:
+    """Return the mean of the numbers at these places."""
+    found: list[Any] = [row[place] for row in rows for place in places if isinstance(row[place], int | float)]
+    return sum(found) / len(found) if found else 0.0
