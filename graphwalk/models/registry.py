@@ -105,5 +105,5 @@ def no_reply_hint(spec: str) -> str:
     """Return the hint for a model without a reply."""
     provider = spec.partition("/")[0]
     if provider in PROVIDERS.built_in:
-        return "does the server run, and are its address and key right?"
+        return "check that the server runs, and its address and key"
     return f"the provider {provider!r} is not part of GraphWalk: look at {PROVIDERS.origin(provider)}"
