@@ -78,7 +78,8 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
     provider, _, name = spec.partition("/")
     if provider in EPISODE_PROVIDERS:
         raise ConfigError(
-            f"{spec} is not a model of its own", hint=f"use it in a run: graphwalk run quickstart -m {spec}"
+            f"{spec} plays single episodes; it is not a model of its own",
+            hint="graphwalk run …, or for people graphwalk play …",
         )
     make: Callable[..., Any] = PROVIDERS.load(provider)
     given = dict(arguments or {})
