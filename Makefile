@@ -29,7 +29,7 @@ check: $(STAMP) audit
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs/asking.md docs/mazes.md docs/mcp.md docs/models.md docs/reliability.md
+	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk
 	$(BIN)/cog --check README.md docs/experiments.md
 	$(BIN)/mkdocs build --strict --quiet
 

@@ -11,29 +11,41 @@ WORDS = re.compile(
     r"|standing graph|at par|turnstile|by heart|diary|broken off)\b",
     re.IGNORECASE,
 )
-CODE = re.compile(r"^```.*?^```|^\|.*?$|^#.*?$|<!--.*?-->|`[^`]+`|\]\([^)]*\)|\{%.*?%\}|^ *[*-] ", re.M | re.S)
+CODE = re.compile(
+    r"^```.*?^```|^---\n.*?^---|<!-- \S+: begin.*?: end -->|<!--.*?-->|\{%.*?%\}|`[^`\n]+`|\]\([^)]*\)", re.M | re.S
+)
+BLOCK = re.compile(r"\n\s*\n|^(?=[ >]*(?:[*-]|\d+\.) )|^#.*\n|^(?=\|)", re.M)
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and text of each paragraph of Markdown, and of each docstring and help text of Python."""
+    """Yield the line and text of each paragraph of Markdown, or of each docstring, comment and help text of Python."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        plain = CODE.sub(lambda found: "\n\n" * ("\n" in found[0] or found[0].lstrip()[:1] in "*-|#") or "x", source)
-        yield from ((source.count("\n", 0, max(source.find(p[:20]), 0)) + 1, p) for p in re.split(r"\n\s*\n", plain))
+        plain = CODE.sub(lambda found: "x" + "\n" * found[0].count("\n"), source)
+        starts = [0, *(found.end() for found in BLOCK.finditer(plain))]
+        for start, end in zip(starts, [*starts[1:], None], strict=True):
+            yield plain.count("\n", 0, start) + 1, plain[start:end]
         return
+    for number, line in enumerate(source.splitlines(), 1):
+        if comment := re.search(r"(?:^|\s)# (?!noqa|type:).*", line):
+            yield number, comment[0]
     for node in ast.walk(ast.parse(source)):
         value = node.value if isinstance(node, ast.Expr | ast.keyword) else None
         if isinstance(value, ast.Constant) and isinstance(value.value, str) and getattr(node, "arg", "help") == "help":
             yield value.lineno, value.value
 
 
-status = 0
-for file in (f for p in map(Path, sys.argv[1:]) for f in (sorted(p.rglob("*.*")) if p.is_dir() else [p])):
-    for line, text in texts(file) if file.suffix in (".md", ".py") else ():
-        faults = [f'"{word}"' for word in WORDS.findall(text)]
-        faults += ["begins with What or Whether"] * (file.suffix == ".py" and bool(re.match(r"(What|Whether)\b", text)))
-        long = (s for s in re.split(r"(?<=[.!?:;])\s", text) if file.suffix == ".md" and len(s.split()) > 40)
-        for fault in [*faults, *(f"over 40 words: {' '.join(s.split()[:5])} …" for s in long)]:
-            sys.stdout.write(f"{file}:{line}: {fault}\n")
-            status = 1
-sys.exit(status)
+failed = False
+for root in map(Path, sys.argv[1:]):
+    for path in sorted(root.rglob("*.*")) if root.is_dir() else [root]:
+        for line, text in texts(path) if path.suffix in (".md", ".py") else ():
+            faults = [f'"{word}"' for word in WORDS.findall(text)]
+            if path.suffix == ".py" and re.match(r"(What|Whether)\b", text):
+                faults.append("begins with What or Whether")
+            if path.suffix == ".md":
+                sentences = (sentence.split() for sentence in re.split(r"(?<=[.!?:;])\s|\|", text))
+                faults += [f"over 40 words: {' '.join(words[:5])} …" for words in sentences if len(words) > 40]
+            for fault in faults:
+                sys.stdout.write(f"{path}:{line}: {fault}\n")
+                failed = True
+sys.exit(failed)

@@ -4,7 +4,7 @@ dm-clrs brings TensorFlow and JAX (2.9 GB), so it lives in an environment of its
 
     .venv-clrs/bin/python benchmarks/magma_dm_clrs.py [--graphs 200] [--unpatched]
 
-Exit 1 where a step is not in the relation that docs/magma.md states. CLRS takes the minimum of its queue with
+Exit 1 where a step is not in the relation that docs/method.md states. CLRS takes the minimum of its queue with
 `np.argsort`, which is not stable, so that ties fall as the processor likes; it is made stable for the comparison, and
 `--unpatched` counts how many graphs differ without that.
 """

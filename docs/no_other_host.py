@@ -25,5 +25,5 @@ def on_post_build(config: Any) -> None:
 
 
 def foreign_addresses(text: str) -> list[str]:
-    """What a page or a style sheet loads from other hosts; links to be followed by a reader are none of that."""
+    """Return the addresses that a page or style sheet loads from other hosts, without links for readers."""
     return ["".join(found) for found in _LOADED.findall(text)]

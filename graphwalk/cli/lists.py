@@ -141,7 +141,7 @@ def check(
     else:
         _columns({f"{one.status:<7} {one.name}": one.detail for one in found})
     if len(found) == 1:
-        say(f"no reply, so no other check was made: {no_reply_hint(model)}")
+        say(f"no reply; other checks were skipped: {no_reply_hint(model)}")
     if failed:
         raise typer.Exit(4)
 

@@ -230,7 +230,7 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
         if str(graph) == EXAMPLE and not graph.exists():
             return GraphSource(file=graph)
         if not graph.exists():
-            raise ConfigError(f"no file {graph}", hint="create one with  graphwalk generate graph --out FILE")
+            raise ConfigError(f"no file {graph}", hint="check the path; --graph example is the included graph")
         return GraphSource(file=graph.resolve())
     if database is not None:
         if not database.strip():

@@ -75,7 +75,7 @@ def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
     ):
         if found:
             return found
-    raise ConfigError(f"no task {asked}", hint=f"{', '.join(tasks[:_MOST_NAMED])}, …")
+    raise ConfigError(f"no task {asked}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:

@@ -114,7 +114,8 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     for place in places:
         if place.is_file():
             raise ConfigError(
-                f"Cannot serve {place}: expected a run folder", hint=f"graphwalk view {place} --out FILE.html"
+                f"cannot serve {place}: expected a run folder",
+                hint=f"for a published run:  graphwalk view {place} --out FILE.html",
             )
         if not place.is_dir():
             raise ConfigError(f"no folder {place}", hint="create a run with  graphwalk run quickstart")
@@ -122,7 +123,7 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     root = places[0] if alone else Path(os.path.commonpath([place.resolve().parent for place in places]))
     first = [place.resolve().name for place in places if (place / "run.json").exists()]
     if not alone and any(place.resolve().parent != root for place in places):
-        raise ConfigError("Cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
+        raise ConfigError("cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
     if not wanted.is_empty:
         _chosen(_one_run(places), wanted)
     try:

@@ -6,7 +6,7 @@ shapes from the one asked for to those that are merely understood; a later shape
 Within one shape
 
 * the last answer counts: a draft is followed by its correction;
-* an answer is *stated* where it begins its line, follows a colon, ends its line or stands in a fence; with words on
+* an answer is *stated* where it begins its line, follows a colon, ends its line or is in a fence; with words on
   both sides it is *mentioned*, and counts only where none is stated: explanations and examples come after answers too
   (where several are mentioned and differ, the reading is lossy);
 * a stated answer that is part of the one before it is a correction that takes something back, unless several follow
@@ -44,7 +44,7 @@ _TOOL_BLOCK = re.compile(r"<(tool_call|tool_response|function_call)>.*?(?:</\1>|
 _END_OF_TURN = re.compile(r"<\|(?:im_end|eot_id|endoftext|return)\|>|</s>|<end_of_turn>")
 _TEMPLATE_TOKEN = re.compile(r"<\|[\w ]{1,40}\|>|<s>|</?(?:bos|eos|start_of_turn|tool_call)>")
 _SEPARATORS = re.compile(r"(?:[\s,;，、；`*_•·–-]|\(?\d{1,6}[.):])*+")
-"""What stands between objects that make up one list: commas, line ends, bullets, numbers."""
+"""Separators between the objects of one list: commas, line ends, bullets, numbers."""
 _SENTENCE = 200
 """Characters looked at before and after an answer for words that deny it."""
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
@@ -59,7 +59,7 @@ _DENIAL = re.compile(
 )
 """`[]` is the place of the answer."""
 _MODEL_CHARACTERS = 50_000
-"""A model is shown the last this many characters of a reply; answers stand at the end."""
+"""Number of characters at the end of a reply that the model reads; answers are at the end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ MarkedRows = tuple[list[Row], bool]
 _MOST_ROWS = 1_000_000
 _MOST_NAMES = 20
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\.\.\.|…")
-"""What the asked format has in place of a value, and what stands for rows left out."""
+"""Placeholders of the requested format, and marks for omitted rows."""
 _UNSURE = re.compile(r"\s.*|.*\s|([*`\"']).*\1|[-+]?\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?", re.DOTALL)
 """Space or decoration around a value, and separators of thousands."""
 

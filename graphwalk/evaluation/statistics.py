@@ -29,7 +29,7 @@ _CORRELATIONS = 20
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What a player reached: one row per task, one column per measure.
+    """Scores of one agent: one row per task, one column per measure.
 
     `values`, shape (tasks, measures): the mean of the task's repeats, NaN where none is known. `graphs`, shape
     (tasks,): the number of the graph of each task. `keys`: (graph, task) as given. `episodes`, shape (measures,): known

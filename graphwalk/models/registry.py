@@ -77,7 +77,10 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider in EPISODE_PROVIDERS:
-        raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
+        raise ConfigError(
+            f"{spec} plays single episodes; it is not a model of its own",
+            hint="graphwalk run …, or for people graphwalk play …",
+        )
     make: Callable[..., Any] = PROVIDERS.load(provider)
     given = dict(arguments or {})
     try:
@@ -103,5 +106,5 @@ def no_reply_hint(spec: str) -> str:
     """Return the hint for a model without a reply."""
     provider = spec.partition("/")[0]
     if provider in PROVIDERS.built_in:
-        return "does the server run, and are its address and key right?"
+        return "check that the server runs, and its address and key"
     return f"the provider {provider!r} is not part of GraphWalk: look at {PROVIDERS.origin(provider)}"

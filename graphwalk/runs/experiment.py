@@ -251,7 +251,7 @@ def _check_models(experiment: Experiment, keys: bool, human: bool) -> None:
             raise ConfigError(f"{spec} takes no arguments: {', '.join(given)}", hint="-M is for models that are opened")
         if provider == "scripted" and name not in suite.agents.names:
             known = ", ".join(suite.agents.names) or "the suite has none"
-            raise ConfigError(f"there is no {spec}", hint=f"scripted agents: {known}")
+            raise ConfigError(f"there is no {spec}", hint=f"scripted agents of the suite {suite.name}: {known}")
         if provider == "human" and not human:
             raise ConfigError(f"{spec} plays single episodes", hint=f"graphwalk play {config.suite.name}")
         if provider == "replay":

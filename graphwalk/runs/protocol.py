@@ -1,4 +1,4 @@
-"""The protocol of a run: fields that differ from it, and published figures that may stand beside the run's."""
+"""The protocol of a run: fields that differ from it, and published figures that a report may show beside the run's."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -67,7 +67,7 @@ def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> lis
     fields += [f"suite.{field}" for field in published["suite"]]
     fields += [f"agent.{field}" for field in published["agent"].keys() - _OF_NO_EPISODE]
     if config.get("protocol", OWN) != published["protocol"]:
-        # The protocol stands for the fields that it sets.
+        # The protocol is the source of the fields that it sets.
         fields = [field for field in fields if field not in protocols()[published["protocol"]][config["suite"]["name"]]]
     pairs = (pair for field in fields for pair in _values(field, None, published, config))
     return [(field, value, found) for field, value, found in pairs if not _is_part(found, value)]

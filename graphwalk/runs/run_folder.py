@@ -107,8 +107,8 @@ def _no_run(path: Path) -> RunLogError:
     """Return the error for a path without a run; a run that was killed in its first seconds leaves none."""
     found = "has no run.json" if path.exists() else "does not exist"
     killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
-    hint = "give the folder that `graphwalk run` named at its end; it is in runs/ unless --out was given"
-    lost = "; a run that was killed in its first seconds lost nothing: start it again with `graphwalk run`"
+    hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
+    lost = "; a run stopped in its first seconds has no folder and lost nothing: start it again"
     return RunLogError(f"{path} is not a run folder: it {found}", hint=hint + lost * killed)
 
 
@@ -205,7 +205,8 @@ class RunFolder:
         try:
             manifest = parse_json(self.manifest_path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise RunLogError(f"{self.manifest_path} cannot be read: {error}") from error
+            hint = "restore the file from a copy, or start a new run"
+            raise RunLogError(f"{self.manifest_path} cannot be read: {error}", hint=hint) from error
         if not isinstance(manifest, dict):
             raise RunLogError(f"{self.manifest_path} is not a JSON object")
         return manifest

@@ -98,7 +98,7 @@ def _call_result(tool: Tool | None, result: ToolResult) -> CallToolResult:
 def _output_schema(tool: Tool, spec: ToolSpec) -> dict[str, Any]:
     """Return the JSON schema of structured results; columns are those of the example that ends a description."""
     if tool.operation is not None:
-        return _object({"text": {"type": "string", "description": "What the tool says."}})
+        return _object({"text": {"type": "string", "description": "The result of the tool."}})
     row: dict[str, Any] = {"type": "object"}
     if tool.cypher is not None and (example := read_rows(spec.description.rpartition("\n")[2])):
         row = _object({name: {"type": "object"} if isinstance(v, dict) else {} for name, v in example[0].items()})

@@ -23,15 +23,15 @@ from graphwalk.jinja import make_environment, rendered
 from graphwalk.types.graph import KEY, OUR_PREFIX
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
-"""What a template names; a list of names serves a loop in it."""
+"""Values of a template's names; a list of names is for a loop."""
 FILTERS = ("label", "type", "property", "of", "hops", "label_of", "labels_of", "key_of", "properties_of")
-"""What a Cypher template can use."""
+"""Filters that a Cypher template can use."""
 RESERVED_PREFIX = "gw__"
 """Prefix for property names that the engine reserves."""
 NO_LABEL = "gw_none"
 """The label that nodes without labels are given, so that queries can name them; results leave it out."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
-"""Neo4j reads a backslash-u escape as the character it stands for, inside back-ticks too."""
+"""Neo4j reads a backslash-u escape as the character that it encodes, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -101,10 +101,10 @@ _JOINED = {
     "has_labels": (":", "", ""),
     "label_group": ("(", "", ")"),
 }
-"""Rules whose parts are written one after the other: what stands before, between and behind them."""
+"""Rules whose parts are written one after the other: text before, between and after them."""
 
 Kind = Literal["node", "relationship", "path", "list", "map", "number", "text", "boolean", "any"]
-"""What a variable or an expression stands for, as far as the text of the query shows; "any": unknown."""
+"""Kind of value of a variable or an expression, as far as the text of the query shows; "any": unknown."""
 _LITERALS: Mapping[str, Kind] = {"list": "list", "map": "map", "number": "number", "text": "text"}
 
 

@@ -93,7 +93,7 @@ class EmbeddedStore(GraphStore):
         if "*" in cypher and _UNBOUNDED.search(cypher):
             raise ConfigError(
                 f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
-                hint="give the path a longest length, such as -[*1..20]->, or use --store neo4j",
+                hint="give the path a longest length, for example -[*1..20]->, or use --store neo4j",
             )
         return cypher
 

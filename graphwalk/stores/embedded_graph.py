@@ -36,7 +36,7 @@ _PLAIN = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 """All characters were tried; others are refused in patterns, in back-ticks too."""
 BATCH = 10_000
 REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
-"""What kglite raises when it refuses a query or a graph."""
+"""Exceptions of kglite that mean that it refuses a query or a graph."""
 ID_MARK = "\0"
 """First character of the ids that we give to nodes, which results leave out."""
 _NODE_KEYS = {"id": 0, "labels": 0, "properties": 0}.keys()
@@ -66,7 +66,7 @@ class EmbeddedDialect(Dialect):
         return quote(self.labels.get(name, name) or NO_LABEL)
 
     def label(self, name: str) -> str:
-        # The engine uses the index of the label that stands first.
+        # The engine uses the index of the first label.
         return f"{quote(NODE)}:{self.label_name(name)}" if self.several else self.label_name(name)
 
     def type(self, name: str) -> str:

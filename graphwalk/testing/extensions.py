@@ -107,7 +107,7 @@ _HEADINGS = ("When to use it:", "What comes back:")
 async def check_tool(tool: Tool | Path | str) -> None:
     """Check a tool, given by name or path.
 
-    Its description says when to use it and what it returns. Its queries are read-only, quote every name and stay in
+    Its description states when to use it and what it returns. Its queries are read-only, quote every name and stay in
     their graph. A call like its example is refused only for its unknown names.
     """
     if not isinstance(tool, Tool):
@@ -123,7 +123,7 @@ async def check_tool(tool: Tool | Path | str) -> None:
 
 def _check_query(tool: Tool, field: str, template: str) -> None:
     found = _WRITES.search(template)
-    assert not found, f"{tool.name}: {field}: a tool only reads, and this says {found.group()}"
+    assert not found, f"{tool.name}: {field}: a tool only reads, but this contains {found.group()}"
     for entity_type, switch in product(("node", "relationship"), (True, False)):
         names = dict.fromkeys(tool.resolution, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
         switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), switch)

@@ -89,7 +89,7 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     assert same, f"{name}: the graphs differ, the seed does not"
     assert len({task.task_id for task in tasks}) == len(tasks), f"{name}: two tasks have the same task_id"
     for task, loaded in plan.tasks:
-        assert task.suite == name, f"{name}: the task {task.task_id} says that its suite is {task.suite!r}"
+        assert task.suite == name, f"{name}: the task {task.task_id} has the suite {task.suite!r}"
         digest = loaded.instance.digest
         assert task.graph_digest == digest, f"{name}: graph_digest of {task.task_id} is not the digest of its graph"
         copy = task_type.model_validate_json(task.model_dump_json())
@@ -121,7 +121,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
             way = await suite.verification.confirm(task, loaded.instance, config)
         except OracleError as error:
             raise AssertionError(f"{where} computes a different target than `tasks`: {error}") from error
-        assert way is None or way, f"{where} does not say in which way; None stands for no way"
+        assert way is None or way, f"{where} does not give the way; None means that there is none"
         if way is None or task.gold in ([], {}, ""):
             continue
         wrong = task.model_copy(update={"gold": _falsified(task.gold)})

@@ -187,7 +187,7 @@ _LONGEST_NUMBER = 400
 _LONGEST_LIST = 100
 """Items of a list that are read another way."""
 _MOST_MIXTURES = 64
-"""Of a list in which some items may be text and others what text stands for."""
+"""Limit for a list in which items may be text or the values that text represents."""
 _INT64 = 2**63
 
 

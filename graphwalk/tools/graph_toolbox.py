@@ -51,7 +51,7 @@ class _Found:
     values: Mapping[str, Value]
     matched: bool
     total: int | None
-    """How many rows there are; None where there are more than these, and nobody knows how many."""
+    """Number of rows; None if there are more than these and their number is unknown."""
 
 
 class GraphToolbox:

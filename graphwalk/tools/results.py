@@ -15,7 +15,7 @@ from graphwalk.types.values import Row
 SHORTEST = 40
 """Characters that are left of a value where a single row is longer than a page."""
 CHARACTERS_PER_TOKEN = 2
-"""Of a text that nobody has seen: few, so that a value shown whole fits a page."""
+"""Characters per token of unknown text: few, so that a value shown whole fits a page."""
 _TEXTS, _MAPS = {str}, {dict}
 
 

@@ -27,7 +27,7 @@ JsonType = Literal["string", "number", "integer", "boolean"]
 SWITCHES = ("direction", "relationship_properties")
 """Fields of AgentConfig that the texts of a tool can ask for."""
 GRAPH_SWITCHES = ("several_labels", "no_label")
-"""What the schema decides: whether not every node has exactly one label, and whether there are nodes without one."""
+"""Conditions from the schema: some node has not exactly one label; some node has none."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
 ENTITY_TYPES = ("node", "relationship")
@@ -44,7 +44,7 @@ def repeat(arguments: Mapping[str, Any]) -> str:
 
 
 def connected_path(arguments: Mapping[str, Any]) -> str:
-    """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/mazes.md).
+    """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/method.md).
 
     `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
     Of several shortest paths the one with the lowest keys is taken, first cells first.
@@ -142,7 +142,7 @@ class Tool(Strict):
     no_match: str = ""
     empty: str = ""
     messages: dict[str, str] = Field(default_factory=dict)
-    """What the toolbox of a suite says in cases of its own, by name."""
+    """Messages of the suite's toolbox, by name."""
     message_values: tuple[str, ...] = ()
     """Names that `messages` can use besides the parameters."""
     file_text: str = ""
@@ -179,11 +179,11 @@ class Tool(Strict):
         if sum(part is not None for part in (self.cypher, self.operation, self.query)) != 1:
             raise ValueError("give either cypher or operation or query")
         if self.query is not None and (self.query not in self.with_role("text") or not self.no_match):
-            raise ValueError("query: names a parameter with the role text; no_match says what an empty result means")
+            raise ValueError("query: names a parameter with the role text; no_match states what an empty result means")
         if self.cypher is not None and self.note_taking:
             raise ValueError("note_taking: a tool with cypher shows the graph")
         if self.cypher is not None and not self.no_match:
-            raise ValueError("no_match: a tool with cypher says what an empty result means")
+            raise ValueError("no_match: a tool with cypher states what an empty result means")
         return self
 
     def with_role(self, *roles: Role) -> list[str]:

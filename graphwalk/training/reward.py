@@ -36,7 +36,7 @@ class Weights(Strict):
     calls: NonNegativeFloat = 0.05
     """The expert's calls divided by those made, 1 at most; notes do not count."""
     format: NonNegativeFloat = 0.05
-    """1 for a reply that is the answer as it was asked for, 0.5 where it stands among other text or in another form."""
+    """1 for a reply that is the answer as it was asked for, 0.5 where it is among other text or in another form."""
 
 
 @dataclass(frozen=True)

@@ -122,4 +122,4 @@ class Reply:
     finish_reason: str = ""
     seconds: float = 0.0
     model: str = ""
-    """The name the provider says it used."""
+    """The model name that the provider reports."""

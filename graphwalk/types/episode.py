@@ -98,7 +98,7 @@ class Turn:
     results: tuple[ToolResult, ...] = ()
     next_user: str | None = None
     summary: str | None = None
-    """What stood in the conversation for all earlier turns from this turn on (compaction by summary)."""
+    """Summary that replaces all earlier turns from this turn on (compaction by summary)."""
     forced: bool = False
     """The answer turn without tools, taken because the turn limit was reached."""
     elapsed_in_tools: float | None = None

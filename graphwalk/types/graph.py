@@ -172,7 +172,9 @@ class PropertyGraph:
         for relationship in relationships:
             for end in (relationship.source, relationship.target):
                 if end not in number_of:
-                    raise ValueError(f"a {relationship.type} relationship names the node {end!r}, which does not exist")
+                    raise ValueError(
+                        f"a relationship {relationship.type} names the node {end!r}, which does not exist; add it"
+                    )
             by_type[relationship.type].append(relationship)
         node_tables = tuple(
             NodeTable(

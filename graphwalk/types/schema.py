@@ -36,7 +36,7 @@ class NodeType:
     count: int | None = None
     """How many nodes have the label, None where that was not counted."""
     sampled: int | None = None
-    """Nodes that `properties` were found on; 0: nobody has looked yet, None: all."""
+    """Number of nodes that `properties` come from; 0: not read yet, None: all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-// A graph as it was walked: what a step shows appears, what the answer rests on stands out, the rest stays pale.
+// The observed graph: each step adds its results; the evidence of the answer is highlighted, the rest is pale.
 const PALETTE = 8;
 
 function graphDrawer(scene) {
@@ -84,7 +84,7 @@ function graphDrawer(scene) {
   return { view: h("div", {}, view, details, colours.length ? h("ul", { class: "legend kinds" }, colours) : null, left), draw };
 }
 
-// Whether a caption fits at a place, over no other caption and no node that stands out; one that fits takes the place.
+// Return true and reserve the place if a caption fits without covering captions or highlighted nodes.
 function roomFor(at, nodes, unit) {
   const taken = nodes.flatMap((node, number) => (node.fate ? [[at[number].x - 5 * unit, at[number].y - 5 * unit, 10 * unit, 10 * unit]] : []));
   return (x, y, text) => {

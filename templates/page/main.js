@@ -80,7 +80,7 @@ document.addEventListener("keydown", (event) => {
 window.addEventListener("hashchange", show);
 
 async function follow() {
-  // A page that is served stays up to date: the list of runs, and a run that goes on.
+  // A page that is served stays up to date: the list of runs, and active runs.
   const path = runQuery() ? `index?${runQuery()}&version=${version}` : `runs?version=${version}`;
   const news = await ask(path).catch(() => null);
   if (news) {

@@ -1,4 +1,4 @@
-// Plots are pictures: nothing in them can act. Their data stand beside them.
+// Plots are pictures: nothing in them can act. Their data are beside them.
 function plotsView() {
   if (figures === null) {
     ask(`figures?${runQuery()}`).then((found) => { figures = found; show(); }, problem);

@@ -10,7 +10,7 @@ function resultsView() {
   ])];
 }
 
-// Where a page holds several runs, each has its name above it, and all names stand first, to go there.
+// If a page has several runs, each has its name above it, and links to all names are at the top.
 const runFacts = (run) => [run.suite, run.planned && counted(run.planned, "episode")].filter(Boolean).map(plain).join(" · ");
 
 function runTitle(number) {

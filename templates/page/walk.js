@@ -1,4 +1,4 @@
-// The player: a scene, a slider, and buttons. Whoever shows the turns is told which step is looked at.
+// The player: a scene, a slider, and buttons. A callback gets the current step.
 function walkView(scene, begin, told) {
   const drawer = scene.grid ? gridDrawer(scene) : scene.nodes.length ? graphDrawer(scene) : null;
   const last = scene.steps.length;

@@ -55,8 +55,8 @@ def test_the_queries_are_those_of_the_templates() -> None:
 
 def test_class_fields_and_parameters_are_those_of_the_templates() -> None:
     told = rows(section("Questions"))
-    classes = {names(row[0])[0]: (row[1], names(row[3])) for row in told if len(row) == 4 and names(row[0])}
-    parameters = {names(row[0])[0]: names(row[1]) for row in told if len(row) == 2 and names(row[0])}
+    classes = {names(row[0])[0]: (row[1], names(row[3])) for row in told if len(row) == 5 and names(row[0])}
+    parameters = {names(row[0])[0]: names(row[4]) for row in told if len(row) == 5 and names(row[0])}
     assert classes == {name: (QUESTIONS[name]["class"], QUESTIONS[name]["answer_fields"]) for name in classes}
     assert parameters == {name: list(QUESTIONS[name]["parameters"]) for name in classes}
 

@@ -4,6 +4,7 @@ import csv
 import datetime as dt
 import gzip
 import io
+import json
 import math
 import re
 import zlib
@@ -210,8 +211,12 @@ def _reason(error: Exception) -> str:
         return f"the packed file is damaged: {error}"
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 text: byte 0x{error.object[error.start]:02x}"
+    if isinstance(error, FileNotFoundError):
+        return "the file does not exist; check the path"
     if isinstance(error, OSError):
         return error.strerror or str(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not valid JSON: {error}; correct the file"
     return str(error) or "it is too large for the memory of this machine"
 
 
@@ -240,7 +245,7 @@ def by_name(properties: Mapping[str, V]) -> dict[str, V]:
 
 
 Undirected = Literal["refuse", "both"]
-"""What becomes of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
+"""Reading of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
 
 UNDIRECTED = (
     'a property graph has directions, so choose: undirected="both" (graphwalk convert FILE OUT --undirected both) '

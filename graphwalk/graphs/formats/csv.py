@@ -314,7 +314,7 @@ def _read_manifest(folder: Path) -> CsvManifest:
     ConfigError if the folder or its manifest cannot be used.
     """
     if not folder.is_dir():
-        reason = "it is not a folder" if folder.exists() else "No such file or directory"
+        reason = "it is not a folder" if folder.exists() else "the folder does not exist; check the path"
         raise ConfigError(f"cannot read the graph {folder}: {reason}")
     path = folder / MANIFEST
     if path.exists():

@@ -342,7 +342,7 @@ def _floyd_warshall_state(graph: Graph, instance: Instance, step: int) -> list[A
     """Return the lengths of shortest paths whose inner nodes are the first `step` ones."""
     found = []
     for i in range(instance.n):
-        # None hides an edge: no path goes on from other nodes than the start and the first ones.
+        # None hides an edge: no path continues from other nodes than the start and the first ones.
         lengths = nx.single_source_dijkstra_path_length(
             graph, i, weight=lambda one, other, edge, i=i: edge["weight"] if one < step or one == i else None
         )

@@ -70,7 +70,7 @@ _ZERO_SHOT = "gpt-4o"
 def paper_reference(name: str) -> Reference:
     """Return the MAGMA paper's figures by algorithm and size. Raise ConfigError for another name.
 
-    Two rows of the paper with the same label are left out, because they cannot be told apart.
+    Two rows of the paper with the same label are omitted: they cannot be distinguished.
     """
     if name != _PAPER:
         raise ConfigError(f"the MAGMA paper has no table {name!r}", hint=f"reference: {_PAPER}")

@@ -1,4 +1,4 @@
-"""MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/magma.md)."""
+"""MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/method.md)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

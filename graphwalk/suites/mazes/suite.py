@@ -27,7 +27,7 @@ from graphwalk.types.schema import Schema
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):
-    """Path finding in mazes that a model cannot see (docs/mazes.md)."""
+    """Path finding in mazes that a model cannot see (docs/method.md, Mazes)."""
 
     name: ClassVar[str] = "mazes"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")

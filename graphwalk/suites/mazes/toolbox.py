@@ -1,4 +1,4 @@
-"""Tools of a maze episode (docs/mazes.md, Tools). Visits are kept here; nothing is written to the store."""
+"""Tools of a maze episode (docs/method.md, Mazes). Visits are kept here; nothing is written to the store."""
 
 import re
 from collections.abc import Mapping, Sequence
