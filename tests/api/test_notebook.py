@@ -203,6 +203,7 @@ def test_an_interrupted_run_goes_on_with_the_same_objects(tmp_path: Path) -> Non
     assert len(run.resume(models=[model]).records()) == len(shipped_kinds())
 
 
+@pytest.mark.extended
 def test_ctrl_c_ends_a_run_in_order(tmp_path: Path) -> None:
     """The cell is interrupted while a thread works: it ends, and can be resumed."""
     code = f"""

@@ -152,6 +152,7 @@ def test_same_seed_same_bytes_in_every_process(tmp_path: Path) -> None:
     assert [task["template"] for task in tasks] == list(shipped_kinds())
 
 
+@pytest.mark.extended
 def test_lists_show_what_there_is() -> None:
     assert all(name in graphwalk("experiments").stdout for name in shipped_experiments())
     assert "get_all_nearest_neighbors" in graphwalk("tools").stdout

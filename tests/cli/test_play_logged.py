@@ -136,6 +136,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened.close()
 
 
+@pytest.mark.extended
 def test_pages_completion_and_an_answer_at_a_real_terminal(terminal: Terminal) -> None:
     first = terminal.until("Enter for more")
     assert first.count("\n") <= 22

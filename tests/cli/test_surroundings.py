@@ -11,6 +11,7 @@ from tests.integration.test_kills import command
 RUN = ("run", "quickstart", "--graphs", "1", "--limit", "1", "--model", "scripted/expert", "--out")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("words", "changed", "code", "said"),
     [

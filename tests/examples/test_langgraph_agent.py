@@ -195,6 +195,7 @@ async def test_checkpointers_know_every_type(server: ModelServer, tmp_path: Path
     await in_thread(work)
 
 
+@pytest.mark.extended
 async def test_a_conversation_goes_on_in_another_process(server: ModelServer, example: Any, tmp_path: Path) -> None:
     file = str(tmp_path / "threads.sqlite")
 

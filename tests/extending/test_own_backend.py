@@ -17,6 +17,7 @@ def lab(place: Place) -> Place:
     return place
 
 
+@pytest.mark.extended
 def test_its_own_test_passes(lab: Place) -> None:
     done = lab.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "graphwalk-my-lab")
     assert done.returncode == 0, done.stdout

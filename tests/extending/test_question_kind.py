@@ -24,6 +24,7 @@ def checkout(place: Place) -> Path:
     return place.site
 
 
+@pytest.mark.extended
 def test_two_files_are_asked_played_reported_verified_and_exported(place: Place, checkout: Path) -> None:
     def graphwalk(*words: object) -> str:
         done = place.python("-m", "graphwalk", *words)

@@ -154,6 +154,7 @@ def test_damaged_bytes(name: str, rounds: int, tmp_path: Path) -> None:
     assert refused > rounds / 20
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("name", ["json", "traces", "run.json", "results.jsonl", "server.json"])
 def test_valid_json_of_another_form(name: str, rounds: int, tmp_path: Path) -> None:

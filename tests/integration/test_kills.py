@@ -128,6 +128,7 @@ async def test_a_signal_ends_a_run_in_order(tmp_path: Path, signum: signal.Signa
         assert len(list(RunFolder.open(tmp_path / "run").records())) == 24
 
 
+@pytest.mark.extended
 async def test_two_processes_on_one_folder_do_not_double_anything(tmp_path: Path) -> None:
     async with ModelServer(thinker) as server:
         first = await begin(server.url, *start_words(tmp_path / "run", 1))

@@ -82,6 +82,7 @@ async def test_the_price_of_the_user_comes_first_and_unknown_stays_unknown() -> 
     assert "unknown" in dry_run_text(estimate)
 
 
+@pytest.mark.extended
 async def test_a_large_plan_is_sampled_and_the_spread_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     flags = {"models": ["openai-api/local/m"], "suite.graphs.*.count": 4, "settings": ["tools", "no_tools"]}
     whole = await estimated(**flags)

@@ -271,6 +271,7 @@ async def test_the_run_ends_where_it_does_not_come_back(server: OwnServer, tmp_p
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
 
+@pytest.mark.extended
 async def test_cut_connections_change_nothing(server: OwnServer, tmp_path: Path) -> None:
     cut: list[int] = []
     async with proxied(server.settings) as (proxy, settings):
@@ -286,6 +287,7 @@ async def test_cut_connections_change_nothing(server: OwnServer, tmp_path: Path)
     assert await server.run("MATCH (n) RETURN count(n)") == 0
 
 
+@pytest.mark.extended
 async def test_a_signal_while_it_is_frozen(server: OwnServer, tmp_path: Path) -> None:
     words = ["--store", "neo4j", "--repeats", "100", "--graphs", "1", "--model", "scripted/expert"]
     begun = asyncio.create_subprocess_exec(

@@ -184,6 +184,7 @@ def test_both_scores_of_relationships_are_in_the_table_of_questions(tmp_path: Pa
     assert set(task["scored_fields"]) == set(task["answer_fields"]) != {"source_key", "target_key"}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("neo4j_server", release_params(), indirect=True)
 async def test_both_engines_have_the_same_targets(tmp_path: Path, neo4j_server: Settings) -> None:
     flags = {"protocol": "paper", "models": ["scripted/expert"], "settings": ["tools"], "suite.graphs.0.count": 1}

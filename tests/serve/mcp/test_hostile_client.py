@@ -3,12 +3,15 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.safety.hostile import hostile_strings
 from tests.serve.mcp.servers import over_stdio
 
 LONGEST = 20_000
 
 
+@pytest.mark.extended
 async def test_every_string_is_answered(odd_file: Path, tmp_path: Path) -> None:
     texts = [h.text[:LONGEST] for h in hostile_strings() if h.family != "surrogates"]
     by_hue = {"label": "Zorep", "property_name": "hue"}

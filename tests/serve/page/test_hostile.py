@@ -106,6 +106,7 @@ FORMATS = ("terminal", "markdown", "csv", "json")
 SPREAD = ("csv", "chats", "sts", "atif")
 
 
+@pytest.mark.extended
 def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) -> None:
     """Terminals get no escape and nothing that reorders, Markdown no tag, spreadsheets no formula, pictures no script."""
     run = str(hostile.path)

@@ -154,6 +154,7 @@ print(hashlib.sha256("".join(task.model_dump_json() for task in tasks).encode())
 """
 
 
+@pytest.mark.extended
 def test_the_same_seed_gives_the_same_bytes_in_every_process() -> None:
     digests = {
         subprocess.run(

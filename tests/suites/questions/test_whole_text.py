@@ -5,7 +5,7 @@ import pytest
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.tokens import count_tokens
-from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
 from graphwalk.suites.questions.prompts import whole_text_tokens
 from graphwalk.suites.questions.suite import QuestionsSuite
 
@@ -24,7 +24,7 @@ def test_the_sum_is_that_of_the_text(spec: GraphSpec) -> None:
 
 
 def test_it_is_counted_only_where_it_is_asked_for() -> None:
-    spec = GraphSpec(preset="paper-100")
+    spec = GeneratedGraph(preset="paper-100")
     (plain,) = QuestionsSuite().graphs(QuestionsConfig(graphs=(spec,)), 7)
     (counted,) = QuestionsSuite().graphs(QuestionsConfig(graphs=(spec,), text_tokens=True), 7)
     assert counted.graph is not None

@@ -186,6 +186,7 @@ def test_what_cannot_be_is_known_before_any_grid_is_drawn(impossible: dict[str, 
         validate(MazeSpec, impossible, "generate maze")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "unlikely", [MazeSpec(size=10, walls=0.0, min_path=19), MazeSpec(size=60, walls=0.6, min_path=900)], ids=str
 )
