@@ -170,7 +170,10 @@ def tasks(
         source, read_settings(), seed=seed, questions=question, per_question=per_question, left_out=left_out
     )
     for task in run_async(work):
-        data(task.model_dump_json() if json else printable(_text(task, answers)))
+        # Other programs read the reference figures by their earlier names too.
+        par = {"par_turns": task.reference_turns, "par_calls": task.reference_calls}
+        line = dumps({**task.model_dump(mode="json"), **par}, ensure_ascii=False) if json else ""
+        data(line or printable(_text(task, answers)))
     for name, reason in left_out.items():
         say(f"{name}: {reason}")
 

@@ -150,6 +150,10 @@ def test_same_seed_same_bytes_in_every_process(tmp_path: Path) -> None:
     assert (tmp_path / "graph-1.json").read_bytes() == (tmp_path / "graph-2.json").read_bytes()
     tasks: list[dict[str, Any]] = [json.loads(line) for line in first.splitlines()]
     assert [task["template"] for task in tasks] == list(shipped_kinds())
+    # Other programs read these two names.
+    assert all(
+        (task["par_turns"], task["par_calls"]) == (task["reference_turns"], task["reference_calls"]) for task in tasks
+    )
 
 
 @pytest.mark.extended
