@@ -278,6 +278,7 @@ def test_a_short_form_inside_an_episode_is_refused(graph: PropertyGraph) -> None
     assert "called from inside a running episode" in str(result.trajectory.error)
 
 
+@pytest.mark.extended
 def test_the_example_plays_an_episode_and_is_short() -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 40
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=60, check=True)

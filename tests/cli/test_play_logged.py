@@ -155,6 +155,7 @@ def test_pages_completion_and_an_answer_at_a_real_terminal(terminal: Terminal) -
     assert terminal.process.wait(20) == 0
 
 
+@pytest.mark.extended
 def test_ctrl_c_and_ctrl_d_end_the_game_in_order(terminal: Terminal) -> None:
     terminal.until("Enter for more")
     terminal.type("\x03")

@@ -7,6 +7,7 @@ from tests.extending.packages import EXAMPLES, Place
 from tests.runs.runs import log_bytes
 
 
+@pytest.mark.extended
 def test_it_runs_to_its_report(place: Place) -> None:
     place.install(EXAMPLES / "backend")
     assert "constant" in place.graphwalk("models", "list").stdout

@@ -5,6 +5,7 @@ import json
 from tests.extending.packages import EXAMPLES, Place
 
 
+@pytest.mark.extended
 def test_runs_and_games_use_it(place: Place) -> None:
     place.install(EXAMPLES / "store")
     variables = {"LOGGED_STORE_FILE": str(place.folder / "queries.jsonl")}

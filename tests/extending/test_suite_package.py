@@ -66,6 +66,7 @@ def test_its_commands_are_there(chains: Place) -> None:
     assert len((chains.folder / "chains.jsonl").read_text().splitlines()) == 3
 
 
+@pytest.mark.extended
 def test_a_suite_without_pictures_says_so(chains: Place) -> None:
     assert chains.graphwalk("run", "chains.yaml", "--graphs", 1, "--out", "run").returncode == 0
     done = chains.graphwalk("view", "run", "--out", "run.svg")

@@ -107,6 +107,7 @@ async def test_many_kills_lose_and_repeat_nothing(tmp_path: Path, seed: int) -> 
     await killed_and_resumed(tmp_path, 6, random.Random(seed))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 async def test_a_signal_ends_a_run_in_order(tmp_path: Path, signum: signal.Signals, code: int) -> None:
     def slow_later(request: Request) -> Answer:

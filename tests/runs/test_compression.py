@@ -98,6 +98,7 @@ async def test_a_compressed_run_is_scored_again(tmp_path: Path) -> None:
     assert (folder.path / "old-results.jsonl.gz").exists()
 
 
+@pytest.mark.extended
 def test_damage_is_refused_and_a_bomb_fills_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     writer = LineWriter(path)

@@ -119,6 +119,7 @@ async def test_a_run_that_begins_while_another_ends_has_its_constraint(
     await assert_nothing_is_left(server)
 
 
+@pytest.mark.extended
 async def test_clean_removes_the_constraint_that_a_killed_run_left(server: OwnServer) -> None:
     await server.run("CREATE CONSTRAINT graphwalk_load_scope FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
     await server.run("CREATE CONSTRAINT own FOR (p:Person) REQUIRE p.name IS UNIQUE")

@@ -48,6 +48,7 @@ def everything_in(path: Path) -> str:
     return "".join([*files, *map(json.dumps, run.records())])
 
 
+@pytest.mark.extended
 async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path: Path) -> None:
     folder = await a_run(tmp_path / "run")
     one, two = tmp_path / "one.zip", tmp_path / "two.zip"

@@ -34,6 +34,7 @@ def call(number: int, name: str, arguments: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode()
 
 
+@pytest.mark.extended
 def test_noise_does_not_end_it_and_stdout_is_protocol(odd_file: Path) -> None:
     process = started(odd_file)
     assert process.stdin is not None

@@ -132,6 +132,7 @@ PAGED = [
 ]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("agent", PAGED)
 async def test_par_counts_the_pages_that_the_agent_reads(agent: AgentConfig) -> None:
     graph = generate_graph(GraphSpec(preset="paper-100"), 5)
