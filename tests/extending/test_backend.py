@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.extending.packages import EXAMPLES, Place
 from tests.runs.runs import log_bytes
