@@ -18,7 +18,7 @@ quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the
 	@$(BIN)/graphwalk run quickstart
 
 test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change
-	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not extended"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not extended"
 
 test-all: $(STAMP) check ## The same on every release of Neo4j, with bulk imports, outages and benchmarks
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
