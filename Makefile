@@ -21,7 +21,7 @@ test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of eve
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not extended"
 
 test-all: $(STAMP) check ## The same on every release of Neo4j, with bulk imports, outages and benchmarks
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile random
 
 check: $(STAMP) audit
 	$(BIN)/ruff format --check .

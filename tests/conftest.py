@@ -14,9 +14,12 @@ from hypothesis import settings as hypothesis_settings
 
 from graphwalk.settings import read_settings
 
-# No test may depend on how fast the machine is; one that hangs is ended by pytest.
-hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-hypothesis_settings.load_profile("untimed")
+# No test may depend on how fast the machine is; one that hangs is ended by pytest. `make test` tries the same examples
+# each time, `make test-all` others (--hypothesis-profile random).
+_UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much]}
+hypothesis_settings.register_profile("fixed", derandomize=True, **_UNTIMED)
+hypothesis_settings.register_profile("random", **_UNTIMED)
+hypothesis_settings.load_profile("fixed")
 pytest_plugins = ["tests.neo4j_servers"]
 
 _GUARD = Path(__file__).parent / "network"

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -56,6 +57,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(release in item.name for release in RELEASE_NAMES[1:]):
             item.add_marker("extended")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start the server that tests will need while others run: it takes half a minute."""
+    first = getattr(session.config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
+    given = [value for item in session.items if hasattr(item, "callspec") for value in item.callspec.params.values()]
+    if first and not session.config.option.collectonly and not docker_answers():
+        for release in filter(given.count, RELEASES if GIVEN not in RELEASE_NAMES else ()):
+            Thread(target=_start_server, args=(Path(os.environ[HOME]) / release, release), daemon=True).start()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -111,6 +121,11 @@ async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database
             if load.run_id == run_id:
                 await database.drop(load.scope)  # type: ignore[attr-defined]
     await database.close()
+
+
+def _start_server(home: Path, release: str) -> None:
+    with suppress(pytest.skip.Exception):
+        server_settings(home, release)
 
 
 def server_settings(home: Path, release: str) -> Settings:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -11,7 +11,7 @@ from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 HIDDEN = ("gw_node", "gw_none", "gw__")
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=100)
 @given(any_graphs())
 def test_what_goes_in_comes_out(graph: PropertyGraph) -> None:
     async def check() -> None:
@@ -20,7 +20,7 @@ def test_what_goes_in_comes_out(graph: PropertyGraph) -> None:
     asyncio.run(check())
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=60)
 @given(any_graphs())
 def test_a_value_is_found_as_it_is_shown(graph: PropertyGraph) -> None:
     async def check() -> None:

@@ -23,7 +23,7 @@ SMALL = PropertyGraph.from_rows(
     seed=7,
     spec={"nodes": 2},
 )
-once_per_example = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+once_per_example = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def content(path: Path) -> dict[str, bytes]:

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
@@ -141,7 +141,7 @@ async def test_values_that_python_takes_for_equal_are_kept_apart_as_cypher_does(
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None)
 async def test_it_answers_any_question_about_odd_graphs(random: Random) -> None:
     here = await place(odd_graph(random))
     for name, kind in shipped_kinds().items():
