@@ -30,8 +30,13 @@ SWITCHES: list[dict[str, Any]] = [PAPER, {"input": "matrix"}, {**PAPER, "input":
 WAYS: list[dict[str, Any]] = [{}, {"free_running": True}, {"io_steps": True}]
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("switches", SWITCHES)
+EACH_ONCE = list(zip(SWITCHES, WAYS, strict=True))
+TOGETHER = [(one, way) for one in SWITCHES for way in WAYS if (one, way) not in EACH_ONCE]
+
+
+@pytest.mark.parametrize(
+    ("switches", "way"), [*EACH_ONCE, *(pytest.param(*pair, marks=pytest.mark.extended) for pair in TOGETHER)]
+)
 def test_the_expert_is_right_under_every_switch(switches: dict[str, Any], way: dict[str, Any]) -> None:
     for setting in prompts.STRATEGIES:
         scores = [score for _, _, score in played("expert", setting, experiment(**switches, **way))]

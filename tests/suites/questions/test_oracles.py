@@ -37,16 +37,14 @@ async def count_agreements(load: LoadGraph, first: int, graphs: int, per_graph: 
     return checks, answered
 
 
-async def test_the_embedded_engine_and_the_evaluators_agree_on_odd_graphs() -> None:
-    checks, answered = await count_agreements(EmbeddedDatabase().load, 0, 250)
-    assert checks == 250 * len(shipped_kinds()) * PER_GRAPH
+GRAPHS = [60, pytest.param(250, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("graphs", GRAPHS)
+async def test_the_embedded_engine_and_the_evaluators_agree_on_odd_graphs(graphs: int) -> None:
+    checks, answered = await count_agreements(EmbeddedDatabase().load, 0, graphs)
+    assert checks == graphs * len(shipped_kinds()) * PER_GRAPH
     assert answered > checks // 4, "most answers are empty: the graphs are too odd to show anything"
-
-
-@pytest.mark.slow
-async def test_they_agree_on_a_thousand_odd_graphs() -> None:
-    checks, _ = await count_agreements(EmbeddedDatabase().load, 0, 1000)
-    assert checks == 1000 * len(shipped_kinds()) * PER_GRAPH
 
 
 async def test_a_difference_is_shown_on_the_smallest_graph() -> None:
