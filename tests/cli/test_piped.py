@@ -29,7 +29,7 @@ def blank_ends(text: str) -> list[str]:
     ],
     ids=lambda words: "-".join(str(word) for word in words if word is not RUN),
 )
-@pytest.mark.parametrize("columns", ["", "100"])
+@pytest.mark.parametrize("columns", ["", pytest.param("100", marks=pytest.mark.extended)])
 def test_no_line_ends_in_blanks(words: tuple[object, ...], columns: str) -> None:
     done = graphwalk(*words, COLUMNS=columns)
     assert done.returncode == 0, done.stderr

@@ -44,7 +44,9 @@ def test_a_part_of_several_ids_lists_their_episodes() -> None:
 
 
 @pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
-@pytest.mark.parametrize("columns", ["60", "80", "200"])
+@pytest.mark.parametrize(
+    "columns", ["60", *(pytest.param(columns, marks=pytest.mark.extended) for columns in ("80", "200"))]
+)
 def test_a_run_at_a_glance_fits_the_window(suite: str, columns: str) -> None:
     done = graphwalk("show", RUNS / suite, COLUMNS=columns)
     assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ from tests.examples.test_langgraph_agent import events as streamed
 from tests.models.server import Answer, ModelServer, Request, chat
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-WIDTHS = (60, 80, 200)
+WIDTHS = (60, *(pytest.param(columns, marks=pytest.mark.extended) for columns in (80, 200)))
 
 
 def words_of(text: str) -> list[str]:

@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::graphwalk.runs.run_folder.ForeignLinesWarning"),
 ]
 ROUNDS = [
-    pytest.param(200, id="quick"),
+    pytest.param(100, id="quick"),
     pytest.param(10_000, id="long", marks=[pytest.mark.slow, pytest.mark.timeout(0)]),
 ]
 SECONDS, MEGABYTES = 10, 1000

@@ -98,7 +98,7 @@ async def killed_and_resumed(folder: Path, kills: int, draw: random.Random) -> N
 
 
 async def test_a_killed_run_loses_and_repeats_nothing(tmp_path: Path) -> None:
-    await killed_and_resumed(tmp_path, 3, random.Random(7))
+    await killed_and_resumed(tmp_path, 2, random.Random(7))
 
 
 @pytest.mark.slow

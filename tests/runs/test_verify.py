@@ -162,7 +162,7 @@ def line_of_another_run(found: list[Record]) -> None:
         (line_of_another_run, "episodes"),
     ],
 )
-@pytest.mark.parametrize("name", ["questions", "mazes"])
+@pytest.mark.parametrize("name", ["questions", pytest.param("mazes", marks=pytest.mark.extended)])
 async def test_a_changed_line_with_a_right_checksum_is_found(
     name: str, change: Callable[[list[Record]], None], check: str, copy_of: Copy
 ) -> None:

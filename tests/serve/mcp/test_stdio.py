@@ -113,7 +113,9 @@ async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
         assert (await client.call_tool("get_node_by_property", hidden)).is_error
 
 
-@pytest.mark.parametrize("encoding", ["json", "compact", "csv"])
+@pytest.mark.parametrize(
+    "encoding", ["csv", *(pytest.param(one, marks=pytest.mark.extended) for one in ("json", "compact"))]
+)
 async def test_settings_of_results(odd_file: Path, encoding: str) -> None:
     settings = ("agent.result_budget=2", f"agent.encoding={encoding}", "agent.direction=false")
     asked = {"label": "Zorep", "property_name": "key", "property_value": "z1"}

@@ -24,7 +24,14 @@ def connected(how: str, mode: Any, odd_file: Path, http_server: HttpServer) -> A
     return over_stdio("--graph", odd_file, mode=mode) if how == "stdio" else http_server.client(mode)
 
 
-@pytest.fixture(params=[(how, mode) for how in ("stdio", "http") for mode in MODES], ids="-".join)
+WAYS = [("stdio", MODES[0]), ("http", MODES[1])]
+OTHER_WAYS = [
+    pytest.param(("stdio", MODES[1]), marks=pytest.mark.extended),
+    pytest.param(("http", MODES[0]), marks=pytest.mark.extended),
+]
+
+
+@pytest.fixture(params=[*WAYS, *OTHER_WAYS], ids="-".join)
 def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer) -> AbstractAsyncContextManager[Client]:
     return connected(*request.param, odd_file, http_server)
 
