@@ -377,7 +377,6 @@ class Cached(Wrapper):
         super().__init__(inner)
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(_canonical([inner.name, episode_key]))
-        self._digests: dict[Message, bytes] = {}
         self._calls = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -403,9 +402,7 @@ class Cached(Wrapper):
         self._calls += 1
         sha.update(_digest([tool.as_openai() for tool in tools]))
         for message in messages:
-            if message not in self._digests:
-                self._digests[message] = _digest(to_dict(message))
-            sha.update(self._digests[message])
+            sha.update(_digest(to_dict(message)))
         return sha.hexdigest()
 
 
