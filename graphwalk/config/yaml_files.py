@@ -111,7 +111,7 @@ def _in_words(error: yaml.YAMLError) -> str:
     return f"{context}: {problem}" if context else str(problem)
 
 
-_REDUNDANT = re.compile(r" or instance of \w+| after validation.*|, (?:unable to|got) .*")
+_REDUNDANT = re.compile(r" or instance of \w+| for <class \S+>| after validation.*|, (?:unable to|got) .*")
 """Parts of pydantic's messages that repeat what follows, or name our classes."""
 
 
@@ -125,7 +125,7 @@ def in_words(error: Any, known: Set[str] = frozenset()) -> str:
     if error["type"] == "missing":
         return "is missing"
     words = _REDUNDANT.sub("", str(error["msg"]))
-    for ours, theirs in (("must", "Input should"), ("List", "Tuple"), ("list", "tuple")):
+    for ours, theirs in (("must", "Input should"), ("is", "Input is"), ("List", "Tuple"), ("list", "tuple")):
         words = words.replace(theirs, ours)
     return f"{words}, not {shown(error['input'])}"
 
