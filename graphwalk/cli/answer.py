@@ -6,12 +6,13 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphwalk.agent import Watcher
 from graphwalk.cli.episode_text import elapsed_and_tools
 from graphwalk.console import counted, data, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.text_table import dollars
-from graphwalk.runs.ask import Answer, Watcher
+from graphwalk.runs.ask import Answer
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.sanitise import printable

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from itertools import takewhile
 from statistics import fmean, variance
+from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
@@ -339,7 +340,7 @@ def _row(
         return episodes**2 * (1 - len(played) / tasks) * read / len(played)
 
     totals = {each.name: total(each.name) for each in fields(_Figures)}
-    known = {name: value for name, value in totals.items() if not math.isnan(value)}
+    known: dict[str, Any] = {name: value for name, value in totals.items() if not math.isnan(value)}
     row = ModelEstimate(
         model,
         setting,
