@@ -42,56 +42,58 @@ _COLUMNS = {
 """Field of an estimate → head in the table that a dry run prints."""
 
 
-Concurrency = Annotated[
-    int | None,
-    typer.Option("--max-concurrency", min=1, help="Number of concurrent episodes."),
-    Sets("limits.max_concurrency"),
-]
-
-
 def _positive(number: float | None) -> float | None:
     if number is not None and not 0 < number < math.inf:
         raise typer.BadParameter(f"must be a finite number greater than 0, not {number:g}")
     return number
 
 
-Rpm = Annotated[
-    float | None,
-    typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
-    Sets("limits.requests_per_minute"),
-]
-Tpm = Annotated[
-    float | None,
-    typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
-    Sets("limits.tokens_per_minute"),
-]
-BudgetUsd = Annotated[
-    float | None,
-    typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost."),
-    Sets("limits.budget_usd"),
-]
-BudgetTokens = Annotated[
-    int | None,
-    typer.Option("--budget-tokens", min=1, help="Stop the whole run at this number of tokens."),
-    Sets("limits.budget_tokens"),
-]
-FailUnder = Annotated[
-    float | None,
-    typer.Option("--fail-under", min=0, max=100, help="Exit with code 5 if an accuracy is below X percent."),
-]
-LogLevel = Annotated[
-    Literal["debug", "info", "warning", "error"],
-    typer.Option("--log-level", help="Level of run.log in the run folder. debug includes libraries."),
-]
-Otel = Annotated[
-    bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
+@dataclass(frozen=True, kw_only=True)
+class _Common:
+    """Options of `run` and `resume`. `Sets` names the field of the experiment that an option sets."""
+
+    max_concurrency: Annotated[
+        int | None,
+        typer.Option("--max-concurrency", min=1, help="Number of concurrent episodes."),
+        Sets("limits.max_concurrency"),
+    ] = None
+    requests_per_minute: Annotated[
+        float | None,
+        typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
+        Sets("limits.requests_per_minute"),
+    ] = None
+    tokens_per_minute: Annotated[
+        float | None,
+        typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
+        Sets("limits.tokens_per_minute"),
+    ] = None
+    budget_usd: Annotated[
+        float | None,
+        typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost."),
+        Sets("limits.budget_usd"),
+    ] = None
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option("--budget-tokens", min=1, help="Stop the whole run at this number of tokens."),
+        Sets("limits.budget_tokens"),
+    ] = None
+    fail_under: Annotated[
+        float | None,
+        typer.Option("--fail-under", min=0, max=100, help="Exit with code 5 if an accuracy is below X percent."),
+    ] = None
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        typer.Option("--log-level", help="Level of run.log in the run folder. debug includes libraries."),
+    ] = "info"
+    otel: Annotated[
+        bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
+    ] = False
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")] = False
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """Arguments of `graphwalk run`. `Sets` names the field of the experiment that an option sets."""
+class RunOptions(_Common):
+    """Arguments of `graphwalk run`."""
 
     experiment: Annotated[
         str,
@@ -160,11 +162,6 @@ class RunOptions:
     extractor: Annotated[
         str | None, typer.Option(help="Model that extracts answers that the parser cannot read."), Sets("extractor")
     ] = None
-    max_concurrency: Concurrency = None
-    requests_per_minute: Rpm = None
-    tokens_per_minute: Tpm = None
-    budget_usd: BudgetUsd = None
-    budget_tokens: BudgetTokens = None
     override: options.Override = None
     tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable."), Sets("tags")] = None
     shard: Annotated[str | None, typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")] = (
@@ -183,10 +180,6 @@ class RunOptions:
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print tasks, calls and estimated cost without running.")
     ] = False
-    fail_under: FailUnder = None
-    log_level: LogLevel = "info"
-    otel: Otel = False
-    json: Json = False
 
 
 @takes(RunOptions)
@@ -241,19 +234,10 @@ def run(given: RunOptions) -> None:
 
 
 @dataclass(frozen=True)
-class ResumeOptions:
+class ResumeOptions(_Common):
     """Arguments of `graphwalk resume`."""
 
     folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=options.run_folders)]
-    max_concurrency: Concurrency = None
-    requests_per_minute: Rpm = None
-    tokens_per_minute: Tpm = None
-    budget_usd: BudgetUsd = None
-    budget_tokens: BudgetTokens = None
-    fail_under: FailUnder = None
-    log_level: LogLevel = "info"
-    otel: Otel = False
-    json: Json = False
 
 
 @takes(ResumeOptions)
@@ -284,7 +268,7 @@ def _finish(
     folder: "RunFolder",
     work: "Work",
     observed: "Observed",
-    given: RunOptions | ResumeOptions,
+    given: _Common,
     *,
     new: bool = False,
 ) -> None:

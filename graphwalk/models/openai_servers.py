@@ -142,15 +142,21 @@ def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -
     return kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
 
 
+def server_name(spec: str) -> str | None:
+    """Return the name of a model's server, which is the prefix of its variables; None without one."""
+    provider, _, name = spec.partition("/")
+    if provider == "openai-api":
+        return name.partition("/")[0]
+    server = "openai" if provider in ("openai-chat", "openai-responses") else provider
+    return server if server in SERVERS else None
+
+
 def base_url(spec: str, settings: Settings) -> str | None:
     """Return the address of a model's server; None without a server, or if the address is not set."""
-    provider, _, name = spec.partition("/")
-    if provider == "azure":
+    if spec.startswith("azure/"):
         return settings.get("AZURE_OPENAI_ENDPOINT")
-    if provider == "openai-api":
-        return settings.get(f"{server_variable(name.partition('/')[0])}_BASE_URL")
-    server = "openai" if provider in ("openai-chat", "openai-responses") else provider
-    return settings.get(f"{server_variable(server)}_BASE_URL") or SERVERS[server] if server in SERVERS else None
+    server = server_name(spec)
+    return None if server is None else settings.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
 
 
 def server_of(spec: str, settings: Settings) -> str | None:
