@@ -5,7 +5,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
-from graphwalk.reports.plots import COLUMNS, Scene, SceneStep, StateTable, worth_drawing
+from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable, legend
@@ -50,7 +50,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
         "error": trajectory.error,
         "extractor": record.get("extractor_reply"),
         "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
-        "comparison": _fields(compared),
+        "comparison": asdict(compared),
         "scene": _scene(scene),
     }
 
@@ -71,27 +71,12 @@ def _text(value: Any) -> str:
 
 
 def _scene(scene: Scene) -> dict[str, Any] | None:
+    """Return a scene without empty values in its steps; cell 0 is kept."""
     if not scene.steps:
         return None
-    return {
-        "nodes": [_fields(node) for node in scene.nodes],
-        "links": [_fields(link) for link in scene.links],
-        "steps": [_step(step) for step in scene.steps],
-        "layout": scene.layout,
-        "grid": scene.grid and _fields(scene.grid),
-        "legend": dict(scene.legend),
-    }
-
-
-def _step(step: SceneStep) -> dict[str, Any]:
-    """Return a dictionary without empty values; cell 0 is kept."""
-    told = {name: value for name, value in _fields(step).items() if value or (name == "cell" and value is not None)}
-    return {**told, **({"table": _fields(step.table)} if step.table else {})}
-
-
-def _fields(one: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass; `asdict` would copy them, which is ten times slower."""
-    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+    told = asdict(replace(scene, comparison=None))
+    steps = [{k: v for k, v in step.items() if v or (k == "cell" and v is not None)} for step in told["steps"]]
+    return {**told, "steps": steps}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
@@ -104,7 +89,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
             *(_call(result) for result in turn.results),
             *({"name": call.name, "arguments": _arguments(call.arguments)} for call in without),
         ],
-        "usage": {name: value for name, value in _fields(turn.usage).items() if value},
+        "usage": {name: value for name, value in asdict(turn.usage).items() if value},
         "seconds": turn.seconds,
         "finish": turn.finish_reason,
         "forced": turn.forced,
