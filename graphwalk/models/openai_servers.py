@@ -5,7 +5,6 @@ environment variables.
 """
 
 import hashlib
-import inspect
 import pkgutil
 import re
 from base64 import b64encode
@@ -75,10 +74,6 @@ def openai_api(name: str, settings: Settings, **client: Any) -> OpenAIModel:
     spec = f"openai-api/{name}"
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
-    from openai import AsyncOpenAI
-
-    if unknown := client.keys() - inspect.signature(AsyncOpenAI.__init__).parameters.keys():
-        raise TypeError(f"AsyncOpenAI takes no {', '.join(sorted(unknown))}")
     variable = server_variable(server)
     address = settings.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
     return ChatModel(spec, _open_client(variable, address, settings, client), model)
