@@ -62,13 +62,13 @@ class Budget:
             yield
             return
 
-        def has_room() -> bool:
+        def may_start() -> bool:
             self.check()
             usage = expected()
             return not self._held or (usage is not None and self._has_room(self.used + sum(self._held, usage)))
 
         async with self._freed:
-            await self._freed.wait_for(has_room)
+            await self._freed.wait_for(may_start)
             held = expected() or Usage()
             self._held.append(held)
         try:
