@@ -181,26 +181,24 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
                 table.add_row(Text(one_line(name), style="dim"), Text(one_line(_number(value))))
         yield Text("\nscore", style="bold")
         yield _block(table)
-    usage, calls = result.usage, len(result.trajectory.results)
-    reference = result.task.get("reference_calls")
+    calls, reference = len(result.trajectory.results), result.task.get("reference_calls")
     parts = [
         counted(len(result.trajectory.turns), "turn"),
         counted(calls, "call") + (f" (reference {reference})" if reference else ""),
-        *elapsed_and_tools(result),
+        *effort(result),
     ]
-    if usage.total_tokens:
-        parts.append(f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens")
-        parts.append("cost unknown" if usage.cost is None else dollars(usage.cost))
     yield Text("\n" + " · ".join(parts), style="dim")
 
 
-def elapsed_and_tools(result: Result) -> list[str]:
-    """Return the elapsed time, and the total time of the tool calls, if any."""
-    tools = result.trajectory.tool_seconds
-    return [
-        duration(result.seconds),
-        *([f"tool calls {duration(tools)} in total"] if result.trajectory.results else []),
-    ]
+def effort(result: Result) -> Iterator[str]:
+    """Yield the elapsed time, the total time of the tool calls, tokens and cost, as far as there are any."""
+    yield duration(result.seconds)
+    if result.trajectory.results:
+        yield f"tool calls {duration(result.trajectory.tool_seconds)} in total"
+    usage = result.usage
+    if usage.total_tokens:
+        yield f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens"
+        yield "cost unknown" if usage.cost is None else dollars(usage.cost)
 
 
 def _number(value: Any) -> str:
