@@ -11,7 +11,7 @@ turn (usage, seconds) is in the `additional_kwargs` of its message, so that chec
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, pairwise
 from time import perf_counter
@@ -40,6 +40,22 @@ _LAST_STEPS = 2
 """Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
 
 
+class Watcher:
+    """An observer of the steps of an episode, called in the event loop; must not block. This class ignores all."""
+
+    live = False
+    """Stream replies, if the provider can."""
+
+    async def wrote(self, piece: str) -> None:
+        """Take a piece of the model's next message."""
+
+    def said(self, message: Message) -> None:
+        """Take a whole message of the model: reasoning and calls, or the answer."""
+
+    def found(self, result: ToolResult) -> None:
+        """Take the result of a call."""
+
+
 @dataclass(frozen=True)
 class Episode:
     """The constant parts of an episode: setup, model, configuration and limits.
@@ -56,6 +72,7 @@ class Episode:
     tokens: int | None = None
     usd: float | None = None
     raises: bool = False
+    watcher: Watcher = field(default_factory=Watcher)
 
     def exhausted(self, turns: Sequence[Turn]) -> ExitStatus | None:
         """Return the status of the limit that is reached, None if no limit is."""
@@ -153,6 +170,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         return _failed(episode, error, ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR)
     except TimeoutError:
         return _update(status=ExitStatus.MODEL_ERROR, error="the deadline of the episode passed during a model call")
+    episode.watcher.said(reply.message)
     turn = Turn(
         message=reply.message,
         usage=reply.usage if summary is None else summary.usage + reply.usage,
@@ -197,6 +215,8 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[
     except TimeoutError:
         return _update(status=ExitStatus.STORE_ERROR, error="the deadline of the episode passed during a tool call")
     elapsed = perf_counter() - begun
+    for result in results:
+        episode.watcher.found(result)
     messages = [tool_message(result, elapsed) for result in results]
     return _update(messages, ExitStatus.ANSWERED if any(result.final for result in results) else None)
 

@@ -7,15 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache, partial, wraps
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from graphwalk.console import say, stderr
 
 if TYPE_CHECKING:
     import asyncio
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -148,6 +149,18 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
         future.cancel()
         ended.wait(_CLEAN_UP_SECONDS)
         raise
+
+
+def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Return the form of an asynchronous function or method that blocks; `aplay` becomes `play`."""
+
+    @wraps(function)
+    def run(*given: P.args, **named: P.kwargs) -> T:
+        return run_in_background(function(*given, **named))
+
+    run.__name__ = function.__name__.removeprefix("a")
+    run.__qualname__ = function.__qualname__.replace(function.__name__, run.__name__)
+    return run
 
 
 @cache

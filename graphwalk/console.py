@@ -136,14 +136,7 @@ def show_error(error: GraphwalkError) -> None:
 def show_warnings_as_lines() -> None:
     """Show warnings as one line, without source code."""
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, *where: Any, **more: Any) -> None:
         say(f"warning: {message}")
 
     warnings.showwarning = show

@@ -17,6 +17,7 @@ import warnings
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -192,16 +193,13 @@ class LineWriter:
         os.close(self._file)
 
 
-def _cut_torn_tail(file: int, block: int = 1 << 16) -> None:
+def _cut_torn_tail(file: int) -> None:
     """Truncate the file to its last newline."""
-    end = size = os.fstat(file).st_size
-    while end > 0:
-        start = max(0, end - block)
-        newline = os.pread(file, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            end = start + newline + 1
-            break
-        end = start
+    size = os.fstat(file).st_size
+    if size == 0:
+        return
+    with mmap(file, size, access=ACCESS_READ) as content:
+        end = content.rfind(b"\n") + 1
     if end < size:
         os.ftruncate(file, end)
 

@@ -25,7 +25,7 @@ class Registry:
         return (*self.built_in, *sorted(others))
 
     def __contains__(self, name: str) -> bool:
-        """Return the entry points of other packages; looked up only if needed, since that takes 20 ms."""
+        """Return True for a known name. Entry points are looked up only if needed, since that takes 20 ms."""
         return name in self.built_in or bool(entry_points(group=self.group, name=name))
 
     def origin(self, name: str) -> str:

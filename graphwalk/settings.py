@@ -66,7 +66,7 @@ class Settings:
 
     @property
     def neo4j_username(self) -> str:
-        return self.get("NEO4J_USERNAME", "neo4j") or "neo4j"
+        return self.variables.get("NEO4J_USERNAME") or "neo4j"
 
     @property
     def neo4j_password(self) -> str | None:
@@ -75,7 +75,7 @@ class Settings:
     @property
     def neo4j_authentication(self) -> str:
         """The scheme: basic, bearer, kerberos, none, or one of a plug-in of the server."""
-        return self.get("NEO4J_AUTHENTICATION", "basic") or "basic"
+        return self.variables.get("NEO4J_AUTHENTICATION") or "basic"
 
     @property
     def neo4j_database(self) -> str | None:

@@ -9,7 +9,8 @@
     agents    build_agent, langchain_tools, openai_tools, schema_prompt, openai_model
     training  reward
 
-Slow functions exist twice: `play` blocks, also inside a running event loop (in a thread); `aplay` is awaited.
+Slow functions exist twice: `play` blocks, also inside a running event loop (in a thread); `aplay` is awaited, and calls
+model objects in its own event loop.
 A model is `provider/model`, or any object with `async complete(messages, tools, options)` that returns a `Reply`.
 User errors are raised as `GraphwalkError`, with the next step in `hint`.
 """

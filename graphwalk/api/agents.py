@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
 from graphwalk.api.graphs import Store, close_with
 from graphwalk.api.questions import AnyModel, as_model
-from graphwalk.asynchronous import run_in_background
+from graphwalk.asynchronous import blocking, run_in_background
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
@@ -153,15 +153,11 @@ class OpenAITools:
     specs: Sequence[dict[str, Any]]
     _call: Call
 
-    def run(self, call: Any) -> dict[str, str]:
+    async def arun(self, call: Any) -> dict[str, str]:
         """Return the message that answers a tool call, given as an object of the `openai` package or as a dictionary.
 
         Invalid calls and database errors are reported in the message.
         """
-        return run_in_background(self.arun(call))
-
-    async def arun(self, call: Any) -> dict[str, str]:
-        """Await `run`."""
         wire = call if isinstance(call, Mapping) else call.model_dump()
         asked = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
         try:
@@ -169,6 +165,8 @@ class OpenAITools:
         except StoreError as error:
             content = f"The database does not answer: {error}"
         return {"role": "tool", "tool_call_id": asked.id, "content": content}
+
+    run = blocking(arun)
 
 
 def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:

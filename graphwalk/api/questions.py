@@ -1,12 +1,11 @@
 """Questions about a graph, and models as users pass them: names, objects with `complete`, or LangChain models."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from graphwalk.api.graphs import AnyGraph, Store, aopen_store
-from graphwalk.asynchronous import run_in_background
+from graphwalk.asynchronous import blocking
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
@@ -75,13 +74,22 @@ AnyStore = Store | GraphStore | AnyGraph
 async def aask(
     question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any
 ) -> Answer:
-    """Await `ask`. A store of `aopen_store` and a model object are used in this event loop."""
+    """Let a model answer a question about a graph by walking it, without writing a run folder.
+
+    `store`: a store of `open_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
+    "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
+    `after`: the previous answer, for a follow-up question. `agent`: fields of an experiment's agent: `turn_limit=10`,
+    `result_budget=20`, …
+
+    The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
+    failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
+    """
     check_type("question", question, str)
     if not hasattr(store, "schema"):
         check_type("store", store, Store, *GRAPH)
     check_type("after", after, Answer, optional=True)
     if isinstance(store, Store):
-        return await asyncio.to_thread(ask, question, store, model=model, after=after, **agent)
+        return await store.await_for(aask(question, store.inner, model=model, after=after, **agent))
     if isinstance(store, PropertyGraph | Path | str | Mapping):
         async with aopen_store(store) as opened:
             return await aask(question, opened, model=model, after=after, **agent)
@@ -93,16 +101,4 @@ async def aask(
         return Answer.of(await talk.ask(question), store)
 
 
-def ask(question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any) -> Answer:
-    """Let a model answer a question about a graph by walking it, without writing a run folder.
-
-    `store`: a store of `open_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
-    "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
-    `after`: the previous answer, for a follow-up question. `agent`: fields of an experiment's agent: `turn_limit=10`,
-    `result_budget=20`, …
-
-    The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
-    failed. Raise ConfigError for invalid arguments, StoreError if the store cannot be reached.
-    """
-    opened = store.inner if isinstance(store, Store) else store
-    return run_in_background(aask(question, opened, model=model, after=after, **agent))
+ask = blocking(aask)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.api.questions import AnyModel, named_models
-from graphwalk.asynchronous import run_in_background
+from graphwalk.asynchronous import blocking
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.episode import play_task
@@ -31,17 +31,6 @@ from graphwalk.types.graph import PropertyGraph
 async def amake_tasks(
     graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """Await `make_tasks`."""
-    check_type("graph", graph, PropertyGraph)
-    check_type("seed", seed, Integral)
-    check_type("per_question", per_question, Integral)
-    names = None if questions is None else names_of("questions", questions)
-    return await tasks_on(graph, seed=seed, questions=names, per_question=per_question)
-
-
-def make_tasks(
-    graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
-) -> list[QuestionTask]:
     """Return `per_question` tasks of every question kind about a graph. `questions`: one or several kinds (None: all).
 
     A task has its `question`, the target in `gold` (rows as dictionaries), the Cypher that computes it, and the number
@@ -49,31 +38,17 @@ def make_tasks(
 
     Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
     """
-    return run_in_background(amake_tasks(graph, seed=seed, questions=questions, per_question=per_question))
+    check_type("graph", graph, PropertyGraph)
+    check_type("seed", seed, Integral)
+    check_type("per_question", per_question, Integral)
+    names = None if questions is None else names_of("questions", questions)
+    return await tasks_on(graph, seed=seed, questions=names, per_question=per_question)
+
+
+make_tasks = blocking(amake_tasks)
 
 
 async def aplay(
-    task: Task,
-    graph: PropertyGraph,
-    *,
-    model: AnyModel = None,
-    setting: str = "tools",
-    store: str = "embedded",
-    seed: int = 0,
-    neo4j_auth: Any = None,
-    **agent: Any,
-) -> Result:
-    """Await `play`. A model object is called in this event loop."""
-    check_type("task", task, Task)
-    check_type("graph", graph, PropertyGraph)
-    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
-    names, given = named_models([model], settings)
-    data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
-    config = load_experiment({**data, "store": store, "agent": agent})
-    return await play_task(resolve(config, settings, given=given), task, graph)
-
-
-def play(
     task: Task,
     graph: PropertyGraph,
     *,
@@ -95,9 +70,16 @@ def play(
     `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls. Raise ConfigError for
     invalid arguments, StoreError if the store cannot be reached.
     """
-    return run_in_background(
-        aplay(task, graph, model=model, setting=setting, store=store, seed=seed, neo4j_auth=neo4j_auth, **agent)
-    )
+    check_type("task", task, Task)
+    check_type("graph", graph, PropertyGraph)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    names, given = named_models([model], settings)
+    data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
+    config = load_experiment({**data, "store": store, "agent": agent})
+    return await play_task(resolve(config, settings, given=given), task, graph)
+
+
+play = blocking(aplay)
 
 
 OnResult = Callable[[Result], None]
@@ -147,22 +129,6 @@ class Run:
         neo4j_auth: Any = None,
         **limits: Any,
     ) -> "Run":
-        """Await `resume`."""
-        check_type("models", models, Iterable)
-        check_type("on_result", on_result, Callable, optional=True)
-        settings = replace(read_settings(), neo4j_auth=neo4j_auth)
-        _, given = named_models(models, settings)
-        await resume_run(self._folder, settings, _watching(on_result), limits, given)
-        return self
-
-    def resume(
-        self,
-        *,
-        models: Iterable[AnyModel] = (),
-        on_result: OnResult | None = None,
-        neo4j_auth: Any = None,
-        **limits: Any,
-    ) -> "Run":
         """Continue an interrupted run. Finished episodes are kept, failed ones repeated.
 
         Pass `models` and `neo4j_auth` as to `run`. `limits`: fields of the experiment's limits, for example
@@ -170,7 +136,14 @@ class Run:
 
         Raise RunLogError if the configuration or the code has changed.
         """
-        return run_in_background(self.aresume(models=models, on_result=on_result, neo4j_auth=neo4j_auth, **limits))
+        check_type("models", models, Iterable)
+        check_type("on_result", on_result, Callable, optional=True)
+        settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+        _, given = named_models(models, settings)
+        await resume_run(self._folder, settings, _watching(on_result), limits, given)
+        return self
+
+    resume = blocking(aresume)
 
     def rescore(self) -> int:
         """Score all answers again with the scorer of this version; how many scores changed."""
@@ -200,7 +173,16 @@ async def arun(
     neo4j_auth: Any = None,
     **overrides: Any,
 ) -> Run:
-    """Await `run`. Model objects are called in this event loop."""
+    """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary.
+
+    `models`: names or objects with `complete` (None: those of the experiment, else scripted agents). `graphs`: number
+    of graphs, mazes or traces of each kind. `out`: run folder, by default runs/TIME-NAME-ID. `on_result`: called with
+    every finished episode. `neo4j_auth`: as for `open_store`. `overrides`: fields of the experiment: `limit=10`,
+    `settings=["no_tools"]`, `agent={"turn_limit": 10}` (other fields of `agent` are kept).
+
+    Continue an interrupted run with `resume`. Raise ConfigError for an invalid experiment before any call. A failing
+    model ends its episode, not the run.
+    """
     check_type("experiment", experiment, *PATH, Mapping)
     check_type("models", models, Iterable, optional=True)
     check_type("out", out, *PATH, optional=True)
@@ -216,28 +198,7 @@ async def arun(
     return Run(new.folder.path)
 
 
-def run(
-    experiment: str | Path | Mapping[str, Any],
-    *,
-    models: Iterable[AnyModel] | None = None,
-    out: Path | str | None = None,
-    graphs: int | None = None,
-    on_result: OnResult | None = None,
-    neo4j_auth: Any = None,
-    **overrides: Any,
-) -> Run:
-    """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary.
-
-    `models`: names or objects with `complete` (None: those of the experiment, else scripted agents). `graphs`: number
-    of graphs, mazes or traces of each kind. `out`: run folder, by default runs/TIME-NAME-ID. `on_result`: called with
-    every finished episode. `neo4j_auth`: as for `open_store`. `overrides`: fields of the experiment: `limit=10`,
-    `settings=["no_tools"]`, `agent={"turn_limit": 10}` (other fields of `agent` are kept).
-
-    Continue an interrupted run with `resume`. Raise ConfigError for an invalid experiment before any call. A failing
-    model ends its episode, not the run.
-    """
-    places = {"out": out, "graphs": graphs, "on_result": on_result, "neo4j_auth": neo4j_auth}
-    return run_in_background(arun(experiment, models=models, **places, **overrides))
+run = blocking(arun)
 
 
 def _watching(on_result: OnResult | None) -> Progress:

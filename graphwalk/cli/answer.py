@@ -6,12 +6,12 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphwalk.cli.episode_text import elapsed_and_tools
+from graphwalk.agent import Watcher
+from graphwalk.cli.episode_text import effort
 from graphwalk.console import counted, data, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.models.wrappers import RESTARTED
-from graphwalk.reports.text_table import dollars
-from graphwalk.runs.ask import Answer, Watcher
+from graphwalk.runs.ask import Answer
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.sanitise import printable
@@ -92,7 +92,7 @@ class Teller(Watcher):
             prose(f"\nShow it in Neo4j Browser{loaded}:\n{answer.cypher}")
         if self._svg is not None:
             say(f"Drawing written to {self._svg}")
-        say(_effort(answer.result))
+        say(" · ".join([counted(len(answer.result.trajectory.results), "call"), *effort(answer.result)]))
 
     def _end_line(self) -> str:
         """End the streamed line, and return its text."""
@@ -111,11 +111,3 @@ def _exit_code(result: Result) -> int:
     if result.exit_status is ExitStatus.STORE_ERROR:
         return _STORE
     return _NO_SCORE if result.answer is None else 0
-
-
-def _effort(result: Result) -> str:
-    usage, calls = result.usage, len(result.trajectory.results)
-    parts = [counted(calls, "call"), *elapsed_and_tools(result)]
-    if usage.total_tokens:
-        parts += [f"{usage.total_tokens:,} tokens", "cost unknown" if usage.cost is None else dollars(usage.cost)]
-    return " · ".join(parts)

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.bar import Bar
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
@@ -26,11 +27,8 @@ if TYPE_CHECKING:
 
     from graphwalk.reports.suite_report import Report, ReportRow
 
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
-_WIDTHS = (6, 24)
-"""Minimum and maximum width of a bar, in columns."""
-_BESIDE = 5 + 3 * 2
-"""Width of the percentage and the spaces between columns."""
+_LONGEST_BAR = 24
+"""Columns."""
 _INDENT = (0, 0, 0, 4)
 _RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
@@ -183,26 +181,24 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
                 table.add_row(Text(one_line(name), style="dim"), Text(one_line(_number(value))))
         yield Text("\nscore", style="bold")
         yield _block(table)
-    usage, calls = result.usage, len(result.trajectory.results)
-    reference = result.task.get("reference_calls")
+    calls, reference = len(result.trajectory.results), result.task.get("reference_calls")
     parts = [
         counted(len(result.trajectory.turns), "turn"),
         counted(calls, "call") + (f" (reference {reference})" if reference else ""),
-        *elapsed_and_tools(result),
+        *effort(result),
     ]
-    if usage.total_tokens:
-        parts.append(f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens")
-        parts.append("cost unknown" if usage.cost is None else dollars(usage.cost))
     yield Text("\n" + " · ".join(parts), style="dim")
 
 
-def elapsed_and_tools(result: Result) -> list[str]:
-    """Return the elapsed time, and the total time of the tool calls, if any."""
-    tools = result.trajectory.tool_seconds
-    return [
-        duration(result.seconds),
-        *([f"tool calls {duration(tools)} in total"] if result.trajectory.results else []),
-    ]
+def effort(result: Result) -> Iterator[str]:
+    """Yield the elapsed time, the total time of the tool calls, tokens and cost, as far as there are any."""
+    yield duration(result.seconds)
+    if result.trajectory.results:
+        yield f"tool calls {duration(result.trajectory.tool_seconds)} in total"
+    usage = result.usage
+    if usage.total_tokens:
+        yield f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens"
+        yield "cost unknown" if usage.cost is None else dollars(usage.cost)
 
 
 def _number(value: Any) -> str:
@@ -241,45 +237,30 @@ def _short_verdict(head: Mapping[str, Any]) -> tuple[str, str]:
     return ("correct", "green") if score["correct"] else ("incorrect", "red")
 
 
-def bars(report: "Report", columns: int) -> Iterator[Table]:
-    """Yield a table for each breakdown: group, model, accuracy as a bar and in percent.
-
-    `columns`: width of the terminal. Without scores there is no table.
-    """
+def bars(report: "Report") -> Iterator[Table]:
+    """Yield a table for each breakdown: group, model, accuracy as a bar and in percent; none without scores."""
     if all(row.get("accuracy") is None for row in report.rows):
         return
     settings = len({row["setting"] for row in report.rows}) > 1
-    yield _bar_table("", [("", row) for row in report.rows], columns, settings)
+    yield _bar_table("", [("", row) for row in report.rows], settings)
     for grouping in report.suite.groupings:
         rows = report.groups.get(grouping.name, [])
         if grouping.shown and rows:
-            yield _bar_table(grouping.title, [(str(row[grouping.name]), row) for row in rows], columns, settings)
+            yield _bar_table(grouping.title, [(str(row[grouping.name]), row) for row in rows], settings)
 
 
-def _bar_table(title: str, rows: "list[tuple[str, ReportRow]]", columns: int, settings: bool) -> Table:
-    """Return a table of bars as long as the names permit. `settings`: show them beside models."""
-    players = [one_line(f"{row['model']} {row['setting']}" if settings else row["model"]) for _, row in rows]
-    named = max((cell_len(one_line(group)) for group, _ in rows), default=0) + max(map(cell_len, players), default=0)
-    least, most = _WIDTHS
-    width = max(least, min(most, columns - named - _BESIDE))
+def _bar_table(title: str, rows: "list[tuple[str, ReportRow]]", settings: bool) -> Table:
+    """Return a table of bars. `settings`: show them beside models."""
     table = Table.grid(padding=(0, 2, 0, 0))
-    for no_wrap in (False, False, True, True):
-        table.add_column(overflow="fold", no_wrap=no_wrap)
+    for longest in (None, None, _LONGEST_BAR, None):
+        table.add_column(max_width=longest, no_wrap=longest is None)  # only bars shrink
     if title:
         table.title, table.title_justify = Text(one_line(title), style="bold"), "left"
     last = None
-    for (group, row), player in zip(rows, players, strict=True):
-        accuracy = row.get("accuracy")
-        first = "" if group == last else one_line(group)
-        last = group
-        bar = Text("–" if accuracy is None else _bar(accuracy / 100, width), style="cyan")
+    for group, row in rows:
+        accuracy, player = row.get("accuracy"), f"{row['model']} {row['setting']}" if settings else row["model"]
+        bar = Text("–", style="cyan") if accuracy is None else Bar(100, 0, accuracy, color="cyan")
         figure = Text("–" if accuracy is None else f"{accuracy:.1f}", justify="right")
-        table.add_row(Text(first), Text(player), bar, figure)
+        table.add_row(Text("" if group == last else one_line(group)), Text(one_line(player)), bar, figure)
+        last = group
     return table
-
-
-def _bar(share: float, width: int) -> str:
-    """Return a bar of `width` columns, in eighths. A positive share shows at least one eighth."""
-    eighths = max(round(share * width * 8), 1 if share > 0 else 0)
-    whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width, "·")

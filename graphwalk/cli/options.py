@@ -99,17 +99,13 @@ def arguments_of(models: Sequence[str] | None, given: Sequence[str] | None) -> d
     return dict.fromkeys(models, arguments)
 
 
-def _server(name: str) -> str:
-    provider, _, rest = name.partition("/")
-    if provider == "openai-api":
-        return rest.partition("/")[0]
-    if provider in ("openai-chat", "openai-responses"):
-        return "openai"
-    from graphwalk.models.openai_servers import SERVERS
+def _server(model: str) -> str:
+    from graphwalk.models.openai_servers import server_name
 
-    if provider in SERVERS:
-        return provider
-    raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {name}")
+    server = server_name(model)
+    if server is None:
+        raise ConfigError(f"--base-url works with OpenAI-compatible servers only, not with {model}")
+    return server
 
 
 def experiments(incomplete: str) -> list[str]:

@@ -140,7 +140,7 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
 
 
 def _typed_lines() -> "ReadLine":
-    """Return a reader with completion, history and paging at a terminal, else a plain one."""
+    """Return a reader with completion and history at a terminal, else a plain one."""
     from graphwalk.models.human import LineReader, PromptReader
 
     return PromptReader() if sys.stdin.isatty() and sys.stdout.isatty() else LineReader()

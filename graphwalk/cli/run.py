@@ -1,7 +1,6 @@
 """`graphwalk run` and `graphwalk resume`: options, the run, its report and exit code."""
 
 import math
-import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -32,20 +31,15 @@ if TYPE_CHECKING:
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 _WIDTH = 80
-_NAME = 14
-"""Columns of the name of a line."""
-_HEAD = (
-    f"{'':<14}{'':>8}{'':>8}{'tool':>9}{'input tokens':>18}{'output':>10}",
-    f"{'':<14}{'episodes':>8}{'calls':>8}{'calls':>9}{'new':>9}{'repeated':>9}{'tokens':>10}{'cost':>12}",
-)
-"""Heads of the table that a dry run prints."""
-
-
-Concurrency = Annotated[
-    int | None,
-    typer.Option("--max-concurrency", min=1, help="Number of concurrent episodes."),
-    Sets("limits.max_concurrency"),
-]
+_COLUMNS = {
+    "episodes": "episodes",
+    "model_calls": "calls",
+    "tool_calls": "tool\ncalls",
+    "new_tokens": "new\ninput",
+    "repeated_tokens": "repeated\ninput",
+    "output_tokens": "output\ntokens",
+}
+"""Field of an estimate → head in the table that a dry run prints."""
 
 
 def _positive(number: float | None) -> float | None:
@@ -54,43 +48,52 @@ def _positive(number: float | None) -> float | None:
     return number
 
 
-Rpm = Annotated[
-    float | None,
-    typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
-    Sets("limits.requests_per_minute"),
-]
-Tpm = Annotated[
-    float | None,
-    typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
-    Sets("limits.tokens_per_minute"),
-]
-BudgetUsd = Annotated[
-    float | None,
-    typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost."),
-    Sets("limits.budget_usd"),
-]
-BudgetTokens = Annotated[
-    int | None,
-    typer.Option("--budget-tokens", min=1, help="Stop the whole run at this number of tokens."),
-    Sets("limits.budget_tokens"),
-]
-FailUnder = Annotated[
-    float | None,
-    typer.Option("--fail-under", min=0, max=100, help="Exit with code 5 if an accuracy is below X percent."),
-]
-LogLevel = Annotated[
-    Literal["debug", "info", "warning", "error"],
-    typer.Option("--log-level", help="Level of run.log in the run folder. debug includes libraries."),
-]
-Otel = Annotated[
-    bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
+@dataclass(frozen=True, kw_only=True)
+class _Common:
+    """Options of `run` and `resume`. `Sets` names the field of the experiment that an option sets."""
+
+    max_concurrency: Annotated[
+        int | None,
+        typer.Option("--max-concurrency", min=1, help="Number of concurrent episodes."),
+        Sets("limits.max_concurrency"),
+    ] = None
+    requests_per_minute: Annotated[
+        float | None,
+        typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
+        Sets("limits.requests_per_minute"),
+    ] = None
+    tokens_per_minute: Annotated[
+        float | None,
+        typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
+        Sets("limits.tokens_per_minute"),
+    ] = None
+    budget_usd: Annotated[
+        float | None,
+        typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost."),
+        Sets("limits.budget_usd"),
+    ] = None
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option("--budget-tokens", min=1, help="Stop the whole run at this number of tokens."),
+        Sets("limits.budget_tokens"),
+    ] = None
+    fail_under: Annotated[
+        float | None,
+        typer.Option("--fail-under", min=0, max=100, help="Exit with code 5 if an accuracy is below X percent."),
+    ] = None
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        typer.Option("--log-level", help="Level of run.log in the run folder. debug includes libraries."),
+    ] = "info"
+    otel: Annotated[
+        bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
+    ] = False
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")] = False
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """Arguments of `graphwalk run`. `Sets` names the field of the experiment that an option sets."""
+class RunOptions(_Common):
+    """Arguments of `graphwalk run`."""
 
     experiment: Annotated[
         str,
@@ -159,11 +162,6 @@ class RunOptions:
     extractor: Annotated[
         str | None, typer.Option(help="Model that extracts answers that the parser cannot read."), Sets("extractor")
     ] = None
-    max_concurrency: Concurrency = None
-    requests_per_minute: Rpm = None
-    tokens_per_minute: Tpm = None
-    budget_usd: BudgetUsd = None
-    budget_tokens: BudgetTokens = None
     override: options.Override = None
     tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable."), Sets("tags")] = None
     shard: Annotated[str | None, typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")] = (
@@ -182,10 +180,6 @@ class RunOptions:
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print tasks, calls and estimated cost without running.")
     ] = False
-    fail_under: FailUnder = None
-    log_level: LogLevel = "info"
-    otel: Otel = False
-    json: Json = False
 
 
 @takes(RunOptions)
@@ -240,19 +234,10 @@ def run(given: RunOptions) -> None:
 
 
 @dataclass(frozen=True)
-class ResumeOptions:
+class ResumeOptions(_Common):
     """Arguments of `graphwalk resume`."""
 
     folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=options.run_folders)]
-    max_concurrency: Concurrency = None
-    requests_per_minute: Rpm = None
-    tokens_per_minute: Tpm = None
-    budget_usd: BudgetUsd = None
-    budget_tokens: BudgetTokens = None
-    fail_under: FailUnder = None
-    log_level: LogLevel = "info"
-    otel: Otel = False
-    json: Json = False
 
 
 @takes(ResumeOptions)
@@ -283,7 +268,7 @@ def _finish(
     folder: "RunFolder",
     work: "Work",
     observed: "Observed",
-    given: RunOptions | ResumeOptions,
+    given: _Common,
     *,
     new: bool = False,
 ) -> None:
@@ -356,49 +341,41 @@ def _run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
 
 
 def dry_run_text(estimate: "Estimate") -> str:
-    """Return the text of a dry run: tasks, a block for each model, assumptions; at most 80 columns."""
-    names = defaultdict(list)
-    for template, number in estimate.tasks.items():
-        names[number].append(template)
-    of_each = "; ".join(
-        f"{number} of {'each: ' if len(some) > 1 else ''}{', '.join(some)}" for number, some in names.items()
-    )
-    tasks = counted(sum(estimate.tasks.values()), "task")
-    head = textwrap.wrap(f"{estimate.experiment}: {tasks}, {of_each}", _WIDTH)
-    notes = [textwrap.fill(note, _WIDTH, initial_indent="* ", subsequent_indent="  ") for note in estimate.notes]
-    return "\n\n".join("\n".join(lines) for lines in (head, [*_HEAD, *_table(estimate)], notes))
+    """Return the text of a dry run: tasks, a table of models and settings, assumptions; at most 80 columns."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=_WIDTH, highlight=False, markup=False, emoji=False, color_system=None)
+    table = Table(box=None, pad_edge=False)
+    table.add_column(overflow="fold")
+    for title in (*_COLUMNS.values(), "cost"):
+        table.add_column(title, justify="right")
+    for name, rows in _table(estimate):
+        sums = [_short(sum(getattr(row, field) for row in rows)) for field in _COLUMNS]
+        table.add_row(Text(name), *([*sums, _cost(rows)] if rows else []))
+    tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
+    notes = Table.grid(padding=(0, 1))
+    for note in (*(f"Price of {model}: {price}." for model, price in estimate.prices.items()), *estimate.notes):
+        notes.add_row("*", note)
+    with console.capture() as printed:
+        console.print(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
+        console.print(table, "", notes, sep="\n")
+    return "\n".join(line.rstrip() for line in printed.get().splitlines())
 
 
-def _table(estimate: "Estimate") -> Iterator[str]:
+def _table(estimate: "Estimate") -> Iterator[tuple[str, "list[ModelEstimate]"]]:
+    """Yield the name and the estimates of each line; a line without any is a heading."""
     by_model: dict[str, list[ModelEstimate]] = defaultdict(list)
     for row in estimate.rows:
         by_model[row.model].append(row)
     for model, rows in by_model.items():
-        yield model
-        if model in estimate.prices:
-            yield from textwrap.wrap(str(estimate.prices[model]), _WIDTH, initial_indent="  ", subsequent_indent="  ")
-        for row in rows:
-            name = f"  {row.setting}"
-            if len(name) >= _NAME:  # the name of a variant has its own line
-                yield name
-                name = ""
-            yield _line(name, [row])
+        yield model, []
+        yield from ((f"  {row.setting}", [row]) for row in rows)
         if len(rows) > 1:
-            yield _line("  both" if len(rows) == 2 else "  all", rows)
+            yield "  all settings", rows
     if len(by_model) > 1:
-        yield _line("all models", estimate.rows)
-
-
-def _line(name: str, rows: "list[ModelEstimate]") -> str:
-    def total(field: str) -> int:
-        return sum(getattr(row, field) for row in rows)
-
-    cells = [
-        f"{name:<{_NAME}}{total('episodes'):>8,}{_short(total('model_calls')):>8}{_short(total('tool_calls')):>9}",
-        f"{_short(total('new_tokens')):>9}{_short(total('repeated_tokens')):>9}{_short(total('output_tokens')):>10}",
-        f"{_cost(rows):>12}",
-    ]
-    return "".join(cells)
+        yield "all models", estimate.rows
 
 
 def _cost(rows: "list[ModelEstimate]") -> str:
@@ -413,6 +390,4 @@ def _short(number: int) -> str:
     """Return `1.23M` for 1234567."""
     if number < 100_000:
         return f"{number:,}"
-    if number < 1_000_000:
-        return f"{number / 1e3:.0f}k"
-    return f"{number / 1e6:.2f}M" if number < 1e9 else f"{number / 1e9:.2f}G"
+    return f"{number / 1e3:.0f}k" if number < 1_000_000 else f"{number / 1e6:,.2f}M"

@@ -51,7 +51,7 @@ def show(
         return
     listed = [keys[key] for key in sorted(chosen) if names is None or key.task_id in names]
     if names is None:
-        for table in bars(report_of(folder), stdout().width):
+        for table in bars(report_of(folder)):
             stdout().print(table)
             stdout().print()
     else:

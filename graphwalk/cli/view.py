@@ -66,7 +66,7 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
     if out.suffix.lower() in _PAGE:
         from graphwalk.serve.page import RunContent, episodes_of, write_page
 
-        episodes = episodes_of(records, suite.name)
+        episodes = episodes_of(records, suite)
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
         return
     form, pictures = drawn_format(suite, out), suite.presentation.pictures
@@ -98,7 +98,7 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
     for place in places:
         found = [run.path for run in list_runs(place) if run.state != "unreadable"]
         folders += [RunFolder.open(path) for path in found or [place]]  # raises for a place without a run
-    runs = [content_of(folder, lambda record: wanted(key_of(record))) for folder in folders]
+    runs = [content_of(folder, wanted) for folder in folders]
     if not wanted.is_empty and not any(run.episodes for run in runs):
         played = [key_of(head) for folder in folders for head in heads(folder)]
         raise wanted.nothing(", ".join(map(str, places)), played)
@@ -108,7 +108,6 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
 
 def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     """Serve runs until Ctrl-C. Several folders are served from their common parent."""
-    from graphwalk.runs.result import key_of
     from graphwalk.serve.page_server import PageServer
 
     for place in places:
@@ -127,7 +126,7 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     if not wanted.is_empty:
         _chosen(_one_run(places), wanted)
     try:
-        server = PageServer(root, port, first, lambda record: wanted(key_of(record)))
+        server = PageServer(root, port, first, wanted)
     except OSError as error:
         raise ConfigError(f"cannot open port {port}: {error.strerror}", hint="--port 0 chooses a free port") from error
     with server:

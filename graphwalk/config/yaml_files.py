@@ -23,9 +23,7 @@ DEEPEST = 50
 MOST_ALIASES = 100
 """Uses of `*name`; each can repeat a large part of the document."""
 _LONGEST_NUMBER = 1_000
-_NO_TEXT = "it contains a character that is not allowed in text"
-_PLAIN_TAGS = "tag:yaml.org,2002:"
-_OTHER_TAGS = frozenset(f"{_PLAIN_TAGS}{name}" for name in ("binary", "omap", "pairs", "set"))
+_OTHER_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("binary", "omap", "pairs", "set"))
 """Tags of values that JSON cannot hold."""
 _HALF = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which can be an escape and not text."""
@@ -82,9 +80,9 @@ class _Loader(yaml.SafeLoader):
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         line = node.start_mark.line + 1
         if node.tag in _OTHER_TAGS:
-            raise YamlMistakeError(_tag_refused(node.tag), line)
+            raise YamlMistakeError(f"the tag {node.tag!r} is not allowed; plain values only", line)
         if isinstance(node, yaml.ScalarNode) and _HALF.search(node.value):
-            raise YamlMistakeError(_NO_TEXT, line)
+            raise YamlMistakeError("special characters are not allowed", line)
         if isinstance(node, yaml.ScalarNode) and not node.tag.endswith(":str") and len(node.value) > _LONGEST_NUMBER:
             raise YamlMistakeError(f"a number of more than {_LONGEST_NUMBER:,} characters", line)
         try:
@@ -106,73 +104,15 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-_YAML_WORDS = (
-    ("mapping values are not allowed", "a second `name: value` is in one line; put text with a colon in quotes"),
-    ("found character '\\t'", "a tab is used to indent; use spaces"),
-    ("while scanning a quoted scalar", "a quotation mark is not closed"),
-    ("found unexpected end of stream", "a quotation mark is not closed"),
-    ("expected ',' or ']'", "a list that begins with [ has no ]"),
-    ("expected ',' or '}'", "a mapping that begins with { has no }"),
-    ("expected the node content", "a value is missing, or a bracket has no partner"),
-    ("expected <block end>", "a line is indented by other than those before it"),
-    ("could not find expected ':'", "a name has no colon after it"),
-    ("found undefined alias", "a *name refers to no &name before it; put text that begins with * in quotes"),
-    ("expected a single document", "it holds more than one document; remove the line ---"),
-    ("cannot start any token", "a value begins with a sign that YAML keeps for itself; put the text in quotes"),
-)
-"""Messages of the YAML parser → ours."""
-
-
 def _in_words(error: yaml.YAMLError) -> str:
-    """Return the parser's error without its jargon."""
-    problem = str(getattr(error, "problem", None) or error)
-    if "could not determine a constructor for the tag" in problem:
-        return _tag_refused(problem.rpartition("tag ")[2].strip("'"))
-    if "unacceptable character" in problem or isinstance(error, yaml.reader.ReaderError):
-        return _NO_TEXT
-    said = f"{getattr(error, 'context', None) or ''} {problem}"
-    return next((words for part, words in _YAML_WORDS if part in said), problem)
+    """Return the parser's error in one line."""
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+    context = getattr(error, "context", None)
+    return f"{context}: {problem}" if context else str(problem)
 
 
-def _tag_refused(tag: str) -> str:
-    named = f"!!{tag.removeprefix(_PLAIN_TAGS)}" if tag.startswith(_PLAIN_TAGS) else f"!{tag.lstrip('!')}"
-    return f"the tag {named} is not allowed; plain values only"
-
-
-_WHOLE, _NUMBER = "must be a whole number", "must be a number"
-_FIELD_WORDS: Mapping[str, str] = {
-    "int_type": _WHOLE,
-    "int_parsing": _WHOLE,
-    "int_parsing_size": "has too many digits",
-    "int_from_float": _WHOLE,
-    "float_type": _NUMBER,
-    "float_parsing": _NUMBER,
-    "finite_number": "must be a finite number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "string_too_short": "must not be empty",
-    "string_type": "must be text",
-    "string_unicode": "must be text",
-    "path_type": "must be text",
-    "tuple_type": "must be a list",
-    "list_type": "must be a list",
-    "dict_type": "must be a mapping of names to values",
-    "mapping_type": "must be a mapping of names to values",
-    "model_type": "must be a mapping of fields",
-    "model_attributes_type": "must be a mapping of fields",
-    "none_required": "must be empty",
-}
-_BOUNDS: Mapping[str, tuple[str, str]] = {
-    "greater_than": ("must be greater than", "gt"),
-    "greater_than_equal": ("must be at least", "ge"),
-    "less_than": ("must be less than", "lt"),
-    "less_than_equal": ("must be at most", "le"),
-}
-_PATTERNS: Mapping[str, str] = {
-    "^[a-z][a-z0-9_]*$": "must begin with a small letter and hold small letters, digits and _ only",
-    "^[a-zA-Z0-9_-]{1,64}$": "must be 1 to 64 letters, digits, _ and -",
-    "^[A-Za-z0-9][A-Za-z0-9_.-]*$": "must begin with a letter or digit and hold letters, digits, _ . and - only",
-}
+_REDUNDANT = re.compile(r" or instance of \w+| for <class \S+>| after validation.*|, (?:unable to|got) .*")
+"""Parts of pydantic's messages that repeat what follows, or name our classes."""
 
 
 def in_words(error: Any, known: Set[str] = frozenset()) -> str:
@@ -182,28 +122,12 @@ def in_words(error: Any, known: Set[str] = frozenset()) -> str:
         return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
     if error["type"] in ("value_error", "assertion_error"):
         return str(error["msg"]).partition(", ")[2]
-    context = error.get("ctx", {})
-    match error["type"]:
-        case "missing":
-            return "is missing"
-        case kind if kind in _BOUNDS:
-            words, bound = _BOUNDS[kind]
-            words = f"{words} {context[bound]:g}"
-        case "literal_error":
-            words = f"must be {str(context['expected']).replace(chr(39), '')}"
-        case "string_pattern_mismatch":
-            words = _PATTERNS.get(context["pattern"], f"must match {context['pattern']}")
-        case "too_short":
-            words = f"needs at least {_counted(context['min_length'])}"
-        case "too_long":
-            words = f"can have at most {_counted(context['max_length'])}"
-        case kind:
-            words = _FIELD_WORDS.get(kind, str(error["msg"]))
+    if error["type"] == "missing":
+        return "is missing"
+    words = _REDUNDANT.sub("", str(error["msg"]))
+    for ours, theirs in (("must", "Input should"), ("is", "Input is"), ("List", "Tuple"), ("list", "tuple")):
+        words = words.replace(theirs, ours)
     return f"{words}, not {shown(error['input'])}"
-
-
-def _counted(entries: int) -> str:
-    return "one entry" if entries == 1 else f"{entries} entries"
 
 
 def shown(given: Any) -> str:

@@ -29,7 +29,7 @@ class Budget:
     used: Usage = Usage()
     unpriced: int = 0
     _held: list[Usage] = field(default_factory=list)
-    _freed: asyncio.Event = field(default_factory=asyncio.Event)
+    _freed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @property
     def limited(self) -> bool:
@@ -52,25 +52,31 @@ class Budget:
         self.unpriced += usage.cost is None
 
     @asynccontextmanager
-    async def reservation(self, usage: Callable[[], Usage]) -> AsyncIterator[None]:
+    async def reservation(self, expected: Callable[[], Usage | None]) -> AsyncIterator[None]:
         """Wait until the budget has room for a call, and reserve its expected usage while the block runs.
 
-        `usage` is called again after each call that ends, since the expectation changes. A single call may always
-        start, so that a budget can be spent to its end. Raise BudgetSpentError if the budget is spent.
+        `expected` is called again after each call that ends; None: unknown, and the call waits for all others. A single
+        call may always start, so that a budget can be spent to its end. Raise BudgetSpentError if the budget is spent.
         """
-        while True:
+        if not self.limited:
+            yield
+            return
+
+        def may_start() -> bool:
             self.check()
-            expected = usage() if self.limited else Usage()
-            if not self._held or self._has_room(self.used + sum(self._held, expected)):
-                break
-            await self._freed.wait()
-        self._held.append(expected)
+            usage = expected()
+            return not self._held or (usage is not None and self._has_room(self.used + sum(self._held, usage)))
+
+        async with self._freed:
+            await self._freed.wait_for(may_start)
+            held = expected() or Usage()
+            self._held.append(held)
         try:
             yield
         finally:
-            self._held.remove(expected)
-            self._freed.set()
-            self._freed = asyncio.Event()
+            self._held.remove(held)
+            async with self._freed:
+                self._freed.notify_all()
 
     def _has_room(self, spent: Usage) -> bool:
         tokens, cost = spent.total_tokens, spent.cost or 0.0
@@ -87,15 +93,11 @@ def charged_usage(
     """
     usage, said = reply.usage, reply.message
     if not usage.input_tokens:
-        usage = replace(usage, input_tokens=pessimistic_input(messages, tools, model), estimated=True)
+        sent = count_messages(messages, model) + count_tokens(tools_text(tools), model)[0]
+        usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
     if not usage.output_tokens and (said.content or said.tool_calls or usage.estimated):
         usage = replace(usage, output_tokens=_pessimistic(count_messages((said,), model)), estimated=True)
     return usage if price is None else replace(usage, cost=cost_of(usage, price))
-
-
-def pessimistic_input(messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> int:
-    """Estimate the tokens of a request, rather too high than too low."""
-    return _pessimistic(count_messages(messages, model) + count_tokens(tools_text(tools), model)[0])
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -14,7 +13,6 @@ from typing import Any
 import yaml
 
 from graphwalk.console import data, prose
-from graphwalk.sanitise import printable
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _HELP = """\
@@ -38,13 +36,13 @@ class HumanPlayer:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Read lines until one is a tool call or an answer. Without tools, every line is an answer."""
-        for message in messages[self._shown :]:
-            if message.role != "assistant":
-                await self._show(f"{message.content or ''}\n")
+        texts = [message.content or "" for message in messages[self._shown :] if message.role != "assistant"]
         self._shown = len(messages)
+        for text in texts:
+            prose(f"{text}\n")
         if isinstance(self._read, PromptReader):
             names = [name for tool in tools for name in (tool.name, *tool.parameters["properties"])]
-            self._read.offer([*names, "answer", "tools", "help", "quit"])
+            self._read.offer([*names, "answer", "tools", "help", "quit", *texts])
         while True:
             prose("TOOL name=value …, answer …, tools, help or quit?" if tools else "Your answer?")
             line = await self._read()
@@ -56,20 +54,6 @@ class HumanPlayer:
 
     async def close(self) -> None:
         return None
-
-    async def _show(self, text: str) -> None:
-        """Print a text, page by page in a terminal."""
-        if not isinstance(self._read, PromptReader):
-            prose(text)
-            return
-        text = printable(text)
-        self._read.offer([text])
-        first, *rest = self._read.pages(text)
-        data(first)
-        for number, page in enumerate(rest, 1):
-            if await self._read(f"-- {number} of {len(rest) + 1}: Enter for more, q to skip -- ") in ("q", None):
-                return
-            data(page)
 
     def _move(self, line: str, tools: Sequence[ToolSpec]) -> Reply | None:
         first, _, rest = line.partition(" ")
@@ -154,10 +138,10 @@ class PromptReader:
         completer = WordCompleter(lambda: list(self._words), pattern=_WORD)
         self._session: PromptSession[str] = PromptSession(completer=completer, complete_while_typing=False)
 
-    async def __call__(self, message: str = "> ") -> str | None:
+    async def __call__(self) -> str | None:
         """Return the next line, None at Ctrl-D."""
         try:
-            return await self._session.prompt_async(message, handle_sigint=False)
+            return await self._session.prompt_async("> ", handle_sigint=False)
         except EOFError:
             return None
         except KeyboardInterrupt:
@@ -170,16 +154,3 @@ class PromptReader:
         for text in texts:
             if len(self._words) < _MOST_WORDS:
                 self._words |= dict.fromkeys(_WORD.findall(text))
-
-    def pages(self, text: str) -> list[str]:
-        """Split a text into pages of the terminal's height."""
-        width, height = shutil.get_terminal_size()
-        pages, lines, used = [], list[str](), 0
-        for line in text.split("\n"):
-            rows = 1 + len(line) // max(width, 1)
-            if lines and used + rows > max(height - 3, 5):
-                pages.append("\n".join(lines))
-                lines, used = [], 0
-            lines.append(line)
-            used += rows
-        return [*pages, "\n".join(lines)]

@@ -7,6 +7,7 @@ that the package does not know. Fields that are not interpreted here are kept in
 import re
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -75,7 +76,7 @@ class _Form(NamedTuple):
         return {} if kind == "no" else {"stream": True, **usage_last}
 
 
-class OpenAIModel:
+class OpenAIModel(ABC):
     """A model behind a client of the `openai` package.
 
     `model` is the server's name of the model, `limit` the field of the output limit. `lent`: do not close the client.
@@ -131,18 +132,19 @@ class OpenAIModel:
         if not self._lent:
             await self._client.close()
 
+    @abstractmethod
     def _request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
     ) -> dict[str, Any]:
         """Return the fields of a request; None: not sent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
         """Return message and finish reason. `sent`, the number of messages, is part of generated call ids."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
-        raise NotImplementedError
+        """Join the events of a stream to one body. Raise a retryable ModelError if the stream ends too early."""
 
     def _state_of(self, message: Message) -> dict[str, Any]:
         """Return this API's state of a message, {} for a message from another API."""
@@ -295,7 +297,6 @@ class ChatModel(OpenAIModel):
         return {"format": self.format, "message": rest, **({"tool_calls": of_calls} if of_calls else {})}
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
-        """Join the chunks of a stream to one body. Raise a retryable ModelError if the stream ends too early."""
         body: dict[str, Any] = {}
         message: dict[str, Any] = {"role": "assistant", "content": None}
         reason = None
@@ -387,7 +388,6 @@ class ResponsesModel(OpenAIModel):
         return message, "length" if why == "max_output_tokens" else text(why) or "incomplete"
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
-        """Return the whole body from the last event."""
         async for event in events:
             event = mapping(event)
             if event.get("type") == "error" or event.get("error"):

@@ -5,7 +5,6 @@ environment variables.
 """
 
 import hashlib
-import inspect
 import pkgutil
 import re
 from base64 import b64encode
@@ -42,26 +41,31 @@ _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
 """Timeouts of connecting, and between two bytes. `Deadline`, for the whole call, is shorter."""
 
 
-def _openai(provider: str, about: str, responses: bool | None) -> Callable[..., OpenAIModel]:
-    """Return the function that opens models of OpenAI; `responses` None: for reasoning models."""
+def _provider(
+    name: str, about: str = "", *, server: str | None = None, responses: bool | None = False
+) -> Callable[..., OpenAIModel]:
+    """Return the function that opens models of a server in `SERVERS`; `responses` None: for reasoning models."""
+    server = server or name
+    variable = server_variable(server)
 
     def open_model(model: str, settings: Settings, **client: Any) -> OpenAIModel:
-        address = settings.get("OPENAI_BASE_URL") or SERVERS["openai"]
-        opened = _open_client("OPENAI", address, settings, client)
+        address = settings.get(f"{variable}_BASE_URL") or SERVERS[server]
+        opened = _open_client(variable, address, settings, client)
         if responses or (responses is None and _REASONING_MODEL.match(model)):
-            return ResponsesModel(f"{provider}/{model}", opened, model)
+            return ResponsesModel(f"{name}/{model}", opened, model)
         at_openai = urlsplit(address).hostname == _OPENAI_HOST
         limit = "max_completion_tokens" if at_openai else "max_tokens"
-        return ChatModel(f"{provider}/{model}", opened, model, limit=limit)
+        return ChatModel(f"{name}/{model}", opened, model, limit=limit)
 
-    open_model.__doc__ = about
+    open_model.__doc__ = about or f"{name}/MODEL, by {variable}_API_KEY"
     return open_model
 
 
 _BOTH = "OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"
-openai = _openai("openai", _BOTH, None)
-openai_chat = _openai("openai-chat", "the same, always by Chat Completions", False)
-openai_responses = _openai("openai-responses", "the same, always by Responses", True)
+openai = _provider("openai", _BOTH, responses=None)
+openai_chat = _provider("openai-chat", "the same, always by Chat Completions", server="openai")
+openai_responses = _provider("openai-responses", "the same, always by Responses", server="openai", responses=True)
+gemini, deepseek, openrouter, groq, together, mistral, vllm, ollama = map(_provider, list(SERVERS)[1:])
 
 
 def openai_api(name: str, settings: Settings, **client: Any) -> OpenAIModel:
@@ -70,26 +74,9 @@ def openai_api(name: str, settings: Settings, **client: Any) -> OpenAIModel:
     spec = f"openai-api/{name}"
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
-    from openai import AsyncOpenAI
-
-    if unknown := client.keys() - inspect.signature(AsyncOpenAI.__init__).parameters.keys():
-        raise TypeError(f"AsyncOpenAI takes no {', '.join(sorted(unknown))}")
     variable = server_variable(server)
     address = settings.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
     return ChatModel(spec, _open_client(variable, address, settings, client), model)
-
-
-def _named_server(server: str) -> Callable[..., OpenAIModel]:
-    def open_server(model: str, settings: Settings, **client: Any) -> OpenAIModel:
-        variable = server_variable(server)
-        address = settings.get(f"{variable}_BASE_URL") or SERVERS[server]
-        return ChatModel(f"{server}/{model}", _open_client(variable, address, settings, client), model)
-
-    open_server.__doc__ = f"{server}/MODEL, by {server_variable(server)}_API_KEY"
-    return open_server
-
-
-gemini, deepseek, openrouter, groq, together, mistral, vllm, ollama = map(_named_server, list(SERVERS)[1:])
 
 
 def azure(deployment: str, settings: Settings, **client: Any) -> OpenAIModel:
@@ -150,15 +137,21 @@ def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -
     return kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
 
 
+def server_name(spec: str) -> str | None:
+    """Return the name of a model's server, which is the prefix of its variables; None without one."""
+    provider, _, name = spec.partition("/")
+    if provider == "openai-api":
+        return name.partition("/")[0]
+    server = "openai" if provider in ("openai-chat", "openai-responses") else provider
+    return server if server in SERVERS else None
+
+
 def base_url(spec: str, settings: Settings) -> str | None:
     """Return the address of a model's server; None without a server, or if the address is not set."""
-    provider, _, name = spec.partition("/")
-    if provider == "azure":
+    if spec.startswith("azure/"):
         return settings.get("AZURE_OPENAI_ENDPOINT")
-    if provider == "openai-api":
-        return settings.get(f"{server_variable(name.partition('/')[0])}_BASE_URL")
-    server = "openai" if provider in ("openai-chat", "openai-responses") else provider
-    return settings.get(f"{server_variable(server)}_BASE_URL") or SERVERS[server] if server in SERVERS else None
+    server = server_name(spec)
+    return None if server is None else settings.get(f"{server_variable(server)}_BASE_URL") or SERVERS.get(server)
 
 
 def server_of(spec: str, settings: Settings) -> str | None:

@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import json
 import math
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from graphwalk.errors import ModelError, RunLogError
 from graphwalk.files import check_in_place
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget, charged_usage, pessimistic_input
+from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
@@ -34,8 +33,6 @@ from graphwalk.types.wire import from_dict, to_dict
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
-_FIRST_REPLY, _LONGER = 1000, 2
-"""Expected tokens of the first reply, and of a later one as a multiple of the longest so far."""
 _LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
 RESTARTED = "\n(interrupted; starting again)\n"
 """The text passed to `on_text` before a reply is streamed again from its start."""
@@ -133,26 +130,18 @@ class Budgeted(Wrapper):
         self._budget, self._price = budget, price
         self._ready, self._note = ready, note
         self._announced = False
-        self._longest = 0
-        # Without a price, calls wait for the first reply: its cost is unknown.
-        self._dearest = math.inf if price is None else 0.0
+        self._largest: Usage | None = None
+        """The largest usage of a reply so far, which is expected of the next one."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError if the budget is spent."""
-        sent = pessimistic_input(messages, tools, self.name) if self._budget.limited else 0
-
-        def expected() -> Usage:
-            said = options.max_output_tokens or self._longest * _LONGER or _FIRST_REPLY
-            by_price = 0.0 if self._price is None else self._price.cost(sent, 0, said)
-            return Usage(sent, said, cost=max(by_price, self._dearest))
-
-        async with self._budget.reservation(expected):
+        async with self._budget.reservation(lambda: self._largest):
             self._ready()
             reply = await self.inner.complete(messages, tools, options)
-            reply = replace(reply, usage=charged_usage(reply, messages, tools, self.name, self._price))
-            self._budget.charge(reply.usage)
-        self._longest = max(self._longest, reply.usage.output_tokens or 0)
-        self._dearest = max(0.0 if math.isinf(self._dearest) else self._dearest, reply.usage.cost or 0.0)
+            usage = charged_usage(reply, messages, tools, self.name, self._price)
+            self._budget.charge(usage)
+            self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
+        reply = replace(reply, usage=usage)
         if reply.usage.estimated and not self._announced:
             self._announced = True
             self._note(f"{self.name} does not report its usage; tokens and cost are estimated")
@@ -187,7 +176,7 @@ class RateLimited(Wrapper):
         self._token_seconds = 60.0 / tokens_per_minute if tokens_per_minute else 0.0
         self._longest_pause = longest_pause
         self._running = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._freed = asyncio.Condition()
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
         self._epoch = 0
@@ -201,7 +190,9 @@ class RateLimited(Wrapper):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Wait for the rate limits, then call the model."""
         expected, used = count_messages(messages) if self._token_seconds else 0, 0
-        await self._take_place()
+        async with self._freed:
+            await self._freed.wait_for(lambda: self._running < self.concurrency)
+            self._running += 1
         try:
             await self._pace(expected)
             epoch = self._epoch
@@ -227,7 +218,9 @@ class RateLimited(Wrapper):
                 # The estimate is corrected by what the provider reports.
                 self._next_tokens += (used - expected) * self._token_seconds
         finally:
-            self._leave()
+            self._running -= 1
+            async with self._freed:
+                self._freed.notify_all()
 
     def _slow_down(self, epoch: int, retry_after: float | None) -> None:
         """Slow all calls down. Calls that were in flight at the last slowdown do not count again."""
@@ -240,27 +233,6 @@ class RateLimited(Wrapper):
             if now + retry_after - max(now, self._paused_until) > _LONG_PAUSE:
                 self._announce(retry_after)
             self._paused_until = max(self._paused_until, now + retry_after)
-
-    async def _take_place(self) -> None:
-        if self._running < self.concurrency and not self._waiting:
-            self._running += 1
-            return
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if not place.cancelled():
-                self._leave()
-            raise
-
-    def _leave(self) -> None:
-        self._running -= 1
-        while self._waiting and self._running < self.concurrency:
-            place = self._waiting.popleft()
-            if not place.done():
-                self._running += 1
-                place.set_result(None)
 
     async def _pace(self, tokens: int) -> None:
         now = asyncio.get_running_loop().time
@@ -405,7 +377,6 @@ class Cached(Wrapper):
         super().__init__(inner)
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(_canonical([inner.name, episode_key]))
-        self._digests: dict[Message, bytes] = {}
         self._calls = 0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -431,9 +402,7 @@ class Cached(Wrapper):
         self._calls += 1
         sha.update(_digest([tool.as_openai() for tool in tools]))
         for message in messages:
-            if message not in self._digests:
-                self._digests[message] = _digest(to_dict(message))
-            sha.update(self._digests[message])
+            sha.update(_digest(to_dict(message)))
         return sha.hexdigest()
 
 

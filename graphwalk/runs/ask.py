@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
+from graphwalk.agent import Watcher
 from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
-from graphwalk.models.wrappers import Wrapper
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
@@ -25,10 +25,8 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, steps_of
 from graphwalk.suites.ask.pictures import evidence_in, evidence_svg
 from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance
-from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-from graphwalk.types.episode import ExitStatus, ToolResult
+from graphwalk.suites.suite import GraphInstance
+from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
 
 
@@ -104,22 +102,6 @@ class Answer:
         return self.answer or f"no answer ({self.exit_status}): {self.error or 'the reply was empty'}"
 
 
-class Watcher:
-    """An observer of the steps of an episode, called in the event loop; must not block. This class ignores all."""
-
-    live = False
-    """Stream replies, if the provider can."""
-
-    async def wrote(self, piece: str) -> None:
-        """Take a piece of the model's next message."""
-
-    def said(self, message: Message) -> None:
-        """Take a whole message of the model: reasoning and calls, or the answer."""
-
-    def found(self, result: ToolResult) -> None:
-        """Take the result of a call."""
-
-
 def asking(
     source: GraphSource | None,
     model: str,
@@ -190,14 +172,14 @@ class Conversation:
         config = self._experiment.config
         task = task_about(asked, len(self._asked), self._graph.instance.digest, config.seed)
         key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
-        planned = _WatchedEpisode(key, task, self._graph, self._watcher)
+        planned = PlannedEpisode(key, task, self._graph)
         self._plan.tasks.append((task, self._graph))
         self._plan.episodes.append(planned)
         manifest = self._manifest()
         options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
         experiment = replace(self._experiment, options=options)
         async with self._models.for_episode(planned) as (model, extractor):
-            result = await play(planned, _WatchedModel(model, self._watcher), extractor, experiment)
+            result = await play(planned, model, extractor, experiment, self._watcher)
         if self._log is not None and manifest is not None:
             with closing(self._log.folder.results_writer()) as writer:
                 writer.append(result.as_line(manifest))
@@ -239,42 +221,3 @@ async def conversation(
         with lock:
             loaded = LoadedGraph(instance, store)
             yield Conversation(experiment, loaded, models, log, watcher or Watcher(), earlier)
-
-
-@dataclass(frozen=True)
-class _WatchedEpisode(PlannedEpisode):
-    watcher: Watcher
-
-    async def setup(self, experiment: Experiment) -> EpisodeSetup:
-        setup = await super().setup(experiment)
-        assert setup.toolbox is not None
-        return replace(setup, toolbox=_WatchedToolbox(setup.toolbox, self.watcher))
-
-
-class _WatchedToolbox:
-    def __init__(self, toolbox: Toolbox, watcher: Watcher) -> None:
-        self._toolbox, self._watcher = toolbox, watcher
-
-    @property
-    def specs(self) -> Sequence[ToolSpec]:
-        return self._toolbox.specs
-
-    @property
-    def ordered(self) -> bool:
-        return self._toolbox.ordered
-
-    async def call(self, call: ToolCall) -> ToolResult:
-        result = await self._toolbox.call(call)
-        self._watcher.found(result)
-        return result
-
-
-class _WatchedModel(Wrapper):
-    def __init__(self, model: Model, watcher: Watcher) -> None:
-        super().__init__(model)
-        self._watcher = watcher
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        reply = await super().complete(messages, tools, options)
-        self._watcher.said(reply.message)
-        return reply

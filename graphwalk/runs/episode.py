@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent import Episode, Watcher, run_episode
 from graphwalk.errors import ConfigError, ModelError, StoreError
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.experiments.config import Scoring
@@ -23,7 +23,13 @@ from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
 
 
-async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment) -> Result:
+async def play(
+    planned: PlannedEpisode,
+    model: Model,
+    extractor: Model | None,
+    experiment: Experiment,
+    watcher: Watcher | None = None,
+) -> Result:
     """Play one episode and score it. Failures of model and store are in the result; errors of the run are raised."""
     experiment = experiment.of(planned.key.setting)
     limits = experiment.config.limits
@@ -42,6 +48,7 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
         deadline=deadline,
         tokens=limits.episode_tokens,
         usd=limits.episode_usd,
+        watcher=watcher or Watcher(),
     )
     trajectory = await run_episode(episode)
     if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:

@@ -8,9 +8,11 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from itertools import takewhile
 from statistics import fmean, variance
+from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
@@ -58,7 +60,7 @@ class ModelEstimate:
     episodes: int = 0
     model_calls: int = 0
     tool_calls: int = 0
-    characters: int | None = 0
+    characters: int | None = None
     """None: unknown for episodes with figures of the plan."""
     new_tokens: int = 0
     repeated_tokens: int = 0
@@ -131,15 +133,6 @@ class Call:
     reply: Message
 
 
-@dataclass(frozen=True, slots=True)
-class CallTokens:
-    """Tokens of one call. `repeated`: beginning of the input that is that of the previous call; `new`: the rest."""
-
-    new: int
-    repeated: int
-    output: int
-
-
 @dataclass(frozen=True)
 class ExpertEpisode:
     """An episode of the expert. `assumed`: there is no expert, and each reply is the target alone."""
@@ -147,29 +140,6 @@ class ExpertEpisode:
     calls: tuple[Call, ...]
     tool_calls: int
     assumed: bool
-
-    @cached_property
-    def characters(self) -> int:
-        """Characters sent in all calls: contents, tool calls and tool specifications."""
-        return sum(
-            len(tools_text(call.tools)) + sum(len(message_text(message)) for message in call.messages)
-            for call in self.calls
-        )
-
-    def tokens(self, size: Callable[[Message | str], int]) -> list[CallTokens]:
-        """Return the tokens of each call; `size` counts a message, or the text of the tool specifications."""
-        counted: list[CallTokens] = []
-        before: Sequence[Message] = ()
-        for call in self.calls:
-            sizes = [size(message) for message in call.messages]
-            specs = size(tools_text(call.tools))
-            pairs = zip(before, call.messages, strict=False)
-            most = min(len(before), len(call.messages))
-            shared = next((number for number, (one, other) in enumerate(pairs) if one != other), most)
-            repeated = sum(sizes[:shared]) + (specs if before else 0)
-            counted.append(CallTokens(sum(sizes) + specs - repeated, repeated, size(call.reply)))
-            before = call.messages
-        return counted
 
 
 class ExpertEpisodes:
@@ -257,7 +227,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
     expert = ExpertEpisodes(experiment)
     counters = {tokenizer_of(model): token_counter(model) for model in experiment.models}
-    rows: dict[tuple[str, str], list[tuple[int, int, Sequence[_Takes]]]] = defaultdict(list)
+    rows: dict[tuple[str, str], list[tuple[int, int, Sequence[_Figures]]]] = defaultdict(list)
     played: set[tuple[str, str]] = set()
     for stratum, episodes in strata.items():
         by_task = {planned.key.task_id: planned for planned in episodes}
@@ -266,11 +236,11 @@ async def estimate_run(experiment: Experiment) -> Estimate:
             tasks = stdlib_random(experiment.config.seed, "estimate", *stratum[1:]).sample(tasks, SAMPLE)
         played |= {(task, stratum[1]) for task in tasks}
         counter, price = counters[tokenizer_of(stratum[0])], _price(experiment, stratum[0])
-        takes = [
-            _of_plan(by_task[task], experiment, price) or _takes(await expert.of(by_task[task]), counter, price)
+        figures = [
+            _of_plan(by_task[task], experiment, price) or _figures(await expert.of(by_task[task]), counter, price)
             for task in tasks
         ]
-        rows[stratum[:2]].append((len(episodes), len(by_task), takes))
+        rows[stratum[:2]].append((len(episodes), len(by_task), figures))
     by_template = Counter(task.template for task, _ in plan.tasks)
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
     graphs, repeats = len({task.graph_digest for task, _ in plan.tasks}), experiment.config.repeats
@@ -294,19 +264,19 @@ def token_counter(model: str | None) -> Callable[[Message | str], int]:
     return size
 
 
-@dataclass(frozen=True)
-class _Takes:
-    """Figures of one episode."""
+@dataclass
+class _Figures:
+    """Figures of one episode by the names of `ModelEstimate`; NaN: unknown."""
 
     model_calls: float
     tool_calls: float
-    characters: float
-    new: float
-    repeated: float
-    output: float
-    usd: float
-    usd_uncached: float
-    assumed: float
+    characters: float = 0
+    new_tokens: float = 0
+    repeated_tokens: float = 0
+    output_tokens: float = 0
+    usd: float = 0.0
+    usd_uncached: float = 0.0
+    assumed: float = 0
     of_plan: float = 0
 
 
@@ -317,7 +287,7 @@ def _price(experiment: Experiment, model: str) -> Price | None:
     return None if known is None else known.price
 
 
-def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> _Takes | None:
+def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> _Figures | None:
     """Return the plan's figures of the expert's episode on a large graph, with all input new; None without any."""
     task, graph = planned.task, planned.graph.instance.graph
     expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
@@ -328,56 +298,55 @@ def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | Non
     if turns is None or calls is None or read is None or written is None:
         return None
     usd = math.nan if price is None else price.cost(read, 0, written)
-    return _Takes(turns, calls, math.nan, read, 0, written, usd, usd, 0, of_plan=1)
+    return _Figures(turns, calls, math.nan, read, 0, written, usd, usd, of_plan=1)
 
 
-def _takes(episode: ExpertEpisode, size: Callable[[Message | str], int], price: Price | None) -> _Takes:
-    calls = episode.tokens(size)
-    usd = usd_uncached = math.nan
-    if price is not None:
-        cached = [call.repeated if call.repeated >= CACHED_FROM else 0 for call in calls]
-        usd_uncached = sum(price.cost(call.new + call.repeated, 0, call.output) for call in calls)
-        usd = sum(
-            price.cost(call.new + call.repeated - held, held, call.output)
-            for call, held in zip(calls, cached, strict=True)
-        )
-    new, repeated, output = (sum(getattr(call, name) for call in calls) for name in ("new", "repeated", "output"))
-    return _Takes(
-        *(len(calls), episode.tool_calls, episode.characters),
-        *(new, repeated, output, usd, usd_uncached, episode.assumed),
-    )
+def _figures(episode: ExpertEpisode, size: Callable[[Message | str], int], price: Price | None) -> _Figures:
+    """Sum up the calls of an episode. Repeated input is the beginning that a call shares with the previous one.
+
+    `size` counts the tokens of a message, or of the text of the tool specifications.
+    """
+    sums = _Figures(len(episode.calls), episode.tool_calls, assumed=episode.assumed)
+    before: Sequence[Message] = ()
+    for call in episode.calls:
+        specs = tools_text(call.tools)
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(before, call.messages, strict=False))
+        repeated = sum(size(message) for _, message in same) + (size(specs) if before else 0)
+        read, written = sum(map(size, call.messages)) + size(specs), size(call.reply)
+        cached = repeated if repeated >= CACHED_FROM else 0
+        sums.characters += len(specs) + sum(len(message_text(message)) for message in call.messages)
+        sums.new_tokens += read - repeated
+        sums.repeated_tokens += repeated
+        sums.output_tokens += written
+        sums.usd += math.nan if price is None else price.cost(read - cached, cached, written)
+        sums.usd_uncached += math.nan if price is None else price.cost(read, 0, written)
+        before = call.messages
+    return sums
 
 
 def _row(
-    model: str, setting: str, parts: Sequence[tuple[int, int, Sequence[_Takes]]], experiment: Experiment
+    model: str, setting: str, parts: Sequence[tuple[int, int, Sequence[_Figures]]], experiment: Experiment
 ) -> ModelEstimate:
     """Sum up strata: episodes × mean. `parts`: number of episodes and of tasks, and figures of played episodes."""
 
     def total(name: str) -> float:
-        return sum(episodes * fmean(getattr(one, name) for one in takes) for episodes, _, takes in parts)
+        return sum(episodes * fmean(getattr(one, name) for one in played) for episodes, _, played in parts)
 
-    def stratum_variance(episodes: int, tasks: int, takes: Sequence[_Takes]) -> float:
+    def stratum_variance(episodes: int, tasks: int, played: Sequence[_Figures]) -> float:
         """Return the variance of total input tokens, sampled without replacement (Cochran, Sampling Techniques)."""
-        if len(takes) == tasks:
+        if len(played) == tasks:
             return 0.0
-        return episodes**2 * (1 - len(takes) / tasks) * variance(one.new + one.repeated for one in takes) / len(takes)
+        read = variance(one.new_tokens + one.repeated_tokens for one in played)
+        return episodes**2 * (1 - len(played) / tasks) * read / len(played)
 
-    priced, of_plan = _price(experiment, model) is not None, round(total("of_plan"))
+    totals = {each.name: total(each.name) for each in fields(_Figures)}
+    known: dict[str, Any] = {name: value for name, value in totals.items() if not math.isnan(value)}
     row = ModelEstimate(
         model,
         setting,
-        tokenizer=None if of_plan else tokenizer_of(model),
+        tokenizer=None if totals["of_plan"] else tokenizer_of(model),
         episodes=sum(episodes for episodes, _, _ in parts),
-        model_calls=round(total("model_calls")),
-        tool_calls=round(total("tool_calls")),
-        characters=None if of_plan else round(total("characters")),
-        new_tokens=round(total("new")),
-        repeated_tokens=round(total("repeated")),
-        output_tokens=round(total("output")),
-        usd=total("usd") if priced else None,
-        usd_uncached=total("usd_uncached") if priced else None,
-        assumed=round(total("assumed")),
-        of_plan=of_plan,
+        **{name: value if name.startswith("usd") else round(value) for name, value in known.items()},
     )
     row.spread = 1.96 * math.sqrt(sum(stratum_variance(*part) for part in parts)) / max(1, row.input_tokens)
     return row

@@ -9,6 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import new_file
+from graphwalk.jinja import render_page
 from graphwalk.jsonlines import compressed, encode_line, read_lines
 from graphwalk.runs.published import DIGESTS, TEXTS
 from graphwalk.runs.run_folder import RunFolder
@@ -30,7 +31,7 @@ def publish(
         cleaner.know_credentials(stored)
         manifest = cleaner.manifest(stored)
         parts: dict[str, Iterable[bytes]] = {
-            "README.md": [_readme(manifest).encode()],
+            "README.md": [_readme(manifest).encode(), b"\n"],
             "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
             "results.jsonl.gz": compressed(_lines(folder.results_path, cleaner, done)),
             "replies.jsonl": _lines(folder.replies_path, cleaner),
@@ -84,29 +85,12 @@ def _refuse(found: list[PossibleSecret], out: Path) -> None:
 
 
 def _readme(manifest: dict[str, Any]) -> str:
-    config, settled = manifest["config"], manifest.get("fingerprint") or {}
-    libraries = ", ".join(f"{library} {version}" for library, version in manifest.get("libraries", {}).items())
-    models, settings = (one_line(", ".join(config[field])) for field in ("models", "settings"))
-    return f"""\
-# {one_line(manifest["name"])}
-
-A run of GraphWalk, {manifest["created"]}: {settled.get("episodes", "?")} episodes of the suite
-{config["suite"]["name"]}, seed {config.get("seed")}.
-
-    models    {models}
-    settings  {settings}
-
-GraphWalk {manifest["graphwalk_version"]}, commit {manifest.get("commit")},
-Python {manifest.get("python")}, {libraries}.
-
-* `run.json`: the whole configuration, versions, and the digests of graphs, tasks, prompts, tools and scorer.
-* `texts/`: prompts, tools and questions as the models read them.
-* `results.jsonl.gz`: a line for each episode: task, target, every turn and call, answer, score.
-* `replies.jsonl`: the replies of the models.
-* `{DIGESTS}`: digests of these files (`sha256sum -c`).
-
-    pip install graphwalk-agents
-    graphwalk report FILE.zip
-    graphwalk show FILE.zip
-    graphwalk verify FILE.zip
-"""
+    return render_page(
+        "publish/README.md.j2",
+        manifest=manifest,
+        name=one_line(manifest["name"]),
+        models=one_line(", ".join(manifest["config"]["models"])),
+        settings=one_line(", ".join(manifest["config"]["settings"])),
+        episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
+        digests=DIGESTS,
+    )

@@ -5,8 +5,8 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
-from graphwalk.reports.plots import COLUMNS, Scene, SceneStep, StateTable, worth_drawing
+from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable, legend
@@ -50,7 +50,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
         "error": trajectory.error,
         "extractor": record.get("extractor_reply"),
         "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
-        "comparison": _fields(compared),
+        "comparison": asdict(compared),
         "scene": _scene(scene),
     }
 
@@ -71,27 +71,12 @@ def _text(value: Any) -> str:
 
 
 def _scene(scene: Scene) -> dict[str, Any] | None:
+    """Return a scene without empty values in its steps; cell 0 is kept."""
     if not scene.steps:
         return None
-    return {
-        "nodes": [_fields(node) for node in scene.nodes],
-        "links": [_fields(link) for link in scene.links],
-        "steps": [_step(step) for step in scene.steps],
-        "layout": scene.layout,
-        "grid": scene.grid and _fields(scene.grid),
-        "legend": dict(scene.legend),
-    }
-
-
-def _step(step: SceneStep) -> dict[str, Any]:
-    """Return a dictionary without empty values; cell 0 is kept."""
-    told = {name: value for name, value in _fields(step).items() if value or (name == "cell" and value is not None)}
-    return {**told, **({"table": _fields(step.table)} if step.table else {})}
-
-
-def _fields(one: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass; `asdict` would copy them, which is ten times slower."""
-    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+    told = asdict(replace(scene, comparison=None))
+    steps = [{k: v for k, v in step.items() if v or (k == "cell" and v is not None)} for step in told["steps"]]
+    return {**told, "steps": steps}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
@@ -104,7 +89,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
             *(_call(result) for result in turn.results),
             *({"name": call.name, "arguments": _arguments(call.arguments)} for call in without),
         ],
-        "usage": {name: value for name, value in _fields(turn.usage).items() if value},
+        "usage": {name: value for name, value in asdict(turn.usage).items() if value},
         "seconds": turn.seconds,
         "finish": turn.finish_reason,
         "forced": turn.forced,
@@ -175,54 +160,50 @@ class RunContent:
     observed: Observations | None = None
     episodes: list[Episode] = field(default_factory=list)
 
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
+        if self.report is None or self.observed is None:
+            return {"figures": [], "missing": None}
+        made = worth_drawing(list(suite_named(self.suite).presentation.figures(self.report, self.observed)))
+        figures = [
+            {
+                "name": figure.name,
+                "title": figure.title,
+                "about": figure.about,
+                "columns": list(COLUMNS),
+                "rows": [list(row) for row in figure.rows],
+                "svg": page_svg(figure) if can_draw() else None,
+            }
+            for figure in made
+        ]
+        return {"figures": figures, "missing": None if can_draw() else INSTALL}
 
-class EpisodeReader:
-    """A reader of records that builds the episodes of a page, each once."""
 
-    def __init__(self, suite_name: str, wanted: Callable[[Record], bool] = lambda record: True) -> None:
-        self.suite = suite_named(suite_name)
-        self._wanted = wanted
-        self._read = 0
-        self._found: dict[EpisodeKey, Episode] = {}
+def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:
+    """Return a run with the episodes that are wanted; tables and plots are of the whole run."""
+    suite = folder.suite
+    found: dict[EpisodeKey, Episode] = {}
 
-    def passing(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield the records, including those read before."""
-        for number, record in enumerate(records):
-            if number >= self._read:
-                if self._wanted(record):
-                    self.take(record)
-                self._read = number + 1
+    def taken() -> Iterator[dict[str, Any]]:
+        for record in folder.records():
+            if wanted(key_of(record)):
+                found[key_of(record)] = _episode(record, suite)
             yield record
 
-    def take(self, record: Record) -> None:
-        key = key_of(dict(record))
-        block = deflated(json.dumps(episode_content(record, self.suite), separators=(",", ":")))
-        self._found[key] = Episode(key, record["task"].get("graph_digest", ""), _line(record), block)
-
-    def episodes(self) -> list[Episode]:
-        """Return the episodes in order of their keys; of a repeated episode, the last one."""
-        return [self._found[key] for key in sorted(self._found)]
+    report, observed = measured(folder, taken())
+    episodes = [found[key] for key in sorted(found)]
+    return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, observed, episodes)
 
 
-def content_of(
-    folder: RunFolder, wanted: Callable[[Record], bool] = lambda record: True, reader: EpisodeReader | None = None
-) -> RunContent:
-    """Return a run with the episodes that fit; tables and plots are of the whole run.
-
-    `reader`: a reader of the beginning of the same log, to build only new episodes.
-    """
-    manifest = folder.read_manifest()
-    reader = reader or EpisodeReader(manifest["config"]["suite"]["name"], wanted)
-    report, observed = measured(folder, reader.passing(folder.records()))
-    return RunContent(folder.path.name, reader.suite.name, _facts(manifest), report, observed, reader.episodes())
+def episodes_of(records: Iterable[Record], suite: Suite[Any, Any]) -> list[Episode]:
+    """Return the episodes of records without a run folder."""
+    return [_episode(record, suite) for record in records]
 
 
-def episodes_of(records: Iterable[Record], suite_name: str) -> list[Episode]:
-    """Return the episodes in order of their keys; of a repeated episode, the last one."""
-    reader = EpisodeReader(suite_name)
-    for record in records:
-        reader.take(record)
-    return reader.episodes()
+def _episode(record: Record, suite: Suite[Any, Any]) -> Episode:
+    block = deflated(json.dumps(episode_content(record, suite), separators=(",", ":")))
+    return Episode(key_of(record), record["task"].get("graph_digest", ""), _line(record), block)
 
 
 def deflated(text: str) -> bytes:
@@ -355,25 +336,6 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
     }
 
 
-def figures_of(run: RunContent) -> dict[str, Any]:
-    """Return every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
-    if run.report is None or run.observed is None:
-        return {"figures": [], "missing": None}
-    made = worth_drawing(list(suite_named(run.suite).presentation.figures(run.report, run.observed)))
-    figures = [
-        {
-            "name": figure.name,
-            "title": figure.title,
-            "about": figure.about,
-            "columns": list(COLUMNS),
-            "rows": [list(row) for row in figure.rows],
-            "svg": page_svg(figure) if can_draw() else None,
-        }
-        for figure in made
-    ]
-    return {"figures": figures, "missing": None if can_draw() else INSTALL}
-
-
 def _run(run: RunContent, state: str) -> dict[str, Any]:
     report = run.report
     tables = list(text_tables(report)) if report else []
@@ -413,7 +375,7 @@ BUNDLE = 32
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     """Yield the page with all its data, index first, so that a reader sees it before the episodes are loaded."""
-    index, figures = {**index_of(runs), "source": "inline"}, [figures_of(run) for run in runs]
+    index, figures = {**index_of(runs), "source": "inline"}, [run.figures for run in runs]
     blocks = (
         f'<script type="text/plain" id="block-{number}">{episode.text}</script>\n'
         for number, episode in enumerate(episode for run in runs for episode in run.episodes)
@@ -437,7 +399,7 @@ def write_page(runs: Sequence[RunContent], path: Path, *, largest: int = LARGEST
         # Base64 in quotation marks cannot be executed.
         texts = ",".join(f'"{episode.text}"' for episode in episodes[start : start + BUNDLE])
         write_whole(folder / "episodes" / f"{start // BUNDLE}.js", [f"takeBlocks({start},[{texts}]);\n"])
-    index, figures = {**index_of(runs), "source": "files"}, [figures_of(run) for run in runs]
+    index, figures = {**index_of(runs), "source": "files"}, [run.figures for run in runs]
     write_whole(folder / "index.html", _document(policy(" 'self'"), index, figures))
     return folder / "index.html"
 

@@ -14,46 +14,33 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.listing import ListedRun, list_runs
+from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve import LOOPBACK, loopback_names
-from graphwalk.serve.page import (
-    EpisodeReader,
-    Record,
-    RunContent,
-    content_of,
-    figures_of,
-    index_of,
-    inflated,
-    policy,
-    served_page,
-)
+from graphwalk.serve.page import RunContent, content_of, index_of, inflated, policy, served_page
 
 _REST = 4.0
 """A run that is being written is read again after so many times as long as reading it took."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Reading:
+    """A run as it was read from a log of `size` bytes, in `seconds`; `done`: the time at its end."""
+
     content: RunContent
-    reader: EpisodeReader
-    file: tuple[str, int] | None
-    """Name and inode of the log: as long as these stay the same, it has only grown."""
     size: int
     seconds: float
     done: float
-    number: int
-    figures: dict[str, Any] | None = None
 
 
 class LiveRuns:
     """The runs in a folder, or one run. Safe to be asked by several threads."""
 
-    def __init__(self, place: Path, wanted: Callable[[Record], bool] = lambda record: True) -> None:
+    def __init__(self, place: Path, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> None:
         self._place = place
         self._wanted = wanted
         self._readings: dict[str, _Reading] = {}
         self._lock = Lock()
-        self._number = 0
 
     def listed(self) -> list[dict[str, Any]]:
         """Return the runs as `graphwalk runs` lists them, newest first."""
@@ -66,15 +53,12 @@ class LiveRuns:
             listed = self._find(names)
             readings = [self._read(run) for run in listed]
         index = index_of([one.content for one in readings], {run.path.name: run.state for run in listed})
-        versions = (f"{one.number}{run.state[:3].strip()}" for one, run in zip(readings, listed, strict=True))
+        versions = (f"{one.size}{run.state[:3].strip()}" for one, run in zip(readings, listed, strict=True))
         return {**index, "version": "-".join(versions)}
 
     def figures(self, names: Sequence[str]) -> list[dict[str, Any]]:
         with self._lock:
-            readings = [self._read(run) for run in self._find(names)]
-            for one in readings:
-                one.figures = one.figures or figures_of(one.content)
-        return [one.figures or {} for one in readings]
+            return [self._read(run).content.figures for run in self._find(names)]
 
     def episode(self, names: Sequence[str], number: int) -> str:
         """Return the JSON of an episode by its number in the latest index."""
@@ -93,24 +77,15 @@ class LiveRuns:
 
     def _read(self, run: ListedRun) -> _Reading:
         """Return the content of a run, read again if its log has changed and the last reading is old enough."""
-        name = run.path.name
         size = sum(path.stat().st_size for path in run.path.glob("results.*"))
-        known = self._readings.get(name)
+        known = self._readings.get(run.path.name)
         if known and (known.size == size or time.monotonic() < known.done + _REST * known.seconds):
             return known
         begun = time.monotonic()
-        folder = RunFolder.open(run.path)
-        log = folder.results_file
-        file = (log.name, log.stat().st_ino) if log.exists() else None
-        if known and known.file == file and known.size <= size:
-            reader = known.reader
-        else:
-            reader = EpisodeReader(folder.read_manifest()["config"]["suite"]["name"], self._wanted)
-        content = content_of(folder, reader=reader)
-        self._number += 1
+        content = content_of(RunFolder.open(run.path), self._wanted)
         done = time.monotonic()
-        self._readings[name] = _Reading(content, reader, file, size, done - begun, done, self._number)
-        return self._readings[name]
+        self._readings[run.path.name] = _Reading(content, size, done - begun, done)
+        return self._readings[run.path.name]
 
 
 _HEADERS = {
@@ -132,7 +107,7 @@ class PageServer(ThreadingHTTPServer):
         place: Path,
         port: int = 0,
         first: Sequence[str] = (),
-        wanted: Callable[[Record], bool] = lambda record: True,
+        wanted: Callable[[EpisodeKey], bool] = lambda key: True,
     ) -> None:
         super().__init__((LOOPBACK, port), _Handler)
         self.token = secrets.token_urlsafe(18)

@@ -84,7 +84,7 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
         (("nowhere.yaml",), "no file nowhere.yaml", "quickstart"),
         (("graph", "--setting", "magic"), "no setting 'magic'", "tools, no_tools"),
         (("graph", "--nods", "5"), "nods: there is no such field; did you mean nodes?", ""),
-        (("graph", "--nodes"), "nodes: must be at least 2", ""),
+        (("graph", "--nodes"), "nodes: must be greater than or equal to 2", ""),
         (("graph", "--nodes", "[1"), "--nodes: the value is not YAML", ""),
         (("graph", "5"), "'5' is not an option", "graphwalk play --help"),
         (("graph", "--questions", "[why]"), "why", "node_count"),

@@ -81,7 +81,7 @@ def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> Non
         ("sed=3", "-o sed=3: there is no such field; did you mean seed?"),
         ("limits.retrys=3", "-o limits.retrys=3: there is no such field; did you mean retries?"),
         ("agent={turn_limit: 0}", "-o agent={turn_limit: 0}: agent.turn_limit: must be greater than 0, not 0"),
-        ("suite.graphs.*.nodes=few", "-o suite.graphs.*.nodes=few: must be a whole number"),
+        ("suite.graphs.*.nodes=few", "-o suite.graphs.*.nodes=few: must be a valid integer"),
     ],
 )
 def test_what_an_override_breaks_is_not_blamed_on_the_file(override: str, message: str) -> None:

@@ -66,7 +66,7 @@ def test_unknown_questions_are_refused_with_the_known_ones() -> None:
         ("{{ value | json }}", "{{ value | jason }}", "wording: line 1 of the text: No filter named 'jason'"),
         ("{{ label | label }}", "{{ label | label }", "cypher: line 1 of the text"),
         ("cypher_parameters: [value]", "cypher_parameters: [values]", "cypher_parameters: there is no values; known:"),
-        ("answer_fields: [node_key]", "answer_fields: []", "answer_fields: needs at least one entry"),
+        ("answer_fields: [node_key]", "answer_fields: []", "answer_fields: List should have at least 1 item"),
         (
             "answer_fields: [node_key]",
             "answer_fields: [k]\nscored_fields: [q]",
