@@ -88,7 +88,7 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
 def labels_in(row: Row, name: str) -> list[str] | None:
     """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
     found = row.get(f"{name}s", [row.get(name)])
-    return found if isinstance(found, list) and all(isinstance(label, str) for label in found) else None
+    return found if isinstance(found, list) and set(map(type, found)) <= {str} else None
 
 
 @dataclass

@@ -113,7 +113,7 @@ class ForgetfulModel:
         page = known.get(name)
         if page is None or page.next is not None:
             return
-        rows = [{field: self._short(value) for field, value in row.items()} for row in page.rows]  # type: ignore[union-attr]
+        rows = [{field: self._short(value) for field, value in row.items()} for row in page.rows]
         table = json.loads(encode_result(rows, encoding="compact"))
         note = _NOTE + json.dumps([name, table], ensure_ascii=False, separators=(",", ":"))
         if len(note) <= MOST_NOTE:
