@@ -68,7 +68,7 @@ class ParameterSpace:
     def __init__(self, index: GraphIndex, max_hops: int) -> None:
         self._index = index
         self._max_hops = max_hops
-        self._labels = sorted(index.nodes_of)
+        self._labels = sorted(index.keys_by_label)
         self._types = sorted(index.relationships_of)
         self._values: dict[tuple[str, str, Value], list[Value]] = {}
         self._counts: dict[tuple[Value, ...], int] = {}
