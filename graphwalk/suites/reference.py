@@ -112,12 +112,7 @@ def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[Re
 
 def calls_of(asks: Sequence[Ask]) -> tuple[ToolCall, ...]:
     """Return the calls of one turn in the form that a model writes."""
-    arguments = (
-        a.arguments if isinstance(a.arguments, str) else json.dumps(a.arguments, ensure_ascii=False) for a in asks
-    )
-    return tuple(
-        ToolCall(f"call_{n}", ask.tool, text) for n, (ask, text) in enumerate(zip(asks, arguments, strict=True))
-    )
+    return tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))
 
 
 def _tokens(message: Message) -> int:

@@ -14,7 +14,7 @@ from itertools import count, takewhile
 from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
-from graphwalk.evaluation.values import parse_json
+from graphwalk.evaluation.values import parse_object
 from graphwalk.tools.arguments import other_readings
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
@@ -220,8 +220,7 @@ class ObservedGraph:
         rows = None if result.error is not None or result.rows is None else read_rows(result.content)
         if rows is None:
             return
-        arguments = parse_json(result.call.arguments)
-        arguments = arguments if isinstance(arguments, dict) else {}
+        arguments = parse_object(result.call.arguments)
         page = arguments.pop("page", FIRST_PAGE)
         page = page if isinstance(page, int) else FIRST_PAGE
         identity = result.call.name, json.dumps(arguments, sort_keys=True)

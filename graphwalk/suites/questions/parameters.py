@@ -91,7 +91,7 @@ class ParameterSpace:
         """Return parameters drawn one after another, each uniformly among its options; None if one has no options."""
         chosen: Chosen = {}
         for name in template.parameters:
-            options = self._options(template, name, chosen)
+            options = self.options(template, name, chosen)
             if not options:
                 return None
             chosen[name] = random.choice(options)
@@ -109,13 +109,14 @@ class ParameterSpace:
     def _next(self, template: QuestionTemplate, chosen: Chosen) -> tuple[Sequence[Value], list[int]]:
         """Return the options of the first parameter that is not chosen, and the number of choices after each."""
         name = list(template.parameters)[len(chosen)]
-        options = self._options(template, name, chosen)
+        options = self.options(template, name, chosen)
         if name in template.owners:
             return options, [self._count(template, {**chosen, name: option}) for option in options]
         # No other parameter depends on this one.
         return options, [self._count(template, {**chosen, name: option}) for option in options[:1]] * len(options)
 
-    def _options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
+    def options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
+        """Return the options of a parameter whose owners are chosen."""
         parameter = template.parameters[name]
         match parameter.role:
             case "label":

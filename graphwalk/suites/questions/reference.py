@@ -22,7 +22,7 @@ from graphwalk.tools.observed import KEY, NEIGHBORS, VALUES
 from graphwalk.tools.results import canonical_rows
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.graph import Column, PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import PropertyGraph, Relationship, value_order
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value, shown
 
@@ -104,23 +104,17 @@ _BRACES, _BRACKETS, _COMMA, _COLON = map(rule_hundredths, ("{}", "[]", ", ", ":"
 
 
 def can_be_walked_in_memory(graph: PropertyGraph) -> bool:
-    """Return True for graphs like the generated ones: one label per node, plain values, keys of one length."""
-    types = [table.type for table in graph.relationship_tables]
-    return (
-        all(len(table.labels) == 1 for table in graph.node_tables if len(table.numbers))
-        and len({table.labels for table in graph.node_tables}) == len(graph.node_tables)
-        and len(set(types)) == len(types)
-        and all(KEY not in columns for columns in graph.all_columns())
-        and all(_is_plain(column) for columns in graph.all_columns() for column in columns.values())
-        and len({len(key) for key in graph.keys}) == 1
-        and all(key.isascii() and key.isalnum() for key in graph.keys)
+    """Return True for graphs like the generated ones: one label per node, and values with one text form.
+
+    Dates and lists have several, and so has a property that is 1 in one place and 1.0 in another.
+    """
+    columns = [(name, column) for table in graph.all_columns() for name, column in table.items()]
+    return all(len(table.labels) == 1 for table in graph.node_tables) and all(
+        name != KEY
+        and all(isinstance(value, SCALARS) and shown(value) == value for value in column.pool)
+        and len(set(map(value_order, column.pool))) == len(set(column.pool)) == len(column.pool)
+        for name, column in columns
     )
-
-
-def _is_plain(column: Column) -> bool:
-    """Return True if each value has one text form: no dates, no lists, not both 1 and 1.0."""
-    plain = all(isinstance(value, SCALARS) and shown(value) == value for value in column.pool)
-    return plain and len(set(map(value_order, column.pool))) == len(set(column.pool)) == len(column.pool)
 
 
 class MemoryTools:

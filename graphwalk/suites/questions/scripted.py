@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.values import parse_json
+from graphwalk.evaluation.values import parse_object
 from graphwalk.graphs.generate import WordMaker
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
@@ -289,9 +289,7 @@ def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:
 
 def _subject(call: ToolCall) -> tuple[str, str, str]:
     """Return tool, label or type, and property of a call; "" for missing arguments."""
-    arguments = parse_json(call.arguments)
-    if not isinstance(arguments, dict):
-        return call.name, "", ""
+    arguments = parse_object(call.arguments)
     owner = arguments.get("label", arguments.get("entity_name", ""))
     return call.name, str(owner), str(arguments.get("property_name", ""))
 

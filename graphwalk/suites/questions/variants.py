@@ -11,7 +11,7 @@ from graphwalk.stores.schema_queries import schema_of
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.parameters import OWN
+from graphwalk.suites.questions.parameters import OWN, ParameterSpace
 from graphwalk.suites.questions.rows import as_shown
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
@@ -165,17 +165,13 @@ def _others(task: QuestionTask, index: GraphIndex, name: str, role: Role | None)
     kind = shipped_kinds().get(task.template)
     if kind is None or role not in ("key", "value", "property"):
         return "", ()
-    parameters, given = kind.template.parameters, task.parameters
-    owner = str(parameters[name].of)
-    if role == "key":
-        return START, index.keys_of(str(given[owner]))
-    property_, owner = (str(given[owner]), str(parameters[owner].of)) if role == "value" else ("", owner)
-    of_nodes, named = parameters[owner].role == "label", str(given[owner])
-    if role == "value":
-        return "value", sorted(index.values("node" if of_nodes else "relationship", named, property_), key=str)
-    names = ["key", *index.node_properties(named)] if of_nodes else index.relationship_properties(named)
-    # A property without a value in the question is the one that is asked for.
-    return "property" if any(other.of == name for other in parameters.values()) else ANSWER, names
+    template = kind.template
+    options = ParameterSpace(index, max_hops=0).options(template, name, task.parameters)
+    if role == "property":
+        of_nodes = template.parameters[str(template.parameters[name].of)].role == "label"
+        # A property without a value in the question is the one that is asked for.
+        return "property" if name in template.owners else ANSWER, [*(["key"] if of_nodes else []), *options]
+    return START if role == "key" else "value", options
 
 
 @dataclass
