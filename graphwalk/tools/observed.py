@@ -80,9 +80,8 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
     properties = row.get("relationship_properties")
     shows = isinstance(properties, dict)
     properties = properties if isinstance(properties, dict) else {}
-    if outgoing:
-        return RelationshipRow(centre, own, type_, str(key), others, properties, other, True, directed, shows)
-    return RelationshipRow(str(key), others, type_, centre, own, properties, other, False, directed, shows)
+    start, end = ((centre, own), (str(key), others)) if outgoing else ((str(key), others), (centre, own))
+    return RelationshipRow(*start, type_, *end, properties, other, outgoing, directed, shows)
 
 
 def labels_in(row: Row, name: str) -> list[str] | None:

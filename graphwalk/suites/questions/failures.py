@@ -62,6 +62,13 @@ def failure_of(
     return _WrongAnswer(task, setting, trajectory, rows, views).failure()
 
 
+def names_target(task: QuestionTask, text: str) -> bool:
+    """Return True if a text contains the values of every row of the target, or of one if one is enough."""
+    evidence = Evidence([text])
+    named = (holds_row(row, task.scored_fields, evidence) for row in task.gold)
+    return all(named) if task.mode == "set" else any(named)
+
+
 class _WrongAnswer:
     """A wrong answer, compared with the target, and the walk that led to it."""
 
@@ -93,12 +100,10 @@ class _WrongAnswer:
 
     def _form(self) -> Failure | None:
         """Return a failure if only the form of the reply is wrong."""
-        task, reply = self._task, strip_thinking(self._trajectory.reply)
-        if self._rows and not missing_fields(self._rows, task.scored_fields):
+        if self._rows and not missing_fields(self._rows, self._task.scored_fields):
             return None
-        evidence = Evidence([reply])
-        named = [holds_row(row, task.scored_fields, evidence) for row in task.gold]
-        if any(named) if task.mode != "set" else all(named):
+        reply = strip_thinking(self._trajectory.reply)
+        if names_target(self._task, reply):
             return Failure("wrong_form", "The reply contains the target, but not in the requested form.")
         if self._rows is None and _JSON_BEGUN.search(reply):
             return Failure("wrong_form", "The reply begins an answer in JSON that cannot be read.")
