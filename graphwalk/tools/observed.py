@@ -80,13 +80,16 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
     properties = row.get("relationship_properties")
     shows = isinstance(properties, dict)
     properties = properties if isinstance(properties, dict) else {}
-    start, end = ((centre, own), (str(key), others)) if outgoing else ((str(key), others), (centre, own))
-    return RelationshipRow(*start, type_, *end, properties, other, outgoing, directed, shows)
+    if outgoing:
+        return RelationshipRow(centre, own, type_, str(key), others, properties, other, True, directed, shows)
+    return RelationshipRow(str(key), others, type_, centre, own, properties, other, False, directed, shows)
 
 
 def labels_in(row: Row, name: str) -> list[str] | None:
     """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
-    found = row.get(f"{name}s", [row.get(name)])
+    if isinstance(label := row.get(name), str):
+        return [label]
+    found = row.get(f"{name}s")
     return found if isinstance(found, list) and set(map(type, found)) <= {str} else None
 
 

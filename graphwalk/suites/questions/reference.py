@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
@@ -84,13 +85,11 @@ class Found(NamedTuple):
     tokens: int
 
 
-def _hundredths(value: Any) -> int:
-    """Return the size of a value as JSON in hundredths of a token: the sum of its parts, most of which are repeated."""
-    if not isinstance(value, dict):
-        return _scalar(value)
-    size = _BRACES + _COMMA * max(len(value) - 1, 0)
-    for name, item in value.items():
-        size += _scalar(name) + _COLON + _hundredths(item)
+def _hundredths(row: Row) -> int:
+    """Return the size of a row as JSON in hundredths of a token: the sum of its parts, most of which are repeated."""
+    size = _BRACES + _COMMA * max(len(row) - 1, 0)
+    for name, value in row.items():
+        size += _scalar(name) + _COLON + (_hundredths(value) if isinstance(value, dict) else _scalar(value))
     return size
 
 
@@ -126,6 +125,7 @@ class MemoryTools:
 
     def __init__(self, index: GraphIndex) -> None:
         self._index = index
+        self._nodes: dict[str, tuple[Row, int]] = {}
         self._around: dict[str, tuple[list[Row], int]] = {}
         self._incoming: defaultdict[str, list[Relationship]] = defaultdict(list)
         for relationship in chain.from_iterable(index.outgoing.values()):
@@ -137,7 +137,7 @@ class MemoryTools:
             rows = canonical_rows([{"values": value} for value in self._values(**given)])
             size = sum(map(_hundredths, rows))
         elif tool == "get_node_by_property" and given.keys() == _LOOK_UP:
-            rows = [{"label": given["label"], "properties": self._properties(key)} for key in self._matching(**given)]
+            rows = [{"label": given["label"], "properties": self._node(key)[0]} for key in self._matching(**given)]
             size = sum(map(_hundredths, rows))
         elif tool == NEIGHBORS and given.keys() == _LOOK_UP:
             around = [self._neighborhood(key) for key in self._matching(**given)]
@@ -163,8 +163,12 @@ class MemoryTools:
             return []
         return sorted(self._index.keys_with(label, property_name, value))
 
-    def _properties(self, key: str) -> Row:
-        return {KEY: key, **self._index.nodes[key].properties}
+    def _node(self, key: str) -> tuple[Row, int]:
+        """Return the properties of a node with its key, and their size in hundredths of a token."""
+        if key not in self._nodes:
+            properties = {KEY: key, **self._index.nodes[key].properties}
+            self._nodes[key] = properties, _hundredths(properties)
+        return self._nodes[key]
 
     def _neighborhood(self, key: str) -> tuple[list[Row], int]:
         """Return the rows of all relationships of a node, and their size in hundredths of a token."""
@@ -172,17 +176,16 @@ class MemoryTools:
             nodes, outgoing = self._index.nodes, self._index.outgoing
             ends = [("incoming", r.type, nodes[r.source].label, r.source, r.properties) for r in self._incoming[key]]
             ends += [("outgoing", r.type, nodes[r.target].label, r.target, r.properties) for r in outgoing[key]]
-            ends.sort(key=lambda end: (*end[:4], str(sorted(end[4].items()))))
-            rows = [
-                {
-                    "center_key": key,
-                    "direction": direction,
-                    "type": type_,
-                    "neighbor_label": label,
-                    "neighbor_properties": self._properties(other),
-                    "relationship_properties": properties,
-                }
-                for direction, type_, label, other, properties in ends
-            ]
-            self._around[key] = rows, sum(map(_hundredths, rows))
+            if len({end[:4] for end in ends}) < len(ends):  # parallel relationships
+                ends.sort(key=lambda end: str(sorted(end[4].items())))
+            ends.sort(key=itemgetter(0, 1, 2, 3))
+            rows, size = [], 0
+            for direction, type_, label, other, properties in ends:
+                node, node_size = self._node(other)
+                row: Row = {"center_key": key, "direction": direction, "type": type_, "neighbor_label": label}
+                row |= {"neighbor_properties": {}, "relationship_properties": properties}
+                size += _hundredths(row) - _BRACES + node_size
+                row["neighbor_properties"] = node
+                rows.append(row)
+            self._around[key] = rows, size
         return self._around[key]
