@@ -32,7 +32,7 @@ from graphwalk.types.values import Row, Value
 _LOOK_UPS = {"get_node_by_property": "look_up", "get_all_nearest_neighbors": "neighbours"}
 _VALUES = "get_unique_property_values"
 _SCHEMA = {"node label": re.compile(r"\(:(\w+)\)"), "relationship type": re.compile(r"-\[:(\w+)\]->")}
-"""What Cypher patterns of the schema in a prompt name."""
+"""Labels and types in the Cypher patterns of a prompt's schema."""
 AGENTS = (
     "expert",
     "varied",
