@@ -35,6 +35,12 @@ def parse_json(text: str, decoder: json.JSONDecoder | None = None) -> Any:
     return value if _depth_within(value, _MOST_DEPTH) else None
 
 
+def parse_object(text: str) -> dict[str, Any]:
+    """Return the JSON object of a text as by `parse_json`; {} for another value."""
+    value = parse_json(text)
+    return value if isinstance(value, dict) else {}
+
+
 def parse_answer(text: str) -> Any:
     """Return the value as `parse_json`, with numbers like `1.10`, `1e3` and `-0`, which may be keys, as text."""
     return parse_json(text, _ANSWER_DECODER)

@@ -21,6 +21,11 @@ class Ask(NamedTuple):
     tool: str
     arguments: Mapping[str, Any] | str
 
+    def call(self, call_id: str) -> ToolCall:
+        """Return the call in the form that a model writes."""
+        given = self.arguments
+        return ToolCall(call_id, self.tool, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
+
 
 Policy = Generator[list[Ask] | str, list[str], str]
 """Yields the calls of one turn, or a text in a dialogue; receives the result texts, or a list with the next user
@@ -90,8 +95,7 @@ class ScriptedModel:
 
     def _call(self, ask: Ask) -> ToolCall:
         self._calls += 1
-        arguments = ask.arguments if isinstance(ask.arguments, str) else json.dumps(ask.arguments, ensure_ascii=False)
-        return ToolCall(f"call_{self._calls}", ask.tool, arguments)
+        return ask.call(f"call_{self._calls}")
 
     def _forced_answer(self) -> str:
         try:

@@ -1,10 +1,9 @@
 """Reference figures: walks of the scripted expert, baselines that need no run, and the paper's figures."""
 
-import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.models.tokens import count_tokens
@@ -12,9 +11,17 @@ from graphwalk.reports.suite_report import BASELINE, REFERENCE, ResultRecord
 from graphwalk.resources import data_path
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import Task, ToolResult
+from graphwalk.types.episode import Task
 
 T = TypeVar("T", bound=Task)
+
+
+class Answer(NamedTuple):
+    """The result of a call for a scripted agent, with the tokens of its text."""
+
+    result: Any
+    tokens: int
+    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +44,6 @@ class ReferenceWalk:
         return task.model_copy(update={**calls, **tokens})
 
 
-class WalkCounter:
-    """Turns, calls and tokens of a walk so far; `prompt_tokens` counts prompt and tools."""
-
-    def __init__(self, prompt_tokens: int) -> None:
-        self._turns = self._calls = self._input = self._output = 0
-        self._context = prompt_tokens
-
-    def turn(self) -> None:
-        """Count a turn, which sends the whole conversation so far."""
-        self._turns += 1
-        self._input += self._context
-
-    def call(self, calls: tuple[ToolCall, ...]) -> None:
-        """Count the tool calls that the model writes."""
-        written = _tokens(Message("assistant", tool_calls=calls))
-        self._output += written
-        self._context += written
-
-    def result(self, tokens: int, *, note: bool = False) -> None:
-        """Count the result of one call."""
-        self._calls += not note
-        self._context += tokens
-
-    def close(self, answer: str) -> ReferenceWalk:
-        """Return the walk that ends with this answer."""
-        return ReferenceWalk(answer, self._turns, self._calls, self._input, self._output + count(answer))
-
-
 def prompt_tokens(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
     """Return the tokens of prompt and tools."""
     tools = sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
@@ -73,26 +52,36 @@ def prompt_tokens(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
 
 async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
     """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text."""
-    counter = WalkCounter(prompt_tokens(toolbox, prompt))
-    results: list[str] | None = None
+
+    async def answer(call: ToolCall) -> Answer:
+        result = await toolbox.call(call)
+        return Answer(result.content, count(result.content), result.is_note)
+
+    return await drive_with(agent, answer, prompt_tokens(toolbox, prompt))
+
+
+async def drive_with(
+    agent: Generator[Any, Any, str], answer: Callable[[ToolCall], Awaitable[Answer]], context: int
+) -> ReferenceWalk:
+    """Run a scripted agent whose calls `answer` answers; `context` counts the tokens of prompt and tools."""
+    turns = calls = read = written = 0
+    results: list[Any] | None = None
     while True:
-        counter.turn()
+        turns += 1
+        read += context
         try:
-            asks = next(agent) if results is None else agent.send(results)
+            asks = agent.send(results)
         except StopIteration as end:
-            return counter.close(end.value)
+            return ReferenceWalk(end.value, turns, calls, read, written + count(end.value))
         if isinstance(asks, str):
             raise TypeError("a scripted agent that uses tools yields calls, not text")
-        calls = calls_of(asks)
-        counter.call(calls)
-        given: Sequence[ToolResult]
-        if toolbox.ordered:
-            given = [await toolbox.call(call) for call in calls]
-        else:
-            given = await asyncio.gather(*map(toolbox.call, calls))
-        for result in given:
-            counter.result(count(result.content), note=result.is_note)
-        results = [result.content for result in given]
+        made = calls_of(asks)
+        answers = [await answer(call) for call in made]
+        asked = _tokens(Message("assistant", tool_calls=made))
+        written += asked
+        context += asked + sum(given.tokens for given in answers)
+        calls += sum(not given.is_note for given in answers)
+        results = [given.result for given in answers]
 
 
 def paper_figures() -> Any:
@@ -123,12 +112,7 @@ def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[Re
 
 def calls_of(asks: Sequence[Ask]) -> tuple[ToolCall, ...]:
     """Return the calls of one turn in the form that a model writes."""
-    arguments = (
-        a.arguments if isinstance(a.arguments, str) else json.dumps(a.arguments, ensure_ascii=False) for a in asks
-    )
-    return tuple(
-        ToolCall(f"call_{n}", ask.tool, text) for n, (ask, text) in enumerate(zip(asks, arguments, strict=True))
-    )
+    return tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))
 
 
 def _tokens(message: Message) -> int:

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from graphwalk.console import counted
-from graphwalk.evaluation.values import parse_json
+from graphwalk.evaluation.values import parse_object
 from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
-from graphwalk.tools.observed import KEY, ObservedGraph
+from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode
 from graphwalk.types.episode import Trajectory
 
 _LONGEST_PATH = 6
@@ -26,6 +27,13 @@ _LEGEND = {
 }
 
 
+class FirstSteps(NamedTuple):
+    """The step in which each node and each relationship was first observed, in the order of observation."""
+
+    of_nodes: list[int]
+    of_relationships: list[int]
+
+
 def walked_scene(
     trajectory: Trajectory,
     asked: Collection[str],
@@ -36,60 +44,53 @@ def walked_scene(
 
     `asked` contains keys and values of the question, `answered` those of answer and target.
     """
-    seen, since = ObservedGraph(), _FirstSteps()
-    steps = list(_steps(trajectory, seen, since))
+    seen = ObservedGraph()
+    first = FirstSteps([], [])
+    steps = list(_steps(trajectory, seen, first))
     if steps:
         steps.append(SceneStep("evidence of the answer", len(trajectory.turns)))
     fates = _fates(seen, asked, answered)
     return Scene(
         steps=tuple(steps),
-        nodes=tuple(_nodes(seen, since, fates)),
-        links=tuple(_links(seen, since, fates, answered)),
+        nodes=tuple(_nodes(seen, first.of_nodes, fates)),
+        links=tuple(_links(seen, first.of_relationships, fates, answered)),
         comparison=comparison,
         legend={fate: text for fate, text in _LEGEND.items() if fate in set(fates.values())},
     )
 
 
-def _steps(trajectory: Trajectory, seen: ObservedGraph, since: "_FirstSteps") -> Iterator[SceneStep]:
-    """Yield a step per call in order, and record its result in `seen` and `since`."""
-    number = 0
-    for turn_number, turn in enumerate(trajectory.turns, 1):
-        for number, result in enumerate(turn.results, number + 1):  # noqa: B020 -- counts on through all turns
-            nodes, links = len(seen.nodes), len(seen.relationships)
-            seen.add(result)
-            since.note(number, seen, nodes, links)
-            read = parse_json(result.call.arguments)
-            arguments = [str(value) for value in read.values()] if isinstance(read, dict) else []
-            found = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
-            focus = tuple(dict.fromkeys(p for value in arguments for p in since.named.get(value, ())))
-            shown = tuple(range(nodes, len(seen.nodes)))
-            text = ", ".join(arguments)
-            text = text if len(text) <= _LONGEST_ARGUMENTS else text[: _LONGEST_ARGUMENTS - 1] + "…"
-            yield SceneStep(f"{result.call.name}({text}) → {found}", turn_number, number, focus, shown)
+def _steps(trajectory: Trajectory, seen: ObservedGraph, first: FirstSteps) -> Iterator[SceneStep]:
+    """Yield a step per call in order, and record its result in `seen` and `first`."""
+    named: dict[str, list[int]] = {}
+    """Key or text property of a node → positions of the nodes that have it."""
+    calls = ((number, result) for number, turn in enumerate(trajectory.turns, 1) for result in turn.results)
+    for step, (turn_number, result) in enumerate(calls, 1):
+        known = len(seen.nodes)
+        seen.add(result)
+        for position, (key, node) in enumerate(islice(seen.nodes.items(), known, None), known):
+            for value in _texts(key, node):
+                named.setdefault(value, []).append(position)
+        first.of_nodes.extend([step] * (len(seen.nodes) - known))
+        first.of_relationships.extend([step] * (len(seen.relationships) - len(first.of_relationships)))
+        arguments = [str(value) for value in parse_object(result.call.arguments).values()]
+        found = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
+        focus = tuple(dict.fromkeys(position for value in arguments for position in named.get(value, ())))
+        text = ", ".join(arguments)
+        text = text if len(text) <= _LONGEST_ARGUMENTS else text[: _LONGEST_ARGUMENTS - 1] + "…"
+        shown = tuple(range(known, len(seen.nodes)))
+        yield SceneStep(f"{result.call.name}({text}) → {found}", turn_number, step, focus, shown)
 
 
-class _FirstSteps:
-    """The step in which each node and relationship was first observed."""
-
-    def __init__(self) -> None:
-        self.nodes: dict[str, int] = {}
-        self.links: dict[str, int] = {}
-        self.named: dict[str, list[int]] = {}
-        """Key or text property of a node → positions of the nodes that have it."""
-
-    def note(self, step: int, seen: ObservedGraph, nodes: int, links: int) -> None:
-        for position, (key, node) in enumerate(islice(seen.nodes.items(), nodes, None), nodes):
-            self.nodes[key] = step
-            for value in {key, *(text for text in node.properties.values() if isinstance(text, str))}:
-                self.named.setdefault(value, []).append(position)
-        self.links |= dict.fromkeys(islice(seen.relationships, links, None), step)
+def _texts(key: str, node: ObservedNode) -> set[str]:
+    """Return the key and the text properties of a node."""
+    return {key, *(text for text in node.properties.values() if isinstance(text, str))}
 
 
 def _fates(seen: ObservedGraph, asked: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
     """Return the role of each node. A value that several nodes share, for example a name, marks all of them."""
     fates: dict[str, Fate] = {}
     for key, node in seen.nodes.items():
-        values = {key, *(str(value) for value in node.properties.values() if isinstance(value, str))}
+        values = _texts(key, node)
         fate: Fate = next((answered[value] for value in (key, *sorted(values)) if value in answered), "")
         fates[key] = "asked" if not fate and values & set(asked) else fate
     goals = {key for key, fate in fates.items() if fate == "asked"}
@@ -118,23 +119,21 @@ def paths_to_nearest(
             yield tuple(paths[nearest])
 
 
-def _nodes(seen: ObservedGraph, since: _FirstSteps, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
+def _nodes(seen: ObservedGraph, steps: Sequence[int], fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
     names = Counter(node.name for node in seen.nodes.values())
     show_names = len(names) >= _UNIQUE_NAMES * len(seen.nodes)
-    for key, node in seen.nodes.items():
+    for (key, node), step in zip(seen.nodes.items(), steps, strict=True):
         about = {KEY: key, **node.properties}
         name = node.name if show_names and names[node.name] == 1 else key
-        yield SceneNode(name, ":".join(node.labels), about, since.nodes[key], fates[key])
+        yield SceneNode(name, ":".join(node.labels), about, step, fates[key])
 
 
 def _links(
-    seen: ObservedGraph, since: _FirstSteps, fates: Mapping[str, Fate], answered: Mapping[str, Fate]
+    seen: ObservedGraph, steps: Sequence[int], fates: Mapping[str, Fate], answered: Mapping[str, Fate]
 ) -> Iterator[SceneLink]:
     """Yield the relationships; one is used if both its nodes are, or if the answer has one of its values."""
     positions = {key: position for position, key in enumerate(seen.nodes)}
-    for name, link in seen.relationships.items():
+    for link, step in zip(seen.relationships.values(), steps, strict=True):
         own: Fate = next((answered[str(v)] for v in link.properties.values() if str(v) in answered), "")
         used: Fate = "way" if fates[link.source] and fates[link.target] else ""
-        yield SceneLink(
-            positions[link.source], positions[link.target], link.type, link.properties, since.links[name], own or used
-        )
+        yield SceneLink(positions[link.source], positions[link.target], link.type, link.properties, step, own or used)

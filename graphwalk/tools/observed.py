@@ -14,7 +14,7 @@ from itertools import count, takewhile
 from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
-from graphwalk.evaluation.values import parse_json
+from graphwalk.evaluation.values import parse_object
 from graphwalk.tools.arguments import other_readings
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
@@ -87,8 +87,10 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
 
 def labels_in(row: Row, name: str) -> list[str] | None:
     """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
-    found = row.get(f"{name}s", [row.get(name)])
-    return found if isinstance(found, list) and all(isinstance(label, str) for label in found) else None
+    if isinstance(label := row.get(name), str):
+        return [label]
+    found = row.get(f"{name}s")
+    return found if isinstance(found, list) and set(map(type, found)) <= {str} else None
 
 
 @dataclass
@@ -220,8 +222,7 @@ class ObservedGraph:
         rows = None if result.error is not None or result.rows is None else read_rows(result.content)
         if rows is None:
             return
-        arguments = parse_json(result.call.arguments)
-        arguments = arguments if isinstance(arguments, dict) else {}
+        arguments = parse_object(result.call.arguments)
         page = arguments.pop("page", FIRST_PAGE)
         page = page if isinstance(page, int) else FIRST_PAGE
         identity = result.call.name, json.dumps(arguments, sort_keys=True)

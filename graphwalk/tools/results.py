@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -16,7 +15,6 @@ SHORTEST = 40
 """Characters that are left of a value where a single row is longer than a page."""
 CHARACTERS_PER_TOKEN = 2
 """Characters per token of unknown text: few, so that a value shown whole fits a page."""
-_TEXTS, _MAPS = {str}, {dict}
 
 
 def canonical_rows(rows: list[Row]) -> list[Row]:
@@ -26,49 +24,18 @@ def canonical_rows(rows: list[Row]) -> list[Row]:
     """
     for row in rows:
         for name, value in row.items():
-            if value.__class__ is dict and (order := _property_order(tuple(value))) is not None:
-                row[name] = {property_name: value[property_name] for property_name in order}
-    keys: list[Sequence[Any]] = []
-    # Most rows differ in one or two columns, so that the others need no sort keys.
-    for name in rows[0] if len(rows) > 1 else ():
-        column = _comparable([row[name] for row in rows])
-        different = len(set(column))
-        if different == 1:
-            continue
-        keys.append(column)
-        if different == len(rows):
-            break
-    if not keys:
-        return rows
-    ranks = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
-    return [rows[number] for number in sorted(range(len(rows)), key=ranks.__getitem__)]
-
-
-@lru_cache(maxsize=4096)
-def _property_order(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the sorted order of the names, None if they are sorted."""
-    order = tuple(sorted(names, key=lambda name: (name != "key", name)))
-    return None if order == names else order
-
-
-def _comparable(column: list[Any]) -> Sequence[Any]:
-    """Return hashable sort keys: missing values, then `value_order`, then maps and lists by their text (or keys)."""
-    kinds = set(map(type, column))
-    if kinds in (_TEXTS, {int}):
-        return column
-    if kinds == _MAPS:
-        own = [value.get("key") for value in column]
-        # Keys that tell all maps apart are enough; a whole map as text takes longer than many a query.
-        return own if set(map(type, own)) == _TEXTS and len(set(own)) == len(own) else list(map(str, column))
-    return list(map(_order, column))
+            if value.__class__ is dict:
+                row[name] = dict(sorted(value.items(), key=lambda item: (item[0] != "key", item[0])))
+    return sorted(rows, key=lambda row: tuple(map(_order, row.values())))
 
 
 def _order(value: Any) -> tuple[int, Any, str]:
+    """Return a sort key: missing values, then `value_order`, then maps and lists by their key or text."""
     if value is None:
         return (-1, "", "")
     if isinstance(value, str | int | float):
         return (*value_order(value), str(value))  # the text tells 1 from 1.0, and 0.0 from -0.0
-    return (3, str(value), "")
+    return (3, str(value.get("key", "")) if isinstance(value, dict) else "", str(value))
 
 
 def rows_needed(agent: AgentConfig, page: int) -> int | None:

@@ -24,6 +24,7 @@ from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, QuestionTemplate, read_template
+from graphwalk.types.graph import value_order
 from graphwalk.types.values import Scalar, Value, shown
 
 
@@ -185,9 +186,11 @@ class Question:
             if parameter.role == "label":
                 sizes.append(len(self.index.keys_of(value)))
             elif parameter.role == "relationship_type":
-                sizes.append(len(self.index.joined_pairs(value)))
+                relationships = self.index.relationships_of.get(value, ())
+                sizes.append(len({(r.source, r.target) for r in relationships}))
             else:
-                sizes.append(len(self.index.node_values(str(self.parameters[parameter.of or ""]), value)))
+                values = self.index.values("node", str(self.parameters[parameter.of or ""]), value)
+                sizes.append(len(set(map(value_order, values))))
         return math.prod(sizes) if sizes else None
 
     def count_ways(self) -> int:
@@ -199,14 +202,10 @@ class Question:
             return len(relationships) or index.graph.node_count
         label = str(given[first["label"]])
         longest = max(1 if self.part is None else self.part.steps, int(str(given.get(first.get("hops", ""), 1))))
-        starts = [str(given[first["key"]])] if "key" in first else None
-        for name, parameter in parameters.items():
-            if starts is None and parameter.role == "value":
-                # Only nodes with this value are starts, if it is one of the first label.
-                of = str(parameter.of)
-                if parameters[of].of == first["label"]:
-                    starts = index.keys_with(label, str(given[of]), given[name])
-        if starts is None:
-            return len(index.keys_of(label)) + index.walks_from(label, longest)
+        starts = index.keys_of(label)
+        if "key" in first:
+            starts = [str(given[first["key"]])]
+        elif "value" in first and parameters[of := str(parameters[first["value"]].of)].of == first["label"]:
+            starts = index.keys_with(label, str(given[of]), given[first["value"]])
         walks = index.walks(longest)
         return len(starts) + sum(walks[key] for key in starts)

@@ -33,15 +33,15 @@ _CONDITION_LEGENDS = {
 }
 
 
-def _count(field: str, wanted: Callable[[str], bool]) -> Callable[[ResultRecord], float | None]:
+def count_scores(field: str, wanted: Callable[[str], bool]) -> Callable[[ResultRecord], float | None]:
     """Return a reader that counts scores with a wanted text in a field."""
     return count_if(lambda result: wanted((result["score"] or {}).get(field) or ""))
 
 
 MEASURES = (
-    *(Measure(f"failure_{cause}", "count", _count("failure", cause.__eq__)) for cause in CAUSES),
-    *(Measure(f"ignored_{name}", "count", _count("ignored_condition", name.__eq__)) for name in CONDITIONS),
-    Measure("ignored_other", "count", _count("ignored_condition", lambda name: name not in ("", *CONDITIONS))),
+    *(Measure(f"failure_{cause}", "count", count_scores("failure", cause.__eq__)) for cause in CAUSES),
+    *(Measure(f"ignored_{name}", "count", count_scores("ignored_condition", name.__eq__)) for name in CONDITIONS),
+    Measure("ignored_other", "count", count_scores("ignored_condition", lambda name: name not in ("", *CONDITIONS))),
 )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from statistics import fmean
 from typing import Any, Literal, get_args
 
 from graphwalk.encodings import read_rows
@@ -61,6 +62,13 @@ def failure_of(
     return _WrongAnswer(task, setting, trajectory, rows, views).failure()
 
 
+def names_target(task: QuestionTask, text: str) -> bool:
+    """Return True if a text contains the values of every row of the target, or of one if one is enough."""
+    evidence = Evidence([text])
+    named = (holds_row(row, task.scored_fields, evidence) for row in task.gold)
+    return all(named) if task.mode == "set" else any(named)
+
+
 class _WrongAnswer:
     """A wrong answer, compared with the target, and the walk that led to it."""
 
@@ -71,6 +79,10 @@ class _WrongAnswer:
         self._target = row_set(task.gold, task.scored_fields)
         given = self._given = row_set(typed_rows(rows or [], task.gold, task.scored_fields), task.scored_fields)
         self._extra, self._missing = given - self._target, self._target - given
+        places = range(len(task.scored_fields))
+        self._computed = [place for place in places if task.scored_fields[place] in task.computed_fields]
+        self._keys = [place for place in places if all(row[place] in views.keys for row in self._target)]
+        """Positions of the fields with computed numbers, and of those with keys of nodes in every row of the target."""
         self._walk = None if setting == "no_tools" else Walk(task, trajectory, views)
         self._of_tools = setting == "tools"
         enough = task.mode != "set" and bool(self._target & given)
@@ -88,12 +100,10 @@ class _WrongAnswer:
 
     def _form(self) -> Failure | None:
         """Return a failure if only the form of the reply is wrong."""
-        task, reply = self._task, strip_thinking(self._trajectory.reply)
-        if self._rows and not missing_fields(self._rows, task.scored_fields):
+        if self._rows and not missing_fields(self._rows, self._task.scored_fields):
             return None
-        evidence = Evidence([reply])
-        named = [holds_row(row, task.scored_fields, evidence) for row in task.gold]
-        if any(named) if task.mode != "set" else all(named):
+        reply = strip_thinking(self._trajectory.reply)
+        if names_target(self._task, reply):
             return Failure("wrong_form", "The reply contains the target, but not in the requested form.")
         if self._rows is None and _JSON_BEGUN.search(reply):
             return Failure("wrong_form", "The reply begins an answer in JSON that cannot be read.")
@@ -160,10 +170,9 @@ class _WrongAnswer:
 
     def _other_property(self) -> Failure | None:
         """Return a failure if another property of the right nodes was answered in place of their keys."""
-        keys = self._key_places()
         for row in sorted(self._extra, key=str):
             meant = [
-                self._views.keys_with_value(value) if place in keys and value not in self._views.keys else [value]
+                self._views.keys_with_value(value) if place in self._keys and value not in self._views.keys else [value]
                 for place, value in enumerate(row)
             ]
             right = next((one for one in islice(product(*meant), _MOST_MEANT) if one in self._target), None)
@@ -173,22 +182,15 @@ class _WrongAnswer:
 
     def _invented(self) -> Iterator[tuple[str, Hashable]]:
         """Yield the kind and the text of each value of the extra rows that the graph does not contain."""
-        keys, computed = self._key_places(), self._task.computed_fields
         for row in sorted(self._extra, key=str):
-            for place, field in enumerate(self._task.scored_fields):
-                value = row[place]
-                if field in computed or value is None:
+            for place, value in enumerate(row):
+                if place in self._computed or value is None:
                     continue
-                if place in keys and value not in self._views.keys:
-                    yield "key", value
-                forms = set(map(normalise, value_forms(value)))
-                if place not in keys and forms.isdisjoint(self._views.values | self._views.keys):
+                if place in self._keys:
+                    if value not in self._views.keys:
+                        yield "key", value
+                elif set(map(normalise, value_forms(value))).isdisjoint(self._views.values | self._views.keys):
                     yield "value", value
-
-    def _key_places(self) -> list[int]:
-        """Return the positions of the fields that contain keys of nodes in every row of the target."""
-        places = range(len(self._task.scored_fields))
-        return [place for place in places if all(row[place] in self._views.keys for row in self._target)]
 
     def _variant(self) -> Variant | None:
         """Return the variant with the fewest rows that contains all extra rows; without these, the answer exactly."""
@@ -213,19 +215,17 @@ class _WrongAnswer:
 
     def _counts_only(self) -> bool:
         """Return True if the extra rows differ from rows of the target in computed numbers only."""
-        computed = self._task.computed_fields
-        kept = [place for place, field in enumerate(self._task.scored_fields) if field not in computed]
-        target = {tuple(row[place] for place in kept) for row in self._target}
-        return bool(computed and self._extra) and all(
-            tuple(row[place] for place in kept) in target for row in self._extra
-        )
+
+        def others(rows: RowSet) -> set[tuple[Hashable, ...]]:
+            return {tuple(v for place, v in enumerate(row) if place not in self._computed) for row in rows}
+
+        return bool(self._computed and self._extra) and others(self._extra) <= others(self._target)
 
     def _counted_less(self) -> bool:
-        numbers = [place for place, field in enumerate(self._task.scored_fields) if field in self._task.computed_fields]
-        return _sum(self._extra, numbers) < _sum(self._target, numbers)
+        """Return True if the computed numbers of the extra rows are lower than those of the target, on average."""
 
+        def average(rows: RowSet) -> float:
+            numbers: list[Any] = [row[place] for row in rows for place in self._computed]
+            return fmean([number for number in numbers if isinstance(number, int | float)] or [0.0])
 
-def _sum(rows: RowSet, places: Sequence[int]) -> float:
-    """Return the mean of the numbers at these places."""
-    found: list[Any] = [row[place] for row in rows for place in places if isinstance(row[place], int | float)]
-    return sum(found) / len(found) if found else 0.0
+        return average(self._extra) < average(self._target)

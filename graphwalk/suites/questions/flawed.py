@@ -40,14 +40,13 @@ def flawed(agent: Policy, draw: random.Random, only: str | None = None) -> Polic
 
 def _relay(agent: Policy, turn: Callable[[list[Ask], int], Turn]) -> Policy:
     """Play the agent, with the calls of each of its turns (0, 1, …) made by `turn`."""
-    results: list[str] | None = None
+    results: Any = None
     number = 0
     while True:
         try:
-            asks = next(agent) if results is None else agent.send(results)
+            asks = agent.send(results)
         except StopIteration as end:
-            answer: str = end.value
-            return answer
+            return str(end.value)
         assert not isinstance(asks, str)  # agents for questions call tools until they answer
         results = yield from turn(asks, number)
         number += 1
@@ -58,8 +57,7 @@ def early_stop(agent: Policy) -> Policy:
     try:
         asks = next(agent)
     except StopIteration as end:
-        answer: str = end.value
-        return answer
+        return str(end.value)
     yield asks
     agent.close()
     return NO_ANSWER

@@ -67,7 +67,7 @@ class ForgetfulModel:
             return Message("assistant", answer)
         if not tools:
             return Message("assistant", NO_ANSWER)
-        waiting = [ask for ask in asks if _name(ask) not in known]
+        waiting = [ask for ask in asks if _asked(ask) not in known]
         calls = tuple(map(self._call, waiting if parallel else waiting[:1]))
         notes = list(self._notes(messages, known)) if _asked_for_notes(messages) else []
         return Message("assistant", "\n".join(notes) or None, calls)
@@ -77,8 +77,8 @@ class ForgetfulModel:
         plan: Steps[list[Row]] = self._make_plan()
         try:
             asks = next(plan)
-            while all(_name(ask) in known for ask in asks):
-                asks = plan.send([known[_name(ask)] for ask in asks])
+            while all(name in known for name in map(_asked, asks)):
+                asks = plan.send([known[_asked(ask)] for ask in asks])
         except StopIteration as end:
             return [], json.dumps(end.value, ensure_ascii=False)
         return asks, None
@@ -96,7 +96,7 @@ class ForgetfulModel:
             if message.tool_call_id is not None:
                 yield names.get(message.tool_call_id, ""), message.content or ""
                 continue
-            names |= {call.id: f"{call.name} {call.arguments}" for call in message.tool_calls}
+            names |= {call.id: _name(call) for call in message.tool_calls}
             for line in (message.content or "").splitlines():
                 if line.startswith(_NOTE):
                     name, table = json.loads(line.removeprefix(_NOTE))
@@ -106,14 +106,14 @@ class ForgetfulModel:
         """Yield a note of each result of the last turn."""
         start = next((n for n in range(len(messages), 0, -1) if messages[n - 1].role == "assistant"), 0)
         for call in messages[start - 1].tool_calls if start else ():
-            yield from self._note(f"{call.name} {call.arguments}", known)
+            yield from self._note(_name(call), known)
 
     def _note(self, name: str, known: Known) -> Iterator[str]:
         """Yield the note of a result unless it is too long: of nodes and relationships, what the question names."""
         page = known.get(name)
         if page is None or page.next is not None:
             return
-        rows = [{field: self._short(value) for field, value in row.items()} for row in page.rows]  # type: ignore[union-attr]
+        rows = [{field: self._short(value) for field, value in row.items()} for row in page.rows]
         table = json.loads(encode_result(rows, encoding="compact"))
         note = _NOTE + json.dumps([name, table], ensure_ascii=False, separators=(",", ":"))
         if len(note) <= MOST_NOTE:
@@ -132,7 +132,7 @@ class ForgetfulModel:
 
     def _call(self, ask: Ask) -> ToolCall:
         self._calls += 1
-        return ToolCall(f"call_{self._calls}", ask.tool, _arguments(ask))
+        return ask.call(f"call_{self._calls}")
 
 
 def _page(text: str) -> Page | None:
@@ -140,12 +140,12 @@ def _page(text: str) -> Page | None:
     return None if rows is None else Page(rows, next_page(text))
 
 
-def _arguments(ask: Ask) -> str:
-    return ask.arguments if isinstance(ask.arguments, str) else json.dumps(ask.arguments, ensure_ascii=False)
+def _name(call: ToolCall) -> str:
+    return f"{call.name} {call.arguments}"
 
 
-def _name(ask: Ask) -> str:
-    return f"{ask.tool} {_arguments(ask)}"
+def _asked(ask: Ask) -> str:
+    return _name(ask.call(""))
 
 
 def _asked_for_notes(messages: Sequence[Message]) -> bool:

@@ -4,13 +4,12 @@ A node with several labels is listed under each of them; a node without labels u
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 from graphwalk.suites.questions.rows import equal
-from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import Node, PropertyGraph, Relationship, identity
 from graphwalk.types.values import Value
 
 Kind = Literal["node", "relationship"]
@@ -25,24 +24,22 @@ class GraphIndex:
 
     def _arrange(self, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
         self.nodes: dict[str, Node] = {node.key: node for node in nodes}
-        nodes_of: dict[str, list[Node]] = defaultdict(list)
+        keys_by_label: dict[str, list[str]] = defaultdict(list)
         relationships_of: dict[str, list[Relationship]] = defaultdict(list)
         outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
         for node in self.nodes.values():
             for label in node.labels:
-                nodes_of[label].append(node)
+                keys_by_label[label].append(node.key)
         for relationship in relationships:
             relationships_of[relationship.type].append(relationship)
             outgoing[relationship.source].append(relationship)
-        self.nodes_of: Mapping[str, list[Node]] = nodes_of
+        self.keys_by_label: Mapping[str, list[str]] = keys_by_label
         self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
         self.outgoing: Mapping[str, list[Relationship]] = outgoing
         self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
         # Caches for drawing parameters.
-        self._known_names: dict[tuple[str, str], list[str]] = {}
-        self._keys_of: dict[str, list[str]] = {}
+        self._names: dict[tuple[Kind, str], list[str]] = {}
         self._keys_with: dict[tuple[str, str], Mapping[Value | None, list[str]]] = {}
-        self._walks_from: dict[tuple[str, int], int] = {}
 
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
@@ -69,9 +66,7 @@ class GraphIndex:
 
     def keys_of(self, label: str) -> Sequence[str]:
         """Return the keys of the nodes with this label."""
-        if label not in self._keys_of:
-            self._keys_of[label] = [node.key for node in self.nodes_of.get(label, ())]
-        return self._keys_of[label]
+        return self.keys_by_label.get(label, [])
 
     def with_key(self, label: str, key: str) -> list[str]:
         """Return the key in a list if a node has this label and key, else an empty list."""
@@ -83,8 +78,8 @@ class GraphIndex:
             return self.with_key(label, value) if isinstance(value, str) else []
         if (label, name) not in self._keys_with:
             keys: defaultdict[Value | None, list[str]] = defaultdict(list)
-            for node in self.nodes_of.get(label, ()):
-                keys[node.properties.get(name)].append(node.key)
+            for key in self.keys_of(label):
+                keys[self.nodes[key].properties.get(name)].append(key)
             self._keys_with[label, name] = keys
         # 1 and true are equal in Python, not in Cypher.
         alike = self._keys_with[label, name].get(value, ())
@@ -96,36 +91,27 @@ class GraphIndex:
 
     def node_properties(self, label: str) -> list[str]:
         """Return the sorted property names of nodes with this label, without `key`."""
-        return self._names("node", label)
+        return self._property_names("node", label)
 
     def relationship_properties(self, type_: str) -> list[str]:
         """Return the sorted property names of relationships of this type."""
-        return self._names("relationship", type_)
+        return self._property_names("relationship", type_)
 
-    def _names(self, kind: Kind, owner: str) -> list[str]:
-        if (kind, owner) not in self._known_names:
-            columns = chain.from_iterable(columns.items() for columns in self._columns(kind, owner))
-            self._known_names[kind, owner] = sorted({name for name, column in columns if column.values()})
-        return self._known_names[kind, owner]
+    def _property_names(self, kind: Kind, owner: str) -> list[str]:
+        if (kind, owner) not in self._names:
+            entities = self._entities(kind, owner)
+            self._names[kind, owner] = sorted({name for entity in entities for name in entity.properties})
+        return self._names[kind, owner]
 
     def values(self, kind: Kind, owner: str, name: str) -> list[Value]:
-        """Return the values of a property of a label or relationship type, with repetitions."""
-        columns = (columns.get(name) for columns in self._columns(kind, owner))
-        return [value for column in columns if column is not None for value in column.values()]
+        """Return the different values of a property of a label or relationship type."""
+        owners = (entity.properties for entity in self._entities(kind, owner))
+        return list({identity(own[name]): own[name] for own in owners if name in own}.values())
 
-    def _columns(self, kind: Kind, owner: str) -> Iterator[Mapping[str, Column]]:
+    def _entities(self, kind: Kind, owner: str) -> Iterable[Node | Relationship]:
         if kind == "node":
-            yield from (table.columns for table in self.graph.node_tables if owner in table.labels)
-        else:
-            yield from (table.columns for table in self.graph.relationship_tables if table.type == owner)
-
-    def node_values(self, label: str, name: str) -> set[Any]:
-        """Return distinct sort keys of the values of a node property; 1 equals 1.0, not true."""
-        return {value_order(value) for value in self.values("node", label, name) if value is not None}
-
-    def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
-        """Return (source, target) keys of the relationships of this type."""
-        return {(r.source, r.target) for r in self.relationships_of.get(type_, ())}
+            return (self.nodes[key] for key in self.keys_of(owner))
+        return self.relationships_of.get(owner, ())
 
     def walks(self, longest: int) -> Mapping[str, int]:
         """Return key → number of walks of 1 … `longest` steps from it; relationships may repeat."""
@@ -133,13 +119,6 @@ class GraphIndex:
             shorter = self._walks[-1]
             self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
         return self._walks[longest]
-
-    def walks_from(self, label: str, longest: int) -> int:
-        """Return the number of walks of 1 … `longest` steps from nodes with this label."""
-        if (label, longest) not in self._walks_from:
-            walks = self.walks(longest)
-            self._walks_from[label, longest] = sum(walks[key] for key in self.keys_of(label))
-        return self._walks_from[label, longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
         """Return the distance, 1 … limit, of every reachable node; of `start` itself by a cycle.
@@ -152,3 +131,10 @@ class GraphIndex:
             frontier = {target for key in frontier for target in self.successors[key]} - found.keys()
             found |= dict.fromkeys(frontier, distance)
         return found
+
+
+class PartialIndex(GraphIndex):
+    """An index of nodes and relationships that belong to no graph; it has no `graph`."""
+
+    def __init__(self, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
+        self._arrange(nodes, relationships)

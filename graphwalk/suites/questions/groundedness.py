@@ -15,12 +15,12 @@ from graphwalk.evaluation.evidence import shows_data
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.suites.questions.catalogue import python_part
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
 from graphwalk.types.episode import Trajectory
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Row, Value
 
 RowTuple = tuple[Hashable, ...]
@@ -99,7 +99,7 @@ def _found(task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: froz
 
 def _any_pairs(task: QuestionTask, index: GraphIndex) -> frozenset[Pair]:
     """Return all combinations of labels and types, for prompts without a schema."""
-    labels = {str(value) for name, value in task.parameters.items() if "label" in name} | set(index.nodes_of)
+    labels = {str(value) for name, value in task.parameters.items() if "label" in name} | set(index.keys_by_label)
     types = {str(value) for name, value in task.parameters.items() if "type" in name}
     types |= set(index.relationships_of) | {""}
     return frozenset((source, type_, target) for source in labels for target in labels for type_ in types)
@@ -109,15 +109,7 @@ class HiddenError(Exception):
     """Error of an evaluator that needs data hidden by the tools."""
 
 
-class _PartialIndex(GraphIndex):
-    """An index whose graph is made from its nodes and relationships when it is needed."""
-
-    @cached_property
-    def graph(self) -> PropertyGraph:  # type: ignore[override]
-        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
-
-
-class ObservedIndex(_PartialIndex):
+class ObservedIndex(PartialIndex):
     """The observed part of a graph. Reading a hidden direction or property raises HiddenError."""
 
     def __init__(self, observed: ObservedGraph) -> None:
@@ -126,12 +118,12 @@ class ObservedIndex(_PartialIndex):
         # A relationship may be shown with and without its properties by different tools.
         whole = {(r.type, r.source, r.target) for r in relationships if r.properties_shown}
         shown = (r for r in relationships if r.properties_shown or (r.type, r.source, r.target) not in whole)
-        self._arrange(nodes, [_relationship(r) for r in shown for _ in range(r.count)])
+        super().__init__(nodes, [_relationship(r) for r in shown for _ in range(r.count)])
         if observed.hidden_direction:
             self.outgoing = self.relationships_of = _Hidden()
 
 
-class PossibleIndex(_PartialIndex):
+class PossibleIndex(PartialIndex):
     """The observed part plus every possible unobserved relationship, built lazily.
 
     An unobserved relationship fits the schema and joins two incompletely observed nodes. A node may have any number of
@@ -144,7 +136,7 @@ class PossibleIndex(_PartialIndex):
         labels = {label for source, _, target in pairs for label in (source, target)} - complete_labels
         unseen = [Node(_UNSEEN + label, (label,), {}) for label in sorted(labels)]
         known = [r for many in observed.relationships_of.values() for r in many]
-        self._arrange([*observed.nodes.values(), *unseen], known)
+        super().__init__([*observed.nodes.values(), *unseen], known)
         self._pairs = sorted(pairs)
         self._open: dict[str, list[str]] = defaultdict(list)
         for node in (*observed.nodes.values(), *unseen):

@@ -3,9 +3,8 @@
 Without an evaluator, the Cypher results of the store and of the embedded engine are compared.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from typing import TypeVar
 
 from graphwalk.errors import OracleError, StoreError
 from graphwalk.stores.base import GraphStore
@@ -20,8 +19,6 @@ from graphwalk.types.values import Row
 LoadGraph = Callable[[PropertyGraph], Awaitable[GraphStore]]
 """Function that loads a graph into a database: the `load` of a Database."""
 Shows = Callable[[PropertyGraph], Awaitable[bool]]
-T = TypeVar("T")
-Entity = TypeVar("Entity", bound=Node | Relationship)
 _SHOWN = 60
 """Nodes, relationships and rows listed in a message."""
 BUDGET = 400
@@ -124,50 +121,39 @@ def _written(graph: PropertyGraph) -> str:
 async def smallest(graph: PropertyGraph, shows: Shows, budget: int = BUDGET) -> PropertyGraph:
     """Return a small part of `graph` for which `shows` is True, or `graph` itself; call `shows` at most `budget` times.
 
-    Relationships are removed first, then nodes, then properties.
+    Chunks of relationships, then of nodes, shrink from a half to one; then properties are removed.
     """
-    search = _Search(shows, budget)
-    nodes, relationships = list(graph.nodes()), list(graph.relationships())
-    relationships = await search.fewest(relationships, lambda kept: PropertyGraph.from_rows(nodes, kept))
+    left = budget
+
+    async def holds(parts: list[Node | Relationship]) -> bool:
+        nonlocal left
+        left -= 1
+        return left >= 0 and await shows(_part_of(graph, parts))
+
+    parts: list[Node | Relationship] = [*graph.relationships(), *graph.nodes()]
+    chunk = len(parts) // 2
+    while chunk:
+        start = 0
+        while start < len(parts):
+            fewer = parts[:start] + parts[start + chunk :]
+            if await holds(fewer):
+                parts = fewer
+            else:
+                start += chunk
+        chunk //= 2
+    kept = _part_of(graph, parts)
+    parts = [*kept.nodes(), *kept.relationships()]
+    for position, part in enumerate(parts):
+        plain = [*parts[:position], replace(part, properties={}), *parts[position + 1 :]]
+        if part.properties and await holds(plain):
+            parts = plain
+    return _part_of(graph, parts)
+
+
+def _part_of(graph: PropertyGraph, parts: Iterable[Node | Relationship]) -> PropertyGraph:
+    """Return these nodes and relationships as a graph, with the ends of the relationships."""
+    relationships = [part for part in parts if isinstance(part, Relationship)]
+    given = {part.key: part for part in parts if isinstance(part, Node)}
     ends = {key for r in relationships for key in (r.source, r.target)}
-    joined = [node for node in nodes if node.key in ends]
-    lonely = [node for node in nodes if node.key not in ends]
-    lonely = await search.fewest(lonely, lambda kept: PropertyGraph.from_rows([*joined, *kept], relationships))
-    nodes = [*joined, *lonely]
-    nodes = await search.plain(nodes, lambda plain: PropertyGraph.from_rows(plain, relationships))
-    relationships = await search.plain(relationships, lambda plain: PropertyGraph.from_rows(nodes, plain))
+    nodes = [given.get(node.key, node) for node in graph.nodes() if node.key in given or node.key in ends]
     return PropertyGraph.from_rows(nodes, relationships, seed=graph.seed)
-
-
-class _Search:
-    def __init__(self, shows: Shows, budget: int) -> None:
-        self._shows = shows
-        self._left = budget
-
-    async def _holds(self, graph: PropertyGraph) -> bool:
-        self._left -= 1
-        return self._left >= 0 and await self._shows(graph)
-
-    async def fewest(self, items: list[T], graph_of: Callable[[list[T]], PropertyGraph]) -> list[T]:
-        """Remove unneeded chunks of items; chunks shrink from a half to one."""
-        chunk = max(1, len(items) // 2)
-        while items:
-            start = 0
-            while start < len(items):
-                fewer = items[:start] + items[start + chunk :]
-                if await self._holds(graph_of(fewer)):
-                    items = fewer
-                else:
-                    start += chunk
-            if chunk == 1:
-                break
-            chunk //= 2
-        return items
-
-    async def plain(self, entities: list[Entity], graph_of: Callable[[list[Entity]], PropertyGraph]) -> list[Entity]:
-        """Remove unneeded properties of entities."""
-        for position, entity in enumerate(entities):
-            changed = [*entities[:position], replace(entity, properties={}), *entities[position + 1 :]]
-            if entity.properties and await self._holds(graph_of(changed)):
-                entities = changed
-        return entities

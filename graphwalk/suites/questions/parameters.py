@@ -1,10 +1,11 @@
 """Random drawing of a question's parameters, so that its answer is neither empty nor trivial."""
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from random import Random
 from typing import Any, cast
 
@@ -68,11 +69,8 @@ class ParameterSpace:
     def __init__(self, index: GraphIndex, max_hops: int) -> None:
         self._index = index
         self._max_hops = max_hops
-        self._labels = sorted(index.nodes_of)
-        self._types = sorted(index.relationships_of)
         self._values: dict[tuple[str, str, Value], list[Value]] = {}
         self._counts: dict[tuple[Value, ...], int] = {}
-        self._referred: dict[str, list[tuple[str, ...]]] = {}
 
     def size(self, template: QuestionTemplate) -> int:
         """Return the number of parameter sets."""
@@ -82,24 +80,18 @@ class ParameterSpace:
         """Return parameter set `number`, 0 ≤ number < size."""
         chosen: Chosen = {}
         for name in template.parameters:
-            options = self._options(template, name, chosen)
-            if name in self._referred_to(template, len(chosen) + 1):
-                for option in options:
-                    ways = self._count(template, {**chosen, name: option})
-                    if number < ways:
-                        break
-                    number -= ways
-            else:
-                place, number = divmod(number, self._count(template, {**chosen, name: options[0]}))
-                option = options[place]
-            chosen[name] = option
+            options, counts = self._next(template, chosen)
+            ends = list(accumulate(counts))
+            place = bisect_right(ends, number)
+            number -= ends[place] - counts[place]
+            chosen[name] = options[place]
         return chosen
 
     def step_by_step(self, template: QuestionTemplate, random: Random) -> Chosen | None:
         """Return parameters drawn one after another, each uniformly among its options; None if one has no options."""
         chosen: Chosen = {}
         for name in template.parameters:
-            options = self._options(template, name, chosen)
+            options = self.options(template, name, chosen)
             if not options:
                 return None
             chosen[name] = random.choice(options)
@@ -107,39 +99,31 @@ class ParameterSpace:
 
     def _count(self, template: QuestionTemplate, chosen: Chosen) -> int:
         """Return the number of choices for the parameters after the chosen ones."""
-        position = len(chosen)
-        if position == len(template.parameters):
+        if len(chosen) == len(template.parameters):
             return 1
-        key = (template.name, position, *(chosen[name] for name in self._referred_to(template, position)))
+        key = (template.name, len(chosen), *(value for name, value in chosen.items() if name in template.owners))
         if key not in self._counts:
-            name = list(template.parameters)[position]
-            options = self._options(template, name, chosen)
-            if name in self._referred_to(template, position + 1):
-                self._counts[key] = sum(self._count(template, {**chosen, name: option}) for option in options)
-            else:
-                # No later parameter depends on this one, so one option suffices.
-                each = self._count(template, {**chosen, name: options[0]}) if options else 0
-                self._counts[key] = len(options) * each
+            self._counts[key] = sum(self._next(template, chosen)[1])
         return self._counts[key]
 
-    def _referred_to(self, template: QuestionTemplate, position: int) -> tuple[str, ...]:
-        """Return those of the first `position` parameters on which later ones depend."""
-        if template.name not in self._referred:
-            names = list(template.parameters)
-            self._referred[template.name] = [
-                tuple(name for name in names[:end] if any(name in _sources(template, later) for later in names[end:]))
-                for end in range(len(names) + 1)
-            ]
-        return self._referred[template.name][position]
+    def _next(self, template: QuestionTemplate, chosen: Chosen) -> tuple[Sequence[Value], list[int]]:
+        """Return the options of the first parameter that is not chosen, and the number of choices after each."""
+        name = list(template.parameters)[len(chosen)]
+        options = self.options(template, name, chosen)
+        if name in template.owners:
+            return options, [self._count(template, {**chosen, name: option}) for option in options]
+        # No other parameter depends on this one.
+        return options, [self._count(template, {**chosen, name: option}) for option in options[:1]] * len(options)
 
-    def _options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
+    def options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
+        """Return the options of a parameter whose owners are chosen."""
         parameter = template.parameters[name]
         match parameter.role:
             case "label":
                 other = chosen.get(parameter.differs_from or "")
-                return [label for label in self._labels if label != other]
+                return [label for label in sorted(self._index.keys_by_label) if label != other]
             case "relationship_type":
-                return self._types
+                return sorted(self._index.relationships_of)
             case "key":
                 return self._index.keys_of(str(chosen[str(parameter.of)]))
             case "property":
@@ -185,13 +169,6 @@ def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -
     while template.parameters[name].role in ("property", "value"):
         name = str(template.parameters[name].of)
     return template.parameters[name].role, str(chosen[name])
-
-
-def _sources(template: QuestionTemplate, name: str) -> set[str]:
-    """Return the earlier parameters on which one depends: its owners and the parameter it differs from."""
-    parameter = template.parameters[name]
-    owners = {parameter.of, *_sources(template, parameter.of)} if parameter.of else set()
-    return {source for source in (*owners, parameter.differs_from) if source is not None}
 
 
 class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host

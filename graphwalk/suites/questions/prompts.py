@@ -1,19 +1,13 @@
 """Prompts of questions: with the schema (for tools or queries) or with the whole graph."""
 
-import json
-from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import NDArray
-
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.text import graph_text
-from graphwalk.models.tokens import rule_hundredths
+from graphwalk.models.tokens import rule_hundredths, tokens_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import Message
-from graphwalk.types.graph import MISSING, Column, PropertyGraph
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import shown
 
 FORMATS = {
     "json": "JSON",
@@ -22,8 +16,6 @@ FORMATS = {
     "cypher": "Cypher CREATE statements",
     "graphml": "GraphML",
 }
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_COMMA = rule_hundredths(",")
 
 
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
@@ -54,31 +46,5 @@ def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> 
 
 
 def whole_text_tokens(graph: PropertyGraph) -> int:
-    """Count the tokens of a generated graph as JSON in the setting no_tools, by the rule of `graphwalk.models.tokens`.
-
-    Nodes must have one label, and values must be text or numbers.
-    """
-    keys = np.array([rule_hundredths(_encode(key)[1:-1]) for key in graph.keys], dtype=np.int64)
-    total = rule_hundredths('{\n"nodes":[\n],"relationships":[\n]}')
-    for nodes in graph.node_tables:
-        line = {"key": "", "label": nodes.label, "properties": {}}
-        total += _lines(line, len(nodes.numbers), nodes.columns) + int(keys[nodes.numbers].sum())
-    for table in graph.relationship_tables:
-        line = {"type": table.type, "source": "", "target": "", "properties": {}}
-        total += _lines(line, len(table.sources), table.columns)
-        total += int(keys[table.sources].sum() + keys[table.targets].sum())
-    last = sum(bool(number) for number in (graph.node_count, graph.relationship_count))
-    return round((total - last * _COMMA) / 100)
-
-
-def _lines(line: Mapping[str, object], number: int, columns: Mapping[str, Column]) -> int:
-    """Return the weight of `number` lines with their properties and commas, without keys."""
-    total = number * rule_hundredths(_encode(line) + ",\n")
-    fields: NDArray[np.int64] = np.zeros(number, dtype=np.int64)
-    for name, column in columns.items():
-        there = column.codes[column.codes != MISSING]
-        fields += column.codes != MISSING
-        texts = [f"{_encode(name)}:{_encode(shown(value))}" for value in column.pool]
-        weights: NDArray[np.int64] = np.array([rule_hundredths(text) for text in texts], dtype=np.int64)
-        total += int(np.bincount(there, minlength=len(column.pool)) @ weights)
-    return total + _COMMA * int(np.maximum(fields - 1, 0).sum())
+    """Count the tokens of a graph as JSON in the setting no_tools, by the rule of `graphwalk.models.tokens`."""
+    return tokens_of(sum(rule_hundredths(f"{line}\n") for line in json_lines(graph, {})))

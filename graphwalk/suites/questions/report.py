@@ -1,6 +1,6 @@
 """Report of questions: measures, groupings, columns, plots and scenes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import prod
@@ -16,7 +16,7 @@ from graphwalk.reports.common_plots import (
     failure_classes,
     is_wide,
 )
-from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, if_scored, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
@@ -33,7 +33,7 @@ from graphwalk.reports.tables import Fact, Line, counts_table, line_of, players_
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.failure_report import MEASURES as FAILURE_MEASURES
-from graphwalk.suites.questions.failure_report import failure_plot, failure_tables
+from graphwalk.suites.questions.failure_report import count_scores, failure_plot, failure_tables
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
@@ -48,10 +48,6 @@ _MOST_ROWS = 2_000
 """Rows of an answer that are compared with the target."""
 
 CHANCE, EMPTY, EVERYTHING = "chance", "always empty", "everything"
-
-
-def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
-    return count_if(lambda result: bool(result["score"]) and result["score"].get("error_class") == name)
 
 
 def _per_answer(result: ResultRecord) -> float | None:
@@ -78,7 +74,7 @@ MEASURES = (
     Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
     Measure("grounded", "share", scored("grounded")),
     Measure("last_mile", "count", scored("last_mile")),
-    *(Measure(name, "count", _error_class(name)) for name in ERROR_CLASSES),
+    *(Measure(name, "count", count_scores("error_class", name.__eq__)) for name in ERROR_CLASSES),
     *FAILURE_MEASURES,
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
     Measure("tool_calls_without_think", "count", if_scored(_without_think)),
@@ -316,18 +312,6 @@ def _both_scores(report: Report, question: str) -> Iterator[Line]:
             yield Line(("", f"– {name}"), known)
 
 
-def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
-    """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
-    yield by_group(report, "category", "Accuracy by category")
-    yield by_group(report, "question", "Accuracy by kind of question")
-    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
-    yield walked_against_text(report)
-    yield by_answer_size(observed)
-    yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
-    yield failure_plot(report)
-    yield from effort_plots(report, observed)
-
-
 def walked_against_text(report: Report) -> Plot:
     """Return tokens per question by graph size, compared with the whole graph as text if that is known."""
     walks = against_size(
@@ -350,21 +334,6 @@ def walked_against_text(report: Report) -> Plot:
     return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about, logarithmic=is_wide(texts))
 
 
-def question_scene(record: ResultRecord) -> Scene:
-    """Return the step-by-step picture of an episode; rows are compared by their scored fields."""
-    task = record["task"]
-    gold, scored_fields, fields = task["gold"], task["scored_fields"], tuple(task["answer_fields"])
-    rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
-    marked = list(_marked(typed_rows(rows, gold, scored_fields), gold, scored_fields))
-    # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
-    names = {str(v) for name, v in task["parameters"].items() if name.endswith(("label", "type", "property", "hops"))}
-    asked = {str(value) for value in task["parameters"].values()} - names
-    answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
-    note = "One row of the target is enough." if task["mode"] != "set" and len(gold) > 1 else ""
-    table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
-    return walked_scene(from_dict(Trajectory, record["trajectory"]), asked, answered, table)
-
-
 def _marked(given: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
     """Yield every row of the answer, then the missing rows of the target."""
     target, named = row_set(gold, fields), row_set(given, fields)
@@ -380,7 +349,28 @@ class QuestionPresentation(Presentation[QuestionTask]):
         return question_report()
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        return question_figures(report, observed)
+        """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
+        yield by_group(report, "category", "Accuracy by category")
+        yield by_group(report, "question", "Accuracy by kind of question")
+        yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
+        yield walked_against_text(report)
+        yield by_answer_size(observed)
+        yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
+        yield failure_plot(report)
+        yield from effort_plots(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:
-        return question_scene(record)
+        """Return the step-by-step picture of an episode; rows are compared by their scored fields."""
+        task = record["task"]
+        gold, scored_fields, fields = task["gold"], task["scored_fields"], tuple(task["answer_fields"])
+        rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
+        marked = list(_marked(typed_rows(rows, gold, scored_fields), gold, scored_fields))
+        # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
+        names = {
+            str(v) for name, v in task["parameters"].items() if name.endswith(("label", "type", "property", "hops"))
+        }
+        asked = {str(value) for value in task["parameters"].values()} - names
+        answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
+        note = "One row of the target is enough." if task["mode"] != "set" and len(gold) > 1 else ""
+        table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
+        return walked_scene(from_dict(Trajectory, record["trajectory"]), asked, answered, table)

@@ -1,6 +1,6 @@
 """Comparison of values and rows as in Cypher."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from graphwalk.types.graph import value_order
@@ -30,30 +30,16 @@ def row_key(row: Row) -> RowKey:
     return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
 
 
-def _keys(rows: list[Row]) -> Sequence[tuple[Any, ...]]:
-    """Return sortable keys of the rows; rows with the same text fields are faster."""
-    texts = [tuple(row.values()) for row in rows]
-    names = {tuple(row) for row in rows}
-    if len(names) == 1 and list(*names) == sorted(*names) and all(v.__class__ is str for t in texts for v in t):
-        return texts
-    return list(map(row_key, rows))
-
-
 def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
     """Return distinct rows in ascending order; at most `most` + 1 of them."""
-    if most is None:
-        found = list(rows)
-        by_key = dict(zip(_keys(found), found, strict=True))
-        return [by_key[key] for key in sorted(by_key)]
-    few: dict[RowKey, Row] = {}
+    found: dict[RowKey, Row] = {}
     for row in rows:
-        few[row_key(row)] = row
-        if len(few) > most:
+        found[row_key(row)] = row
+        if most is not None and len(found) > most:
             break
-    return [few[key] for key in sorted(few)]
+    return [found[key] for key in sorted(found)]
 
 
-def same_rows(left: list[Row], right: list[Row]) -> bool:
+def same_rows(left: Iterable[Row], right: Iterable[Row]) -> bool:
     """Return True for equal sets of rows, where 1 and true differ in contrast to Python."""
-    keys = _keys([*left, *right])
-    return set(keys[: len(left)]) == set(keys[len(left) :])
+    return set(map(row_key, left)) == set(map(row_key, right))

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from graphwalk.evaluation.evidence import Evidence, holds_row, tool_evidence, waste_of
+from graphwalk.evaluation.evidence import Evidence, tool_evidence, waste_of
 from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
 from graphwalk.evaluation.rows import (
     RowScore,
@@ -17,7 +17,7 @@ from graphwalk.evaluation.rows import (
     typed_rows,
     unknown_fields,
 )
-from graphwalk.suites.questions.failures import Cause, failure_of
+from graphwalk.suites.questions.failures import Cause, failure_of, names_target
 from graphwalk.suites.questions.groundedness import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.variants import GraphViews
@@ -191,6 +191,4 @@ def _error_class(
 def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: list[Row] | None, audit: _Audit) -> bool:
     if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
         return False
-    reply = Evidence([strip_thinking(trajectory.reply)])
-    named = (holds_row(row, task.scored_fields, reply) for row in task.gold)
-    return all(named) if task.mode == "set" else any(named)
+    return names_target(task, strip_thinking(trajectory.reply))

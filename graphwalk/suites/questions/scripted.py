@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.values import parse_json
+from graphwalk.evaluation.values import parse_object
 from graphwalk.graphs.generate import WordMaker
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
@@ -31,10 +31,8 @@ from graphwalk.types.values import Row, Value
 
 _LOOK_UPS = {"get_node_by_property": "look_up", "get_all_nearest_neighbors": "neighbours"}
 _VALUES = "get_unique_property_values"
-_SCHEMA_ROW = re.compile(r"^\d+ \| (Node|Relationship) \| (\S+) \|", re.MULTILINE)
-_SHORT_SCHEMA = {"Node": re.compile(r"\(:(\w+)\)"), "Relationship": re.compile(r"-\[:(\w+)\]->")}
-"""Patterns of the schema in `prompts: short`."""
-_KINDS = {"Node": "node label", "Relationship": "relationship type"}
+_SCHEMA = {"node label": re.compile(r"\(:(\w+)\)"), "relationship type": re.compile(r"-\[:(\w+)\]->")}
+"""Labels and types in the Cypher patterns of a prompt's schema."""
 AGENTS = (
     "expert",
     "varied",
@@ -229,19 +227,17 @@ def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -
     Return None if the prompt has no readable schema, or the question contains no name of it.
     """
     prompt = trajectory.prompt[0].content or ""
-    # Label or type → "Node" or "Relationship", in the order of the schema.
-    known = {name: kind for kind, name in _SCHEMA_ROW.findall(prompt)} or {
-        name: kind for kind, form in _SHORT_SCHEMA.items() for name in form.findall(prompt)
-    }
+    # In the order of the schema.
+    known = {name: what for what, pattern in _SCHEMA.items() for name in pattern.findall(prompt)}
     named = [str(value) for value in task.parameters.values() if value in known]
     if not named:
         return None
     name = draw.choice(sorted(set(named)))
     (word,) = WordMaker(generator(draw.getrandbits(64), "no-such-name")).words(1)
-    made_up = word.upper() if known[name] == "Relationship" else word.capitalize()
+    made_up = word.upper() if known[name] == "relationship type" else word.capitalize()
     question = re.sub(rf"\b{re.escape(name)}\b", made_up, task.question)
-    names = [other for other, kind in known.items() if kind == known[name]]
-    reply = Thoughts("questions", draw).say("no_name", what=_KINDS[known[name]], name=made_up, names=names)
+    names = [other for other, what in known.items() if what == known[name]]
+    reply = Thoughts("questions", draw).say("no_name", what=known[name], name=made_up, names=names)
     return question, reply
 
 
@@ -289,9 +285,7 @@ def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:
 
 def _subject(call: ToolCall) -> tuple[str, str, str]:
     """Return tool, label or type, and property of a call; "" for missing arguments."""
-    arguments = parse_json(call.arguments)
-    if not isinstance(arguments, dict):
-        return call.name, "", ""
+    arguments = parse_object(call.arguments)
     owner = arguments.get("label", arguments.get("entity_name", ""))
     return call.name, str(owner), str(arguments.get("property_name", ""))
 

@@ -22,19 +22,6 @@ LARGE = 2_000
 """Minimum nodes of a graph whose tasks are cached."""
 MOST_BYTES = 4 << 30
 """Maximum size of the folder; the least recently used files are deleted."""
-_CODE = (
-    "encodings.py",
-    "graphs/generate.py",
-    "jinja.py",
-    "models/tokens.py",
-    "stores",
-    "suites/reference.py",
-    "suites/questions",
-    "tools",
-    "types",
-)
-_TEXTS = ("prompts", "questions")
-
 Left = dict[str, str]
 """Skipped question → reason."""
 Make = Callable[[], Awaitable[tuple[list[QuestionTask], Left]]]
@@ -88,18 +75,11 @@ def _make_room(folder: Path) -> None:
 
 @cache
 def code_digest() -> str:
-    """Return the SHA-256 of the code and texts that determine tasks and reference walks."""
-    places = [
-        *(PACKAGE / part for part in _CODE),
-        *(data_path("templates") / part for part in _TEXTS),
-        data_path("tools"),
-    ]
-    files = sorted(file for place in places for file in (place.rglob("*") if place.is_dir() else [place]))
-    sha = hashlib.sha256()
-    for file in files:
-        if file.suffix in (".py", ".yaml", ".j2"):
-            sha.update(file.read_bytes())
-    return sha.hexdigest()
+    """Return the SHA-256 of the code and texts that tasks and reference walks depend on."""
+    templates = data_path("templates")
+    folders = (PACKAGE, templates / "prompts", templates / "questions", data_path("tools"))
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".yaml", ".j2"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def _written(kind: QuestionKind) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, Literal, get_args
 
@@ -169,6 +169,13 @@ class QuestionTemplate(Strict):
             except ValueError as error:
                 raise ValueError(f"wider, query {number}: {error}") from error
         return drawing
+
+    @cached_property
+    def owners(self) -> frozenset[str | None]:
+        """Return the parameters on which others depend."""
+        return frozenset(
+            name for parameter in self.parameters.values() for name in (parameter.of, parameter.differs_from)
+        )
 
     @property
     def one_number(self) -> bool:

@@ -9,13 +9,13 @@ from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.parameters import OWN
+from graphwalk.suites.questions.parameters import OWN, ParameterSpace
 from graphwalk.suites.questions.rows import as_shown
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
 
@@ -78,33 +78,25 @@ class GraphViews:
 
     @cached_property
     def backwards(self) -> GraphIndex:
-        return _Changed(self.graph, self.index.nodes.values(), map(_turned, self._relationships))
+        return PartialIndex(self.index.nodes.values(), map(_turned, self._relationships))
 
     @cached_property
     def both_ways(self) -> GraphIndex:
         both = [*self._relationships, *map(_turned, self._relationships)]
-        return _Changed(self.graph, self.index.nodes.values(), both)
+        return PartialIndex(self.index.nodes.values(), both)
 
     @cached_property
     def any_label(self) -> GraphIndex:
         nodes = (replace(node, labels=(*node.labels, _ANY)) for node in self.index.nodes.values())
-        return _Changed(self.graph, nodes, self._relationships)
+        return PartialIndex(nodes, self._relationships)
 
     @cached_property
     def any_type(self) -> GraphIndex:
-        return _Changed(self.graph, self.index.nodes.values(), (replace(r, type=_ANY) for r in self._relationships))
+        return PartialIndex(self.index.nodes.values(), (replace(r, type=_ANY) for r in self._relationships))
 
     @property
     def _relationships(self) -> list[Relationship]:
         return [relationship for outgoing in self.index.outgoing.values() for relationship in outgoing]
-
-
-class _Changed(GraphIndex):
-    """The index of changed nodes or relationships of a graph."""
-
-    def __init__(self, graph: PropertyGraph, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
-        self.graph = graph
-        self._arrange(nodes, relationships)
 
 
 def _turned(relationship: Relationship) -> Relationship:
@@ -167,23 +159,19 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
 def _others(task: QuestionTask, index: GraphIndex, name: str, role: Role | None) -> tuple[str, Sequence[Value]]:
     """Return the condition that a parameter is, and its possible values on this graph; none if its owner is unknown."""
     if role == "label":
-        return "label", sorted(index.nodes_of)
+        return "label", sorted(index.keys_by_label)
     if role == "relationship_type":
         return "type", sorted(index.relationships_of)
     kind = shipped_kinds().get(task.template)
     if kind is None or role not in ("key", "value", "property"):
         return "", ()
-    parameters, given = kind.template.parameters, task.parameters
-    owner = str(parameters[name].of)
-    if role == "key":
-        return START, index.keys_of(str(given[owner]))
-    property_, owner = (str(given[owner]), str(parameters[owner].of)) if role == "value" else ("", owner)
-    of_nodes, named = parameters[owner].role == "label", str(given[owner])
-    if role == "value":
-        return "value", sorted(index.values("node" if of_nodes else "relationship", named, property_), key=str)
-    names = ["key", *index.node_properties(named)] if of_nodes else index.relationship_properties(named)
-    # A property without a value in the question is the one that is asked for.
-    return "property" if any(other.of == name for other in parameters.values()) else ANSWER, names
+    template = kind.template
+    options = ParameterSpace(index, max_hops=0).options(template, name, task.parameters)
+    if role == "property":
+        of_nodes = template.parameters[str(template.parameters[name].of)].role == "label"
+        # A property without a value in the question is the one that is asked for.
+        return "property" if name in template.owners else ANSWER, [*(["key"] if of_nodes else []), *options]
+    return START if role == "key" else "value", options
 
 
 @dataclass

@@ -32,9 +32,9 @@ class Centre(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Rows or parsed relationships of a result without its text, and the number of the next page."""
+    """Rows of a result without its text, and the number of the next page."""
 
-    rows: list[Row] | list[RelationshipRow]
+    rows: list[Row]
     next: int | None = None
 
 
@@ -45,13 +45,13 @@ Steps = Generator[list[Ask], Sequence[Result], T]
 """Part of a scripted agent: yields the calls of a turn, receives their results, and returns what it found."""
 
 
-def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
+def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
     """Return the rows of every call in order, over as many turns as needed.
 
     Later pages are requested, and calls that an agent refused because of too many calls in a turn are repeated. If
     no call of a turn returns rows, they count as mistakes without rows.
     """
-    rows: list[list[Any]] = [[] for _ in asks]
+    rows: list[list[Row]] = [[] for _ in asks]
     waiting = list(enumerate(asks))
     while waiting:
         turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]
@@ -159,10 +159,8 @@ class Walker:
         properties = [p for p in node.properties if p.name != KEY] if node else []
         return [p.name for p in sorted(properties, key=lambda p: len(p.samples) if p.complete else float("inf"))]
 
-    def as_links(self, label: str, found: list[Any]) -> list[RelationshipRow]:
+    def as_links(self, label: str, found: Iterable[Row]) -> list[RelationshipRow]:
         """Return the relationships in the rows of a call."""
-        if found and isinstance(found[0], RelationshipRow):
-            return found
         return [link for row in found if (link := relationship_in(row, label, self._pairs)) is not None]
 
     def target_labels(self, label: str) -> Steps[dict[str, set[str]]]:

@@ -5,14 +5,14 @@ from typing import Any, Literal
 
 from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence, call_signature
-from graphwalk.evaluation.values import normalise, parse_json, value_forms
+from graphwalk.evaluation.values import normalise, parse_object, value_forms
 from graphwalk.models.scripted import Ask
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.variants import GraphViews, parameters_with
-from graphwalk.suites.questions.walker import Page, Result
+from graphwalk.suites.questions.walker import Page
 from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, schema_pairs
 from graphwalk.types.episode import ToolResult, Trajectory
 
@@ -47,7 +47,7 @@ class Walk:
         seen: set[Hashable] = set(map(normalise, self._task.parameters.values()))
         made: set[Hashable] = set()
         for number, result in calls:
-            signature, given = call_signature(result.call), _arguments(result)
+            signature, given = call_signature(result.call), parse_object(result.call.arguments)
             reason: Divergence | None = None
             if result.error is not None:
                 reason = "refused"
@@ -111,8 +111,8 @@ class Walk:
         if any(_mentions(result, key) for result in self.results if result.rows):
             return None
         first = self.results[0]
-        given = _arguments(first)
-        towards = [value for value in self._named if value == given.get("label")]
+        label = parse_object(first.call.arguments).get("label")
+        towards = [value for value in self._named if value == label]
         begins_elsewhere = bool(towards) and towards[0] != self._named[0] and bool(first.rows)
         return None if begins_elsewhere else f"the first call does not find {key!r}, and no later one does"
 
@@ -139,11 +139,11 @@ def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, 
     """Yield the expert's calls with the keys of the nodes that they look up, in order."""
     index, tools = views.index, MemoryTools(views.index)
     plan = plan_of(task.template, task.parameters, views.schema)
-    results: Sequence[Result] | None = None
+    results: Any = None
     asked = 0
     while asked < _MOST_ASKED:
         try:
-            asks = next(plan) if results is None else plan.send(results)
+            asks = plan.send(results)
         except StopIteration:
             return
         asked += len(asks)
@@ -158,11 +158,6 @@ def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, 
 
 def _mentions(result: ToolResult, name: Any) -> bool:
     return Evidence([result.call.arguments]).holds(name)
-
-
-def _arguments(result: ToolResult) -> Mapping[str, Any]:
-    given = parse_json(result.call.arguments)
-    return given if isinstance(given, dict) else {}
 
 
 def _scalars(value: Any) -> Iterator[Hashable]:

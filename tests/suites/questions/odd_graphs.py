@@ -41,7 +41,7 @@ def odd_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Quest
     for name, parameter in template.parameters.items():
         match parameter.role:
             case "label":
-                options: Sequence[Value] = LABELS if random.random() < 0.2 else sorted(index.nodes_of) or LABELS
+                options: Sequence[Value] = LABELS if random.random() < 0.2 else sorted(index.keys_by_label) or LABELS
             case "relationship_type":
                 options = TYPES if random.random() < 0.2 else sorted(index.relationships_of) or TYPES
             case "key":
