@@ -37,12 +37,16 @@ def with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
     return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock))
 
 
-def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> tuple[Message, ...]:
-    """Return the system prompt with the whole graph in `agent.graph_encoding`, and the question."""
+def no_tools_system(graph: PropertyGraph, agent: AgentConfig) -> Message:
+    """Return the system prompt with the whole graph in `agent.graph_encoding`."""
     text = graph_text(graph, agent.graph_encoding)
     form = FORMATS[agent.graph_encoding]
-    system = agent.render("graph_no_tools.j2", graph=text, format=form, clock=agent.clock)
-    return Message("system", system), Message("user", question)
+    return Message("system", agent.render("graph_no_tools.j2", graph=text, format=form, clock=agent.clock))
+
+
+def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> tuple[Message, ...]:
+    """Return `no_tools_system`, and the question as user message."""
+    return no_tools_system(graph, agent), Message("user", question)
 
 
 def whole_text_tokens(graph: PropertyGraph) -> int:

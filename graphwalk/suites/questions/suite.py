@@ -17,7 +17,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
 from graphwalk.suites.questions.config import GeneratedGraph, OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.generate import copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
-from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, with_schema
+from graphwalk.suites.questions.prompts import no_tools_system, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.rows import same_rows
 from graphwalk.suites.questions.score import QuestionScore, explained, extract_rows, score_question
@@ -81,6 +81,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     def __init__(self) -> None:
         self._offered: dict[tuple[str, str, AgentConfig], tuple[Message, GraphToolbox]] = {}
         """System prompt and tools by graph, setting and agent, shared by all episodes."""
+        self._whole: tuple[tuple[str, AgentConfig], Message] | None = None
+        """System prompt with the whole graph that was made last, by graph and agent."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
         """Tasks about own graphs by digest and seed, which anonymised copies repeat."""
         self._left_out: dict[str, Left] = {}
@@ -196,7 +198,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
         if setting == "no_tools":
-            return EpisodeSetup(no_tools_prompt(task.question, _graph(instance), agent))
+            if self._whole is None or self._whole[0] != (instance.digest, agent):
+                self._whole = (instance.digest, agent), no_tools_system(_graph(instance), agent)
+            return EpisodeSetup((self._whole[1], Message("user", task.question)))
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         writes = setting == "write_cypher"

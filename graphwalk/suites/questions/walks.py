@@ -46,22 +46,23 @@ class Walk:
         related = self._related()
         seen: set[Hashable] = set(map(normalise, self._task.parameters.values()))
         made: set[Hashable] = set()
+        known = 0
         for number, result in calls:
             signature, given = call_signature(result.call), parse_object(result.call.arguments)
-            reason: Divergence | None = None
-            if result.error is not None:
-                reason = "refused"
-            elif signature in made:
-                reason = "repeated"
-            elif not self._is_related(given, related, seen, prompt):
-                reason = "unrelated"
-            if reason is not None and self.diverged is None:
-                self.diverged = number, reason
-            known = self._facts()
-            self.observed.add(result)
-            shows_nodes = bool(result.rows) and "property_value" in given
-            self._stale.append(signature in made or (shows_nodes and self._facts() == known))
+            repeated, before = signature in made, known
             made.add(signature)
+            self.observed.add(result)
+            known = self._facts()
+            shows_nodes = bool(result.rows) and "property_value" in given
+            self._stale.append(repeated or (shows_nodes and known == before))
+            if self.diverged is not None:
+                continue
+            if result.error is not None:
+                self.diverged = number, "refused"
+            elif repeated:
+                self.diverged = number, "repeated"
+            elif not self._is_related(given, related, seen, prompt):
+                self.diverged = number, "unrelated"
             seen.update(_scalars(read_rows(result.content) if result.rows else None))
             related |= {label for node in self.observed.nodes.values() for label in node.labels}
             related |= {relationship.type for relationship in self.observed.relationships.values()}
