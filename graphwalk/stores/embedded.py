@@ -21,15 +21,13 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.cypher_guard import QueryRefused, translate
-from graphwalk.stores.embedded_graph import HIDDEN, REFUSALS, RESERVED, EngineGraph, ResultReader, load_engine
+from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
 from graphwalk.stores.engine_worker import READY, read_message, write_message
-from graphwalk.stores.schema_queries import Decoder, read_schema
+from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, shown, shown_rows
+from graphwalk.types.values import Row, shown_rows
 
-INLINE_MS = 20
-"""A query runs on the event loop for up to this long, which is cheaper than a thread; then it is restarted in one."""
 MEMORY = 1 << 30
 """Bytes that queries may take, beyond the program and the graph."""
 GRACE_SECONDS = 2.0
@@ -50,9 +48,9 @@ class EmbeddedDatabase(Database):
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
         async with self._loading:
             if graph.digest not in self._stores:
-                held = await asyncio.to_thread(load_engine, graph)
+                engine, dialect = await asyncio.to_thread(load_engine, graph)
                 forget = partial(self._stores.pop, graph.digest, None)
-                self._stores[graph.digest] = EmbeddedStore(held, self._timeout_seconds, forget)
+                self._stores[graph.digest] = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
             return self._stores[graph.digest]
 
     async def close(self) -> None:
@@ -75,13 +73,12 @@ class EmbeddedStore(GraphStore):
     kind = "embedded"
     in_process = True
 
-    def __init__(self, held: EngineGraph, timeout_seconds: float, forget: Any) -> None:
-        self._held = held
-        self._engine = held.engine
-        self._dialect = held.dialect
-        self._serialisation = held.serialisation
-        self._results = ResultReader(held.dialect, held.serialisation)
-        self._written = ResultReader(held.dialect, held.serialisation, written=True)
+    def __init__(
+        self, graph: PropertyGraph, engine: Any, dialect: EmbeddedDialect, timeout_seconds: float, forget: Any
+    ) -> None:
+        self._graph = graph
+        self._engine = engine
+        self._dialect = dialect
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
@@ -103,11 +100,11 @@ class EmbeddedStore(GraphStore):
         engine = self._loaded()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
-        parameters = self._serialisation.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
+        parameters = SERIALISATION.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
         with asked.rewording():
             found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
-        named = [{asked.columns.get(name, name): value for name, value in row.items()} for row in found]
-        return Asked([{n: shown(self._written.own(v)) for n, v in row.items()} for row in named], total, asked.ordered)
+        named = [{asked.columns.get(name, name): self._own(value) for name, value in row.items()} for row in found]
+        return Asked(shown_rows(named), total, asked.ordered)
 
     def end_process(self) -> None:
         """End the process that answers queries of a model, where there is one."""
@@ -127,42 +124,30 @@ class EmbeddedStore(GraphStore):
     async def values(
         self, cypher: str, parameters: Mapping[str, Any] | None = None, timeout_ms: int | None = None
     ) -> list[Row]:
-        rows = await self._found(cypher, self._serialisation.parameters(parameters), timeout_ms or self._timeout_ms)
-        own, name_of = self._results.own, self._results.name
-        if self._results.tags:
-            return [{name_of(name): own(value) for name, value in row.items()} for row in rows]
-        for row in rows:
-            for name, value in row.items():
-                if value.__class__ is dict or value.__class__ is list:
-                    row[name] = own(value)
-        return rows
-
-    async def _found(self, cypher: str, parameters: Mapping[str, Any], timeout_ms: int) -> list[Row]:
-        """Return the rows of the engine."""
-        inline_ms = min(INLINE_MS, timeout_ms)
+        milliseconds = timeout_ms or self._timeout_ms
         try:
-            try:
-                return self._rows(cypher, parameters, inline_ms)
-            except kglite.CypherTimeoutError:
-                if inline_ms == timeout_ms:
-                    raise
-            return await asyncio.to_thread(self._rows, cypher, parameters, timeout_ms)
+            found = await asyncio.to_thread(
+                self._loaded().cypher,
+                cypher,
+                params=SERIALISATION.parameters(parameters),
+                timeout_ms=milliseconds,
+                hide_structural_keys=True,
+            )
         except KeyboardInterrupt:
             # The engine takes SIGINT for itself while it works, in whichever thread; it is meant for all.
             signal.raise_signal(signal.SIGINT)
             raise asyncio.CancelledError from None
         except kglite.CypherTimeoutError as error:
             raise QueryLimitError(
-                f"a query took longer than {timeout_ms / 1000:g} s on the embedded engine",
+                f"a query took longer than {milliseconds / 1000:g} s on the embedded engine",
                 hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
             ) from error
         except REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
+        return [{self._dialect.name(n): self._own(value) for n, value in row.items()} for row in found.to_list()]
 
-    def _rows(self, cypher: str, parameters: Mapping[str, Any], timeout_ms: int) -> list[Row]:
-        found = self._loaded().cypher(cypher, params=parameters, timeout_ms=timeout_ms, hide_structural_keys=True)
-        rows: list[Row] = found.to_list()
-        return rows
+    def _own(self, value: Any) -> Any:
+        return own_value(value, self._dialect)
 
     def _loaded(self) -> Any:
         if self._engine is None:
@@ -170,20 +155,8 @@ class EmbeddedStore(GraphStore):
         return self._engine
 
     async def schema(self, samples: int = 0) -> Schema:
-        name, own = self._dialect.name, self._results.own
-
-        async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-            return await self._found(self.render(template, identifiers), parameters, self._timeout_ms)
-
         if samples not in self._schemas:
-            decoder = Decoder(
-                lambda stored: None if stored in HIDDEN else name(stored),
-                lambda stored: None if stored in RESERVED else name(stored),
-                lambda value: tuple(found) if isinstance(found := own(value), list) else found,
-                self._dialect.several,
-                self._held.lists,
-            )
-            self._schemas[samples] = await read_schema(query, samples, decoder)
+            self._schemas[samples] = await asyncio.to_thread(schema_of, self._graph, samples)
         return self._schemas[samples]
 
     async def drop(self) -> None:
