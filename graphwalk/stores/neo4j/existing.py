@@ -365,7 +365,7 @@ class SchemaReader:
         keys = await self._rows(self._render(_KEYS, node.label), samples=self._samples) if self._samples else []
         key = PropertyType(KEY, tuple(sorted(row[0] for row in keys)), kinds=("text",))
         # A property called `key` is shown under another name, unless it is the key.
-        is_key = any(unique.label == node.label and unique.property == KEY for unique in self._dialect.names.uniques)
+        is_key = any(node.label in unique.labels and unique.property == KEY for unique in self._dialect.uniques)
         title = None if is_key else self._dialect.key_title
         others = [
             replace(p, name=title) if p.name == KEY and title else p for p in properties if title or p.name != KEY
