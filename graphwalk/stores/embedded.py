@@ -1,6 +1,7 @@
 """Graphs in this process: the embedded Cypher engine kglite. No server, no files, no network."""
 
 import asyncio
+import base64
 import json
 import re
 import signal
@@ -22,7 +23,7 @@ from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.cypher_guard import QueryRefused, translate
 from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
-from graphwalk.stores.engine_worker import READY, read_message, write_message
+from graphwalk.stores.engine_worker import READY
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -202,7 +203,7 @@ class EngineProcess:
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
             )
             weakref.finalize(self, _end, self._process)
-            if _answer(self._process, self._graph) != READY:
+            if _answer(self._process, base64.b64encode(self._graph)) != READY:
                 self._end()
                 raise StoreError("the process for queries of models does not start")
         process, late = self._process, threading.Event()
@@ -232,8 +233,9 @@ def _answer(process: subprocess.Popen[bytes], request: bytes) -> bytes:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        write_message(process.stdin, request)
-        return read_message(process.stdout)
+        process.stdin.write(request + b"\n")
+        process.stdin.flush()
+        return process.stdout.readline()
     except OSError:
         return b""
 
