@@ -37,7 +37,7 @@ class HealthCheck:
         """The error of the last check, if it failed."""
         self._limits: set[asyncio.Timeout] = set()
         """The time limits of running queries: an outage ends them, so that they are sent again."""
-        self._connections: list["Connection"] = []
+        self._connections: list[Connection] = []
         self._task: asyncio.Task[None] | None = None
 
     def add(self, connection: "Connection") -> None:

@@ -38,7 +38,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, TemporalKind, Value, shown
 
-_TEMPORAL_TAGS: dict[str, TemporalKind] = {
+TEMPORAL_TAGS: dict[str, TemporalKind] = {
     "$date": "date",
     "$time": "time",
     "$localTime": "local time",
@@ -46,7 +46,7 @@ _TEMPORAL_TAGS: dict[str, TemporalKind] = {
     "$localDateTime": "local datetime",
     "$duration": "duration",
 }
-_TAG_OF = {kind: tag for tag, kind in _TEMPORAL_TAGS.items()}
+_TAG_OF = {kind: tag for tag, kind in TEMPORAL_TAGS.items()}
 _LONGEST_NUMBER = 400
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -106,15 +106,15 @@ def from_json(value: Any) -> Any:
         return value
     if isinstance(value.get("crs"), str):
         return point_of(value)
-    tags = (*_TEMPORAL_TAGS, "$point", "$bytes", "$float")
+    tags = (*TEMPORAL_TAGS, "$point", "$bytes", "$float")
     if len(value) != 1 or (tag := next(iter(value))) not in tags:
         raise ValueError(f"an object cannot be a value, unless it is one of {', '.join(tags)}: {brief(value)}")
     held = value[tag]
     if tag == "$point" and isinstance(held, dict):
         return point_of(held)
     if isinstance(held, str):
-        if tag in _TEMPORAL_TAGS:
-            return read_temporal(held, _TEMPORAL_TAGS[tag])
+        if tag in TEMPORAL_TAGS:
+            return read_temporal(held, TEMPORAL_TAGS[tag])
         if tag == "$bytes":
             return read_value("bytes", held)
         if tag == "$float" and held in SPECIAL_FLOATS:
