@@ -2,12 +2,12 @@
 
 The key is the value of a property with a uniqueness constraint, else the element id. If a label has several such
 properties, a node key comes first, then text, then the name. If a node has several such labels, the first by name
-whose property it has counts. Only text of up to `LONGEST` characters and integers are used.
+whose property it has counts. Only text of up to `LONGEST` characters that does not begin with # and integers are used.
 
     Person.name is unique             Ida                       the value
     Person.name and Film.title are    Ida, or Person:Ida        with the label if two nodes would share a key
-    no property is                    17, #17 or 4:…:17         the last part of the element id; with # if it could
-                                                                be taken for a value, in full if that could too
+    no property is                    17, or #17                the last part of the element id; with # if other keys
+                                                                are values without a label
 """
 
 import asyncio
@@ -27,8 +27,8 @@ LONGEST = 200
 """Characters of a text that can be a key."""
 MOST_COMPARED = 200_000
 """Number of nodes above which keys carry their label without a search for duplicates."""
-MOST_LOOKED_AT = 20_000
-"""Values of one property that are searched for texts that look like element ids."""
+ID_MARK = "#"
+"""Prefix of keys that are element ids, where other keys are values; no text that begins so is a key."""
 _PREFIX = re.compile(r"\d+:[0-9a-f-]+:")
 _CONSTRAINTS = (
     "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "
@@ -56,7 +56,8 @@ class UniqueProperty:
         label = f"{variable}:{'|'.join(map(quote, self.labels))}"
         if self.numbers:
             return f"{label} AND {value} IS :: INTEGER NOT NULL"
-        return f"{label} AND {value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"
+        text = f"{value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"
+        return f"{label} AND {text} AND NOT {value} STARTS WITH '{ID_MARK}'"
 
     def value(self, variable: str) -> str:
         """Return Cypher for the key, without a label."""
@@ -208,7 +209,7 @@ async def read_dialect(
         uniques=uniques,
         labelled=labelled,
         prefix=prefix,
-        mark=await _mark(connection, () if labelled else uniques, prefix),
+        mark=ID_MARK if prefix and uniques and not labelled else "",
         hidden=tuple(filter(is_reserved, labels)),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
@@ -250,35 +251,6 @@ async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> 
     )
     twice = "WITH name, min(id) AS one, max(id) AS other WHERE one <> other RETURN name LIMIT 1"
     return bool(await connection.rows(f"CALL () {{ {parts} }} {twice}"))
-
-
-async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefix: str) -> str:
-    """Return the shortest prefix that keeps element ids apart from the values of properties."""
-    if not prefix:
-        return ""
-    texts = [(label, unique.property) for unique in uniques if not unique.numbers for label in unique.labels]
-
-    async def any_looks_like(mark: str) -> bool:
-        return any(await asyncio.gather(*(_looks_like(connection, *text, mark) for text in texts)))
-
-    if not any(unique.numbers for unique in uniques) and not await any_looks_like(""):
-        return ""
-    return prefix if await any_looks_like("#") else "#"
-
-
-async def _looks_like(connection: Connection, label: str, name: str, mark: str) -> bool:
-    """Return True if some text is the mark and digits, and if there are too many texts to search."""
-    value = f"n.{quote(name)}"
-    low, high = (mark, mark + "\uffff") if mark else ("0", ":")
-    [[looked_at, found]] = await connection.rows(
-        f"MATCH (n:{quote(label)}) WHERE {value} >= $low AND {value} < $high WITH {value} AS name LIMIT $most "
-        "RETURN count(name), count(CASE WHEN name =~ $form THEN 1 END)",
-        low=low,
-        high=high,
-        most=MOST_LOOKED_AT,
-        form=f"{mark}[0-9]+",
-    )
-    return bool(found) or looked_at == MOST_LOOKED_AT
 
 
 def writable(name: str) -> bool:
