@@ -20,7 +20,7 @@ import kglite
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
-from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.cypher import Identifiers
 from graphwalk.stores.cypher_guard import QueryRefused, translate
 from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
 from graphwalk.stores.engine_worker import READY
@@ -79,7 +79,7 @@ class EmbeddedStore(GraphStore):
     ) -> None:
         self._graph = graph
         self._engine = engine
-        self._dialect = dialect
+        self.dialect: EmbeddedDialect = dialect
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
@@ -87,7 +87,7 @@ class EmbeddedStore(GraphStore):
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """Raise ConfigError for a path without an upper bound: kglite silently ends it after ten relationships."""
-        cypher = render_cypher(template, identifiers, self._dialect)
+        cypher = super().render(template, identifiers)
         if "*" in cypher and _UNBOUNDED.search(cypher):
             raise ConfigError(
                 f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
@@ -97,11 +97,11 @@ class EmbeddedStore(GraphStore):
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `GraphStore`. The engine does not bound its memory, so that such queries run in another process."""
-        asked = translate(query, await self.schema(), self._dialect, cut=True)
+        asked = translate(query, await self.schema(), self.dialect, cut=True)
         engine = self._loaded()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
-        parameters = SERIALISATION.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
+        parameters = SERIALISATION.parameters(asked.parameters) | self.dialect.parameters_of(asked.cypher)
         with asked.rewording():
             found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
         named = [{asked.columns.get(name, name): self._own(value) for name, value in row.items()} for row in found]
@@ -145,10 +145,10 @@ class EmbeddedStore(GraphStore):
             ) from error
         except REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
-        return [{self._dialect.name(n): self._own(value) for n, value in row.items()} for row in found.to_list()]
+        return [{self.dialect.name(n): self._own(value) for n, value in row.items()} for row in found.to_list()]
 
     def _own(self, value: Any) -> Any:
-        return own_value(value, self._dialect)
+        return own_value(value, self.dialect)
 
     def _loaded(self) -> Any:
         if self._engine is None:

@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
-from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
+from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers
 from graphwalk.stores.cypher_guard import translate
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.admin import BY_HAND, HEARTBEAT_SECONDS, Load, Loads, check_labels
@@ -93,11 +93,6 @@ class Neo4jDatabase(Database):
 
     def _store(self, load: Load, graph: PropertyGraph | None = None) -> "Neo4jStore":
         return Neo4jStore(self, self._connection, load, graph, self._timeout_seconds)
-
-    async def check_unchanged(self, store: "Neo4jStore") -> None:
-        """Check a graph and, if it is damaged, all graphs. Raise StoreError if it cannot be loaded again."""
-        if not await self._loads.is_intact(store.load):
-            await self._connection.health.passed()
 
     async def _check_content(self, thoroughly: bool) -> None:
         """See `Connection.check_content`. Damaged graphs of this run are loaded again; for others raise StoreError."""
@@ -184,19 +179,18 @@ class Neo4jStore(GraphStore):
         self.scope = load.scope
         self.load = load
         self.graph = graph
-        self._dialect = Dialect(load.scope, graph is None or has_several_labels(graph))
+        self.dialect = Dialect(load.scope, graph is None or has_several_labels(graph))
         self._database = database
         self._connection = connection
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
 
     async def check_unchanged(self, generation: int) -> None:
-        await self._database.check_unchanged(self)
+        """See `GraphStore`. If this graph is damaged, all graphs are checked, and loaded again."""
+        if not await Loads(self._connection).is_intact(self.load):
+            await self._connection.health.passed()
         if self.generation != generation:
             raise StoreError(f"the graph {self.scope} was missing from Neo4j for a while: results in doubt")
-
-    def render(self, template: str, identifiers: Identifiers) -> str:
-        return render_cypher(template, identifiers, self._dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return shown_rows(await self.values(cypher, parameters))
@@ -211,7 +205,7 @@ class Neo4jStore(GraphStore):
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `GraphStore`. Every node pattern is confined to this graph, and every returned node is checked."""
-        asked = translate(query, await self.schema(), self._dialect)
+        asked = translate(query, await self.schema(), self.dialect)
         parameters = SERIALISATION.parameters(asked.parameters)
         with asked.rewording():
             found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
