@@ -39,9 +39,9 @@ _CONTENT = {
 """Queries that count the content of a database."""
 
 
-async def load(settings: Settings, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
+async def load(settings: Settings, graph: PropertyGraph) -> Load:
     """Load a graph into Neo4j, keep it until `clean(kept=True)`, and return its entry."""
-    async with await _open(settings, run_id) as database:
+    async with await _open(settings) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)
 
@@ -64,8 +64,8 @@ async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
         return await database.clean(kept=kept)
 
 
-async def _open(settings: Settings, run_id: str = BY_HAND) -> Neo4jDatabase:
-    return await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=_WAIT_SECONDS)
+async def _open(settings: Settings) -> Neo4jDatabase:
+    return await Neo4jDatabase.open(settings, run_id=BY_HAND, wait_seconds=_WAIT_SECONDS)
 
 
 async def load_bulk(

@@ -10,7 +10,7 @@ Values that JSON lacks are objects with one field, whose name is the type:
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from graphwalk.graphs.formats.common import (
     apart_from_key,
     both_directions,
     brief,
+    by_name,
     checked_header,
     checked_key,
     checked_labels,
@@ -127,33 +128,39 @@ def write_json(graph: PropertyGraph, path: Path) -> None:
     write_lines(path, json_lines(graph, header(graph)))
 
 
-def json_lines(graph: PropertyGraph, head: dict[str, Any], form: Callable[[Value], Any] = json_value) -> Iterator[str]:
-    """Yield the lines of a JSON document, the fields of `head` first; `form` converts a value to JSON."""
+def json_lines(graph: PropertyGraph, head: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a JSON document, the fields of `head` first."""
     yield "{"
     yield from (f"{_encode(name)}:{_encode(value)}," for name, value in head.items())
     yield '"nodes":['
-    yield from _items(_node_objects(graph, form))
+    yield from _items(_node_objects(graph))
     yield '],"relationships":['
-    yield from _items(_relationship_objects(graph, form))
+    yield from _items(_relationship_objects(graph))
     yield "]}"
 
 
 def json_document(graph: PropertyGraph) -> dict[str, Any]:
     """Return the content of a file as one object."""
-    nodes, relationships = _node_objects(graph, json_value), _relationship_objects(graph, json_value)
-    return {**header(graph), "nodes": list(nodes), "relationships": list(relationships)}
+    return {
+        **header(graph),
+        "nodes": list(_node_objects(graph)),
+        "relationships": list(_relationship_objects(graph)),
+    }
 
 
-def _node_objects(graph: PropertyGraph, form: Callable[[Value], Any]) -> Iterator[dict[str, Any]]:
+def _node_objects(graph: PropertyGraph) -> Iterator[dict[str, Any]]:
     for n in graph.nodes():
         labels = {"label": n.labels[0]} if len(n.labels) == 1 else {"labels": list(n.labels)}
-        yield {"key": n.key, **labels, "properties": {name: form(n.properties[name]) for name in sorted(n.properties)}}
+        yield {"key": n.key, **labels, "properties": _json_map(n.properties)}
 
 
-def _relationship_objects(graph: PropertyGraph, form: Callable[[Value], Any]) -> Iterator[dict[str, Any]]:
+def _relationship_objects(graph: PropertyGraph) -> Iterator[dict[str, Any]]:
     for r in graph.relationships():
-        held = {name: form(r.properties[name]) for name in sorted(r.properties)}
-        yield {"type": r.type, "source": r.source, "target": r.target, "properties": held}
+        yield {"type": r.type, "source": r.source, "target": r.target, "properties": _json_map(r.properties)}
+
+
+def _json_map(properties: Mapping[str, Value]) -> dict[str, Any]:
+    return {name: json_value(value) for name, value in by_name(properties).items()}
 
 
 def _items(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
