@@ -8,12 +8,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from graphwalk.errors import StoreAwayError, StoreError
-
-if TYPE_CHECKING:
-    from graphwalk.stores.neo4j.connection import Connection
 
 SILENT_SECONDS = 5.0
 """Time without an answer after which a query starts the check."""
@@ -22,6 +19,18 @@ HICCUP_SECONDS = 1.0
 _LOGGER = logging.getLogger("graphwalk")
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds between two tries: doubled after each, up to the longest."""
+
+
+class Checked(Protocol):
+    """A connection that is checked. Neither method waits for the health check itself."""
+
+    async def ping(self) -> None:
+        """Raise StoreAwayError if the database does not answer."""
+        ...
+
+    async def check_content(self, *, thoroughly: bool) -> None:
+        """Raise StoreError if the content of the database has changed; `thoroughly`: compare every value."""
+        ...
 
 
 class HealthCheck:
@@ -37,13 +46,13 @@ class HealthCheck:
         """The error of the last check, if it failed."""
         self._limits: set[asyncio.Timeout] = set()
         """The time limits of running queries: an outage ends them, so that they are sent again."""
-        self._connections: list[Connection] = []
+        self._connections: list[Checked] = []
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, connection: "Connection") -> None:
+    def add(self, connection: Checked) -> None:
         self._connections.append(connection)
 
-    async def remove(self, connection: "Connection") -> None:
+    async def remove(self, connection: Checked) -> None:
         """Stop checking a connection, and cancel a running check."""
         self._connections.remove(connection)
         if self._task is not None:

@@ -73,11 +73,9 @@ class Connection(Closing):
         return other
 
     async def ping(self) -> None:
-        """Raise StoreAwayError if the database does not answer; do not wait for the health check."""
         await self.at_once().read("RETURN 1 AS ready", {}, PING_SECONDS)
 
     async def check_content(self, *, thoroughly: bool) -> None:
-        """Raise StoreError if the content of the database has changed; `thoroughly`: compare every value."""
         for check in list(self.content_checks):
             await check(thoroughly)
 

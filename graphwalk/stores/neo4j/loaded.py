@@ -95,7 +95,7 @@ class Neo4jDatabase(Database):
         return Neo4jStore(self, self._connection, load, graph, self._timeout_seconds)
 
     async def _check_content(self, thoroughly: bool) -> None:
-        """See `Connection.check_content`. Damaged graphs of this run are loaded again; for others raise StoreError."""
+        """See `Checked`. Damaged graphs of this run are loaded again; for others raise StoreError."""
         loads = self._loads.at_once()
         # Graphs are loaded and dropped while this waits for the server.
         for scope, store in list(self._borrowed.items()):
