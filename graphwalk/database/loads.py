@@ -85,23 +85,23 @@ async def load_bulk(
     scope, owner = scope_of(BY_HAND, graph.digest), uuid4().hex
     async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
         found = await Loads(connection).find(scope)
+        if found is not None and found.state == "complete":
+            return await load(settings, graph)
         since = _transactions(home)
-        if found is None or found.state != "complete":
-            for what, query in _CONTENT.items():
-                [[number]] = await connection.rows(query)
-                if number:
-                    raise StoreError(
-                        f"cannot import: the database is not empty ({number} {what})",
-                        hint=f"{_ORDINARY}; or, to remove GraphWalk's own graphs: graphwalk db clean --all",
-                    )
-    if found is None or found.state != "complete":
-        with tempfile.TemporaryDirectory(prefix="bulk-", dir=home) as scratch:
-            tell("writing CSV")
-            _write(graph, scope, owner, Path(scratch) / "graph")
-            import_files(settings, Path(scratch) / "graph", [f"@{ARGUMENTS}"], tell, since=since)
-        tell("indexing the keys")
-        async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
-            await Loads(connection, owner).complete(scope, 0)
+        for what, query in _CONTENT.items():
+            [[number]] = await connection.rows(query)
+            if number:
+                raise StoreError(
+                    f"cannot import: the database is not empty ({number} {what})",
+                    hint=f"{_ORDINARY}; or, to remove GraphWalk's own graphs: graphwalk db clean --all",
+                )
+    with tempfile.TemporaryDirectory(prefix="bulk-", dir=home) as scratch:
+        tell("writing CSV")
+        _write(graph, scope, owner, Path(scratch) / "graph")
+        import_files(settings, Path(scratch) / "graph", [f"@{ARGUMENTS}"], tell, since=since)
+    tell("indexing the keys")
+    async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
+        await Loads(connection, owner).complete(scope, 0)
     return await load(settings, graph)
 
 
