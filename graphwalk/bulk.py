@@ -11,6 +11,7 @@ import shutil
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -35,9 +36,8 @@ Row = Mapping[str, Any]
 Columns = Mapping[str, type]
 Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")]
 """The option of commands that write rows."""
-_AHEAD = 2
-"""Jobs in memory per process: the running one and those that wait."""
-_BLOCK = 1 << 20
+_AHEAD = 4
+"""Jobs per process that are running or wait."""
 
 
 class Job(NamedTuple):
@@ -95,11 +95,8 @@ def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
     if not out.parent.is_dir():
         raise cannot_write(out, FileNotFoundError(2, "No such file or directory"), ConfigError)
     folder = out.with_name(f"{out.name}.parts")
-    jobs = list(islice(rows.jobs(), 2))
-    if len(jobs) == 1 and not folder.exists():
-        with progress_bar(rows.name):
-            written = file_format.write(out, rows.of(jobs[0].what), rows.columns)
-        return Written(written, rows.total, time.perf_counter() - begun, rows.name)
+    if len(list(islice(rows.jobs(), 2))) < 2:
+        workers = 1
     _claim(folder, out, rows.about)
     count = made = 0
 
@@ -160,18 +157,17 @@ class JsonLines:
         return len(lines)
 
     def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
-        """Join files of `write` in order, without holding them in memory; return the number of rows."""
+        """Join files of `write` in order, one at a time in memory; return the number of rows."""
         written = 0
 
-        def blocks() -> Iterator[bytes]:
+        def contents() -> Iterator[bytes]:
             nonlocal written
             for part in parts:
-                with part.open("rb") as file:
-                    while block := file.read(_BLOCK):
-                        written += block.count(b"\n")
-                        yield block
+                content = part.read_bytes()
+                written += content.count(b"\n")
+                yield content
 
-        write_whole(out, blocks())
+        write_whole(out, contents())
         return written
 
 
@@ -230,11 +226,11 @@ def cores() -> int:
 
 
 def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iterator[J]:
-    """Run all jobs in `workers` processes (1: this one); yield each when it is done, in any order.
+    """Run all jobs in `workers` processes (1: this one); yield each when it is done.
 
     Errors of `work` are raised. Raise GraphwalkError if a process was killed.
     """
-    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
@@ -243,31 +239,26 @@ def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iter
             work(job)
             yield job
         return
-    waiting: dict[Future[Any], J] = {}
+    waiting: deque[tuple[Future[Any], J]] = deque()
 
-    def ended() -> Iterator[J]:
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-            job = waiting.pop(future)
-            future.result()
-            yield job
+    def first_done() -> J:
+        future, job = waiting.popleft()
+        future.result()
+        return job
 
     context = get_context("spawn")
     over, held = context.Pipe(duplex=False)
-    with over, held, ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(over,)) as pool:
+    with over, ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(over,)) as pool, held:
         try:
             for job in jobs:
-                waiting[pool.submit(work, job)] = job
+                waiting.append((pool.submit(work, job), job))
                 if len(waiting) >= _AHEAD * workers:
-                    yield from ended()
+                    yield first_done()
             while waiting:
-                yield from ended()
+                yield first_done()
         except BrokenProcessPool as error:
-            held.close()
             hint = "run the same command again to continue; with fewer --workers, if the memory was full"
             raise GraphwalkError("a process of several was killed", hint=hint) from error
-        except BaseException:
-            held.close()
-            raise
 
 
 def _begin(over: "Connection[Any, Any]") -> None:

@@ -9,7 +9,7 @@ The database was empty, so that an import that fails or is killed leaves an empt
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -17,20 +17,19 @@ from uuid import uuid4
 from graphwalk.database.jars import DATABASE, database_folder, run_importer
 from graphwalk.database.server import by_jars, stopped
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.formats.common import write_lines
-from graphwalk.graphs.formats.csv import ARGUMENTS, csv_line, write_csv_folder
+from graphwalk.graphs.formats.csv import ARGUMENTS, write_csv_folder
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.stores.neo4j.admin import BY_HAND, Load, Loads, check_labels, facts_of, form_of
+from graphwalk.stores.neo4j.admin import BY_HAND, Load, Loads, check_labels, facts_of
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
-from graphwalk.types.graph import LEDGER, Column, PropertyGraph
+from graphwalk.stores.neo4j.values import SERIALISATION
+from graphwalk.stores.transfer import stored_graph
+from graphwalk.types.graph import LEDGER, Node, PropertyGraph
 
 _WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""
 _ORDINARY = "load it without --bulk"
-_ENTRY_FILE = "entry.csv"
-_TYPES: dict[type, str] = {str: "string", int: "long", bool: "boolean"}
 _UNFIT = frozenset(":(){}[]")
 _CONTENT = {
     "nodes": "MATCH (n) RETURN count(n)",
@@ -40,9 +39,9 @@ _CONTENT = {
 """Queries that count the content of a database."""
 
 
-async def load(settings: Settings, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
+async def load(settings: Settings, graph: PropertyGraph) -> Load:
     """Load a graph into Neo4j, keep it until `clean(kept=True)`, and return its entry."""
-    async with await _open(settings, run_id) as database:
+    async with await _open(settings) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)
 
@@ -65,8 +64,8 @@ async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
         return await database.clean(kept=kept)
 
 
-async def _open(settings: Settings, run_id: str = BY_HAND) -> Neo4jDatabase:
-    return await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=_WAIT_SECONDS)
+async def _open(settings: Settings) -> Neo4jDatabase:
+    return await Neo4jDatabase.open(settings, run_id=BY_HAND, wait_seconds=_WAIT_SECONDS)
 
 
 async def load_bulk(
@@ -86,24 +85,23 @@ async def load_bulk(
     scope, owner = scope_of(BY_HAND, graph.digest), uuid4().hex
     async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
         found = await Loads(connection).find(scope)
+        if found is not None and found.state == "complete":
+            return await load(settings, graph)
         since = _transactions(home)
-        if found is None or found.state != "complete":
-            for what, query in _CONTENT.items():
-                [[number]] = await connection.rows(query)
-                if number:
-                    raise StoreError(
-                        f"cannot import: the database is not empty ({number} {what})",
-                        hint=f"{_ORDINARY}; or, to remove GraphWalk's own graphs: graphwalk db clean --all",
-                    )
-    if found is None or found.state != "complete":
-        with tempfile.TemporaryDirectory(prefix="bulk-", dir=home) as scratch:
-            tell("writing CSV")
-            _write(graph, scope, owner, Path(scratch) / "graph")
-            arguments = [f"@{ARGUMENTS}", f"--nodes=./{_ENTRY_FILE}"]
-            import_files(settings, Path(scratch) / "graph", arguments, tell, since=since)
-        tell("indexing the keys")
-        async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
-            await Loads(connection, owner).complete(scope, 0)
+        for what, query in _CONTENT.items():
+            [[number]] = await connection.rows(query)
+            if number:
+                raise StoreError(
+                    f"cannot import: the database is not empty ({number} {what})",
+                    hint=f"{_ORDINARY}; or, to remove GraphWalk's own graphs: graphwalk db clean --all",
+                )
+    with tempfile.TemporaryDirectory(prefix="bulk-", dir=home) as scratch:
+        tell("writing CSV")
+        _write(graph, scope, owner, Path(scratch) / "graph")
+        import_files(settings, Path(scratch) / "graph", [f"@{ARGUMENTS}"], tell, since=since)
+    tell("indexing the keys")
+    async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
+        await Loads(connection, owner).complete(scope, 0)
     return await load(settings, graph)
 
 
@@ -134,34 +132,21 @@ def _transactions(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _write(graph: PropertyGraph, scope: str, owner: str, folder: Path) -> None:
-    """Write the files for the importer: the graph as a load would store it, and its entry."""
-    try:
-        write_csv_folder(_stored(graph, scope), folder)
-    except ConfigError as error:
-        raise ConfigError(f"{error}", hint=_ORDINARY) from error
+    """Write the files for the importer: the graph as a load would store it, and its entry, a node more."""
     now = int(time.time() * 1000)
     facts = {**facts_of(graph, BY_HAND, owner), "scope": scope, "created": now, "heartbeat": now}
-    titles = [f"{name}:{_TYPES[type(value)]}" for name, value in facts.items()]
-    fields = [str(value).lower() if isinstance(value, bool) else str(value) for value in facts.values()]
-    write_lines(folder / _ENTRY_FILE, [csv_line([*titles, ":LABEL"]), csv_line([*fields, LEDGER])])
-
-
-def _stored(graph: PropertyGraph, scope: str) -> PropertyGraph:
-    """Return the graph as Neo4j stores it. Raise ConfigError for values that the importer would change."""
-    encoding = form_of(graph, scope).encoding
-
-    def columns(stored: Mapping[str, Column]) -> dict[str, Column]:
-        for name, column in stored.items():
-            if _UNFIT.intersection(name):
-                raise ConfigError(f"the importer does not accept the property name {name!r}")
-            if not {(), ("",)}.isdisjoint(column.pool):
-                raise ConfigError(f"the importer drops empty lists and lists of one empty text: property {name!r}")
-        return {name: replace(column, pool=tuple(map(encoding.kept, column.pool))) for name, column in stored.items()}
-
-    nodes = [
-        replace(t, labels=tuple(sorted((*(t.labels or (NO_LABEL,)), scope))), columns=columns(t.columns))
-        for t in graph.node_tables
-    ]
-    relationships = [replace(table, columns=columns(table.columns)) for table in graph.relationship_tables]
-    keys = [str(encoding.kept(key)) for key in graph.keys] if encoding.tags else graph.keys
-    return replace(graph, keys=keys, node_tables=tuple(nodes), relationship_tables=tuple(relationships))
+    entry = PropertyGraph.from_rows([Node(scope, (LEDGER,), facts)], []).node_tables[0]
+    stored = stored_graph(graph, SERIALISATION.kept)
+    for name, column in ((name, column) for columns in stored.all_columns() for name, column in columns.items()):
+        if _UNFIT.intersection(name):
+            raise ConfigError(f"the importer does not accept the property name {name!r}", hint=_ORDINARY)
+        if not {(), ("",)}.isdisjoint(column.pool):
+            raise ConfigError(
+                f"the importer drops empty lists and lists of one empty text: property {name!r}", hint=_ORDINARY
+            )
+    tables = [replace(t, labels=tuple(sorted((*(t.labels or (NO_LABEL,)), scope)))) for t in stored.node_tables]
+    tables.append(replace(entry, numbers=entry.numbers + graph.node_count))
+    try:
+        write_csv_folder(replace(stored, keys=[*stored.keys, scope], node_tables=tuple(tables)), folder)
+    except ConfigError as error:
+        raise ConfigError(f"{error}", hint=_ORDINARY) from error

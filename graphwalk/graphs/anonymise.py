@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -162,13 +162,22 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
     and dates; empty texts, times of day and durations as they are.
     """
     rng = seeds.generator(seed, "twin", graph.digest)
-    words = _Words(rng, graph)
-    labels = words.named({label for t in graph.node_tables for label in t.labels}, str.capitalize)
-    types = words.named({table.type for table in graph.relationship_tables}, str.upper)
-    properties = words.named({name for columns in graph.all_columns() for name in columns}, str.lower)
-    keys = dict(zip(graph.keys, words.keys(len(graph.keys)), strict=True))
-    plain = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
-    texts = {**words.named(plain - keys.keys() - {""}, str.lower), **keys, "": ""}
+    old_labels = {label for table in graph.node_tables for label in table.labels}
+    old_types = {table.type for table in graph.relationship_tables}
+    old_properties = {name for columns in graph.all_columns() for name in columns}
+    old_texts = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
+    known = {text.lower() for text in (*old_labels, *old_types, *old_properties, *old_texts, *graph.keys)}
+    words = WordMaker(rng, taken=known)
+
+    def named(names: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
+        """Return a new name for each, in random order: an alphabetical one would reveal the old names."""
+        old = sorted(names)
+        return {name: form(word) for name, word in zip(old, words.words(len(old)), strict=True)}
+
+    labels, types = named(old_labels, str.capitalize), named(old_types, str.upper)
+    properties = named(old_properties, str.lower)
+    keys = dict(zip(graph.keys, _new_keys(rng, len(graph.keys), known), strict=True))
+    texts = {**named(old_texts - keys.keys() - {""}, str.lower), **keys, "": ""}
     values = ValueMap(graph, texts, rng)
 
     def columns(old: Mapping[str, Column]) -> dict[str, Column]:
@@ -209,37 +218,14 @@ def _leaves(values: Iterable[Value]) -> Iterator[Value]:
             yield value
 
 
-class _Words:
-    """Meaningless names, none of which the original uses for anything."""
-
-    def __init__(self, rng: np.random.Generator, graph: PropertyGraph) -> None:
-        self._rng = rng
-        self._maker = WordMaker(rng)
-        names = {name for columns in graph.all_columns() for name in columns}
-        names |= {label for table in graph.node_tables for label in table.labels}
-        names |= {table.type for table in graph.relationship_tables}
-        texts = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
-        self._known = {text.lower() for text in (*names, *texts, *graph.keys)}
-
-    def named(self, names: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
-        """Return a new name for each, in random order: an alphabetical one would reveal the old names."""
-        old = sorted(names)
-        return {name: form(word) for name, word in zip(old, self._new(len(old)), strict=True)}
-
-    def keys(self, count: int) -> list[str]:
-        """Return different keys of one length, none of them in the original."""
-        more = 0
-        while True:
-            drawn = [key for key in node_keys(self._rng, count + more) if key not in self._known]
-            if len(drawn) >= count:
-                return drawn[:count]
-            more = 2 * (count + more - len(drawn))
-
-    def _new(self, count: int) -> list[str]:
-        words: list[str] = []
-        while len(words) < count:
-            words += [word for word in self._maker.words(count - len(words)) if word not in self._known]
-        return words
+def _new_keys(rng: np.random.Generator, count: int, known: Set[str]) -> list[str]:
+    """Return different keys of one length, none of them known."""
+    more = 0
+    while True:
+        drawn = [key for key in node_keys(rng, count + more) if key not in known]
+        if len(drawn) >= count:
+            return drawn[:count]
+        more = 2 * (count + more - len(drawn))
 
 
 def mapping_of(copy: AnonymisedCopy) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 In networkx the attribute `label` of a node is its label, `type` of an edge its type; properties keep their names.
 """
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -162,22 +161,11 @@ def _plain_value(value: Any) -> Any:
         return None
     if isinstance(value, np.datetime64 | np.timedelta64):
         return None if np.isnat(value) else _numpy_time(value)
-    if isinstance(value, np.generic):
-        return value.item()
-    # Timestamps and spans of pandas are those of Python with nanoseconds.
-    if isinstance(value, dt.datetime) and hasattr(value, "nanosecond"):
-        zone = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
-        named = f"[{zone}]" if zone and zone != "UTC" else ""
-        return read_temporal(value.isoformat() + named, "local datetime" if value.tzinfo is None else "datetime")
-    if isinstance(value, dt.timedelta) and hasattr(value, "nanoseconds"):
-        nanoseconds = value.microseconds * 1000 + value.nanoseconds
-        return Temporal("duration", duration_text(0, value.days, value.seconds, nanoseconds))
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _numpy_time(value: Any) -> Temporal:
     if isinstance(value, np.timedelta64):
         return Temporal("duration", duration_text(0, 0, 0, int(value.astype("timedelta64[ns]").astype(np.int64))))
-    if np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D"):
-        return read_temporal(str(value.astype("datetime64[D]")), "date")
-    return read_temporal(str(value), "local datetime")
+    in_days = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D")
+    return read_temporal(str(value.astype("datetime64[D]") if in_days else value))

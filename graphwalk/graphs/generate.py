@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -49,7 +50,7 @@ _LETTERS, _SHORT = (4, 8), (3, 3)
 """The least and the most letters of a word, as in the paper; and where words are short."""
 _KEY_SPARSITY, _SHORT_KEY_SPARSITY = 20, 2
 """One in this many possible keys exists at most: an invented key hardly ever does, a short one may."""
-_SHORT_WORDS = {"any": 1700, "train": 1350, "held_out": 350}
+SHORT_WORDS = {"any": 1700, "train": 1350, "held_out": 350}
 """So many short words there are at least."""
 
 
@@ -78,19 +79,17 @@ def pool_of(name: str) -> NamePool:
     return "held_out" if digest[0] % _HELD_OUT == 0 else "train"
 
 
-def short_words_of(pool: NamePool) -> int:
-    """Return the number of short words that a graph may take from a pool."""
-    return _SHORT_WORDS[pool]
-
-
 class WordMaker:
     """Makes words of 4 to 8 letters, short ones of 3, consonants and vowels in turn; no two differ only in case."""
 
-    def __init__(self, rng: np.random.Generator, pool: NamePool = "any", *, short: bool = False) -> None:
+    def __init__(
+        self, rng: np.random.Generator, pool: NamePool = "any", *, short: bool = False, taken: Iterable[str] = ()
+    ) -> None:
+        """`taken`: words that it never makes."""
         self._rng = rng
         self._pool = pool
         self._shortest, self._longest = _SHORT if short else _LETTERS
-        self._taken: set[str] = set()
+        self._taken = set(taken)
 
     def words(self, count: int) -> list[str]:
         """Return `count` new words in lower case."""
@@ -102,12 +101,6 @@ class WordMaker:
                     if self._pool in ("any", pool_of(word)):
                         found.append(word)
         return found
-
-    def labels(self, count: int) -> list[str]:
-        return [word.capitalize() for word in self.words(count)]
-
-    def relationship_types(self, count: int) -> list[str]:
-        return [word.upper() for word in self.words(count)]
 
     def _draw(self, count: int) -> list[str]:
         vowel_first = self._rng.integers(0, 2, (count, 1))
@@ -248,7 +241,7 @@ class GraphSpec(Spec):
     def _check_words(self) -> Self:
         classes = self.labels + self.relationship_types
         words = classes + (classes * self.properties + 1) * (self.values + 1)
-        if self.short_names and words > (most := short_words_of(self.names)):
+        if self.short_names and words > (most := SHORT_WORDS[self.names]):
             raise ValueError(
                 f"the graph may need {words:,.0f} words, and there are {most} short ones; "
                 "give fewer properties, values or classes, or leave out short_names"
@@ -294,7 +287,8 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
     """
     number = spec.offset + index
     words = WordMaker(seeds.generator(seed, "graph-names", number), spec.names, short=spec.short_names)
-    labels, types = words.labels(spec.labels), words.relationship_types(spec.relationship_types)
+    labels = [word.capitalize() for word in words.words(spec.labels)]
+    types = [word.upper() for word in words.words(spec.relationship_types)]
     pools = _draw_pools(seeds.generator(seed, "graph-pools", number), words, spec)
     values = seeds.generator(seed, "graph-values", number)
     # A label per node, uniformly at random; then the ascending node numbers of each label.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from graphwalk.errors import ConfigError
-from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
@@ -64,16 +64,17 @@ class GraphStore(ABC):
     """True for a graph in the memory of this process: queries cost no round trip."""
     in_neo4j = False
     """True for a graph that Neo4j's browser can show."""
+    dialect: Dialect = UNSCOPED
+    """How names are written in a query."""
     generation = 0
     """Number of times that the graph was loaded again after the database had lost it."""
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """Return Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
 
-        A list of names is for loops in the template, for example one column per property. Default: for a database
-        that holds one graph only.
+        A list of names is for loops in the template, for example one column per property.
         """
-        return render_cypher(template, identifiers)
+        return render_cypher(template, identifiers, self.dialect)
 
     @abstractmethod
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:

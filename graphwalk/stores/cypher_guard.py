@@ -14,7 +14,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partialmethod
 from pathlib import Path
@@ -167,6 +167,8 @@ def translate(query: str, schema: Schema, dialect: Dialect, *, cut: bool = False
         tree = _parser().parse(query)
     except UnexpectedInput as error:
         raise _unreadable(query, error) from None
+    if _loops(tree) > DEEPEST_LOOP:
+        raise QueryRefused("too_large", "query_too_many_loops", deepest=DEEPEST_LOOP)
     rewriter = _Rewriter(query, schema, dialect, cut)
     cypher = rewriter.write(tree)
     parameters = {name: value for value, name in rewriter.parameters.items()}
@@ -241,6 +243,25 @@ def _unreadable(query: str, error: "UnexpectedInput") -> QueryRefused:
     return _not_offered(_NAMED[token.type]) if token.type in _NAMED else _syntax(query, token.start_pos or 0)
 
 
+def _loops(tree: Any, depth: int = 0) -> int:
+    """Return how many loops are within one another: lists that are built, collected or gone through.
+
+    Raise QueryRefused if rules are too deep within one another.
+    """
+    if depth > DEEPEST_RULE:
+        raise QueryRefused("too_large", "query_too_deep", deepest=DEEPEST)
+    found = [_loops(part, depth + 1) if hasattr(part, "children") else 0 for part in tree.children]
+    match tree.data:
+        case "comprehension" | "quantifier":
+            source = 1 if tree.data == "comprehension" else 2
+            return max(found[source], 1 + max(found[source + 1 :]))
+        case "pattern_comprehension":
+            return 1 + max(found)
+        case "call" if tree.children[0].lower() == "collect":
+            return 1 + max(found)
+    return max(found, default=0)
+
+
 def _syntax(query: str, at: int) -> QueryRefused:
     return QueryRefused("syntax", "query_syntax", at=at + 1, near=query[at : at + 30] or "the end", query=query)
 
@@ -296,21 +317,15 @@ class _Rewriter:
         """A pattern may bring new variables."""
         self.aggregates = self.aggregated = False
         """An aggregate is allowed here; the projection has one."""
-        self.depth = self.sums = self.loops = self.most_loops = 0
-        """`loops`: lists being built or looped over, one within another; the most of them in one expression."""
+        self.sums = 0
 
     def write(self, tree: Any) -> str:
         if tree is None:
             return ""
-        self.depth += 1
-        if self.depth > DEEPEST_RULE:
-            raise QueryRefused("too_large", "query_too_deep", deepest=DEEPEST)
         if joined := _JOINED.get(tree.data):
             before, between, behind = joined
-            found = before + between.join(map(self.write, tree.children)) + behind
-        else:
-            found = getattr(self, f"_{tree.data}")(*tree.children)
-        self.depth -= 1
+            return before + between.join(map(self.write, tree.children)) + behind
+        found: str = getattr(self, f"_{tree.data}")(*tree.children)
         return found
 
     # Clauses
@@ -342,8 +357,8 @@ class _Rewriter:
 
     def _unwind(self, source: Any, variable: Any) -> str:
         self.ordered = False
-        found, size = self.sized(source)
-        self.variables[name := self.write(variable)] = _Variable("any", size)
+        found = self.write(source)
+        self.variables[name := self.write(variable)] = _Variable("any", self.size(source))
         return f"UNWIND {found} AS {name}"
 
     def _with(self, projection: Any, where: Any) -> str:
@@ -393,7 +408,7 @@ class _Rewriter:
                 self.breaks("no_variables")
             return _Column("*", list(map(_unquoted, self.variables)), "*", self.variables)
         value, alias = tree.children
-        found, size = self.sized(value)
+        found, size = self.write(value), self.size(value)
         if value.data == "condition":
             self.breaks("pattern")
         text = self.text_of(value)
@@ -569,12 +584,12 @@ class _Rewriter:
 
     def _comprehension(self, variable: Any, source: Any, where: Any, result: Any) -> str:
         element, listed, size = self.write(variable), self.write(source), self.size(source)
-        with self.inner(), self.loop():
+        with self.inner():
             self.variables[element] = _Variable("any", size)
             return f"[{element} IN {listed}{self.write(where)}{' | ' if result else ''}{self.write(result)}]"
 
     def _pattern_comprehension(self, chain: Any, where: Any, result: Any) -> str:
-        with self.inner(), self.loop():
+        with self.inner():
             return f"[{''.join(map(self.write, chain.children))}{self.write(where)} | {self.write(result)}]"
 
     def _entry(self, name: Any, value: Any) -> str:
@@ -598,7 +613,7 @@ class _Rewriter:
 
     def _quantifier(self, function: Any, variable: Any, source: Any, condition: Any) -> str:
         element, listed = self.write(variable), self.write(source)
-        with self.inner(), self.loop():
+        with self.inner():
             self.variables[element] = _Variable("any")
             return f"{function.lower()}({element} IN {listed} WHERE {self.write(condition)})"
 
@@ -642,8 +657,7 @@ class _Rewriter:
         if not self.aggregates:
             self.breaks("aggregate", name=f"{name}()")
         self.aggregates, self.aggregated = False, True
-        with self.loop() if name == "collect" else nullcontext():
-            found = ", ".join(map(self.write, arguments))
+        found = ", ".join(map(self.write, arguments))
         self.aggregates = True
         return f"{name}({distinct}{found})"
 
@@ -688,18 +702,11 @@ class _Rewriter:
             return "any" if tree.children[0].type == "NULL" else "boolean"
         return "list" if tree.data.endswith("comprehension") else _LITERALS.get(tree.data, "any")
 
-    def sized(self, tree: Any) -> tuple[str, int]:
-        """Write an expression, and return how large its value may be."""
-        outer, self.most_loops = self.most_loops, self.loops
-        found, size = self.write(tree), self.size(tree)
-        self.most_loops = max(outer, self.most_loops)
-        return found, size
-
     def size(self, tree: Any) -> int:
         """Return how large the value of an expression may be. Raise QueryRefused if that is too large."""
         sizes = [self.variables.get(self.write(v), _Variable("any")).size for v in tree.find_data("variable")]
         literals = sum(1 for _ in tree.find_pred(lambda part: part.data in ("constant", "number", "text")))
-        found: int = max(1, sum(sizes) + literals) * LOOP_COPIES**self.most_loops
+        found: int = max(1, sum(sizes) + literals) * LOOP_COPIES ** _loops(tree)
         if found > MOST_COPIES:
             raise QueryRefused("too_large", "query_too_many_copies")
         return found
@@ -711,16 +718,6 @@ class _Rewriter:
         self.variables, self.walked, self.binds, self.aggregates = dict(self.variables), [], True, False
         yield
         self.variables, self.walked, self.binds, self.aggregates, self.aggregated, self.ordered = kept
-
-    @contextmanager
-    def loop(self) -> Iterator[None]:
-        """Count what is done with each element of a list, or each row of a group. Raise QueryRefused if too deep."""
-        self.loops += 1
-        self.most_loops = max(self.most_loops, self.loops)
-        if self.loops > DEEPEST_LOOP:
-            raise QueryRefused("too_large", "query_too_many_loops", deepest=DEEPEST_LOOP)
-        yield
-        self.loops -= 1
 
     def breaks(self, rule: str, **values: str) -> NoReturn:
         """Raise QueryRefused for a rule of Cypher, with the name of the rule in the message `query_rule`."""

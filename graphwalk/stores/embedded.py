@@ -1,6 +1,7 @@
 """Graphs in this process: the embedded Cypher engine kglite. No server, no files, no network."""
 
 import asyncio
+import base64
 import json
 import re
 import signal
@@ -19,17 +20,15 @@ import kglite
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
-from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.cypher import Identifiers
 from graphwalk.stores.cypher_guard import QueryRefused, translate
-from graphwalk.stores.embedded_graph import HIDDEN, REFUSALS, RESERVED, EngineGraph, ResultReader, load_engine
-from graphwalk.stores.engine_worker import READY, read_message, write_message
-from graphwalk.stores.schema_queries import Decoder, read_schema
+from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
+from graphwalk.stores.engine_worker import READY
+from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, shown, shown_rows
+from graphwalk.types.values import Row, shown_rows
 
-INLINE_MS = 20
-"""A query runs on the event loop for up to this long, which is cheaper than a thread; then it is restarted in one."""
 MEMORY = 1 << 30
 """Bytes that queries may take, beyond the program and the graph."""
 GRACE_SECONDS = 2.0
@@ -50,9 +49,9 @@ class EmbeddedDatabase(Database):
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
         async with self._loading:
             if graph.digest not in self._stores:
-                held = await asyncio.to_thread(load_engine, graph)
+                engine, dialect = await asyncio.to_thread(load_engine, graph)
                 forget = partial(self._stores.pop, graph.digest, None)
-                self._stores[graph.digest] = EmbeddedStore(held, self._timeout_seconds, forget)
+                self._stores[graph.digest] = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
             return self._stores[graph.digest]
 
     async def close(self) -> None:
@@ -75,13 +74,12 @@ class EmbeddedStore(GraphStore):
     kind = "embedded"
     in_process = True
 
-    def __init__(self, held: EngineGraph, timeout_seconds: float, forget: Any) -> None:
-        self._held = held
-        self._engine = held.engine
-        self._dialect = held.dialect
-        self._serialisation = held.serialisation
-        self._results = ResultReader(held.dialect, held.serialisation)
-        self._written = ResultReader(held.dialect, held.serialisation, written=True)
+    def __init__(
+        self, graph: PropertyGraph, engine: Any, dialect: EmbeddedDialect, timeout_seconds: float, forget: Any
+    ) -> None:
+        self._graph = graph
+        self._engine = engine
+        self.dialect: EmbeddedDialect = dialect
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
@@ -89,7 +87,7 @@ class EmbeddedStore(GraphStore):
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """Raise ConfigError for a path without an upper bound: kglite silently ends it after ten relationships."""
-        cypher = render_cypher(template, identifiers, self._dialect)
+        cypher = super().render(template, identifiers)
         if "*" in cypher and _UNBOUNDED.search(cypher):
             raise ConfigError(
                 f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
@@ -99,15 +97,15 @@ class EmbeddedStore(GraphStore):
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `GraphStore`. The engine does not bound its memory, so that such queries run in another process."""
-        asked = translate(query, await self.schema(), self._dialect, cut=True)
+        asked = translate(query, await self.schema(), self.dialect, cut=True)
         engine = self._loaded()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
-        parameters = self._serialisation.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
+        parameters = SERIALISATION.parameters(asked.parameters) | self.dialect.parameters_of(asked.cypher)
         with asked.rewording():
             found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
-        named = [{asked.columns.get(name, name): value for name, value in row.items()} for row in found]
-        return Asked([{n: shown(self._written.own(v)) for n, v in row.items()} for row in named], total, asked.ordered)
+        named = [{asked.columns.get(name, name): self._own(value) for name, value in row.items()} for row in found]
+        return Asked(shown_rows(named), total, asked.ordered)
 
     def end_process(self) -> None:
         """End the process that answers queries of a model, where there is one."""
@@ -127,42 +125,30 @@ class EmbeddedStore(GraphStore):
     async def values(
         self, cypher: str, parameters: Mapping[str, Any] | None = None, timeout_ms: int | None = None
     ) -> list[Row]:
-        rows = await self._found(cypher, self._serialisation.parameters(parameters), timeout_ms or self._timeout_ms)
-        own, name_of = self._results.own, self._results.name
-        if self._results.tags:
-            return [{name_of(name): own(value) for name, value in row.items()} for row in rows]
-        for row in rows:
-            for name, value in row.items():
-                if value.__class__ is dict or value.__class__ is list:
-                    row[name] = own(value)
-        return rows
-
-    async def _found(self, cypher: str, parameters: Mapping[str, Any], timeout_ms: int) -> list[Row]:
-        """Return the rows of the engine."""
-        inline_ms = min(INLINE_MS, timeout_ms)
+        milliseconds = timeout_ms or self._timeout_ms
         try:
-            try:
-                return self._rows(cypher, parameters, inline_ms)
-            except kglite.CypherTimeoutError:
-                if inline_ms == timeout_ms:
-                    raise
-            return await asyncio.to_thread(self._rows, cypher, parameters, timeout_ms)
+            found = await asyncio.to_thread(
+                self._loaded().cypher,
+                cypher,
+                params=SERIALISATION.parameters(parameters),
+                timeout_ms=milliseconds,
+                hide_structural_keys=True,
+            )
         except KeyboardInterrupt:
             # The engine takes SIGINT for itself while it works, in whichever thread; it is meant for all.
             signal.raise_signal(signal.SIGINT)
             raise asyncio.CancelledError from None
         except kglite.CypherTimeoutError as error:
             raise QueryLimitError(
-                f"a query took longer than {timeout_ms / 1000:g} s on the embedded engine",
+                f"a query took longer than {milliseconds / 1000:g} s on the embedded engine",
                 hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
             ) from error
         except REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
+        return [{self.dialect.name(n): self._own(value) for n, value in row.items()} for row in found.to_list()]
 
-    def _rows(self, cypher: str, parameters: Mapping[str, Any], timeout_ms: int) -> list[Row]:
-        found = self._loaded().cypher(cypher, params=parameters, timeout_ms=timeout_ms, hide_structural_keys=True)
-        rows: list[Row] = found.to_list()
-        return rows
+    def _own(self, value: Any) -> Any:
+        return own_value(value, self.dialect)
 
     def _loaded(self) -> Any:
         if self._engine is None:
@@ -170,20 +156,8 @@ class EmbeddedStore(GraphStore):
         return self._engine
 
     async def schema(self, samples: int = 0) -> Schema:
-        name, own = self._dialect.name, self._results.own
-
-        async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-            return await self._found(self.render(template, identifiers), parameters, self._timeout_ms)
-
         if samples not in self._schemas:
-            decoder = Decoder(
-                lambda stored: None if stored in HIDDEN else name(stored),
-                lambda stored: None if stored in RESERVED else name(stored),
-                lambda value: tuple(found) if isinstance(found := own(value), list) else found,
-                self._dialect.several,
-                self._held.lists,
-            )
-            self._schemas[samples] = await read_schema(query, samples, decoder)
+            self._schemas[samples] = await asyncio.to_thread(schema_of, self._graph, samples)
         return self._schemas[samples]
 
     async def drop(self) -> None:
@@ -229,7 +203,7 @@ class EngineProcess:
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
             )
             weakref.finalize(self, _end, self._process)
-            if _answer(self._process, self._graph) != READY:
+            if _answer(self._process, base64.b64encode(self._graph)) != READY:
                 self._end()
                 raise StoreError("the process for queries of models does not start")
         process, late = self._process, threading.Event()
@@ -259,8 +233,9 @@ def _answer(process: subprocess.Popen[bytes], request: bytes) -> bytes:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        write_message(process.stdin, request)
-        return read_message(process.stdout)
+        process.stdin.write(request + b"\n")
+        process.stdin.flush()
+        return process.stdout.readline()
     except OSError:
         return b""
 

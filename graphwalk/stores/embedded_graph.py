@@ -13,14 +13,16 @@ import kglite
 
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import NO_LABEL, RESERVED_PREFIX, Dialect, quote
-from graphwalk.stores.schema_queries import has_lists, has_several_labels
-from graphwalk.stores.serialisation import Serialisation, decoded, odd_values
-from graphwalk.stores.transfer import node_batches, relationship_batches
+from graphwalk.stores.schema_queries import has_several_labels
+from graphwalk.stores.serialisation import ESCAPED, Serialisation, decoded
+from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
 from graphwalk.types.graph import OUR_PREFIX, PropertyGraph
 from graphwalk.types.values import Value
 
 RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
 """Property names that have a meaning of their own in kglite."""
+_KEPT = {RESERVED_PREFIX + name: name for name in RESERVED}
+"""Stored name → reserved name."""
 NODE = "gw_node"
 """The first label of every node of a graph in which not every node has one label.
 
@@ -41,7 +43,6 @@ ID_MARK = "\0"
 """First character of the ids that we give to nodes, which results leave out."""
 _NODE_KEYS = {"id": 0, "labels": 0, "properties": 0}.keys()
 _RELATIONSHIP_KEYS = {"id": 0, "start": 0, "end": 0, "type": 0, "properties": 0}.keys()
-_ID_ONLY = frozenset({"id"})
 _NODE_EXTRAS = frozenset({"id", "title", "type", "name", "label", "node_type"})
 
 
@@ -104,15 +105,13 @@ class EmbeddedDialect(Dialect):
 
         Keys of a map are stored like properties.
         """
-        kept = {name: RESERVED_PREFIX + name for name in RESERVED}
-        back = {stored: name for name, stored in kept.items()}
-        known = {STORED: {**kept, **self.properties}, NAMES: {**back, **self.true_names}}
+        kept = {name: stored for stored, name in _KEPT.items()}
+        known = {STORED: {**kept, **self.properties}, NAMES: {**_KEPT, **self.true_names}}
         return {name: names for name, names in known.items() if f"${name}" in cypher}
 
     def name(self, stored: str) -> str:
         """Return the original of a stored name."""
-        bare = stored.removeprefix(RESERVED_PREFIX)
-        return self.true_names.get(stored, bare if bare in RESERVED else stored)
+        return self.true_names.get(stored) or _KEPT.get(stored, stored)
 
 
 def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
@@ -144,40 +143,33 @@ def _numbered(kind: str, names: Iterable[str]) -> dict[str, str]:
     return {name: f"{RESERVED_PREFIX}{kind}{number:06}" for number, name in enumerate(sorted(names))}
 
 
-@dataclass(frozen=True, slots=True)
-class EngineGraph:
-    """A graph in a read-only engine, and how its names and values are stored; `lists`: some property holds lists."""
-
-    engine: Any
-    dialect: EmbeddedDialect
-    serialisation: Serialisation
-    lists: bool
-
-
-def load_engine(graph: PropertyGraph) -> EngineGraph:
-    """Load a graph into an engine of its own."""
-    # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
-    kglite.set_query_warning_policy("silent")
-    engine = kglite.KnowledgeGraph()
-    dialect = names_of(graph, has_several_labels(graph))
-    serialisation = Serialisation(_native, dialect.renames or any(True for _ in odd_values(graph)))
-    try:
-        _create_nodes(engine, graph, dialect, serialisation)
-        _create_relationships(engine, graph, dialect, serialisation)
-    except REFUSALS as error:
-        raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
-    engine.read_only(True)
-    return EngineGraph(engine, dialect, serialisation, has_lists(graph))
-
-
 def _native(value: Value) -> Value | None:
     """Return numbers and lists. Times of kglite have neither nanoseconds nor names of zones."""
     return value if isinstance(value, tuple) or (isinstance(value, float) and value == value) else None
 
 
-def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, serialisation: Serialisation) -> None:
+SERIALISATION = Serialisation(_native)
+
+
+def load_engine(graph: PropertyGraph) -> tuple[Any, EmbeddedDialect]:
+    """Load a graph into a read-only engine of its own; return it with the names of the graph."""
+    # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
+    kglite.set_query_warning_policy("silent")
+    engine = kglite.KnowledgeGraph()
+    dialect = names_of(graph, has_several_labels(graph))
+    stored = stored_graph(graph, SERIALISATION.stored, dialect.stored_property)
+    try:
+        _create_nodes(engine, stored, dialect)
+        _create_relationships(engine, stored, dialect)
+    except REFUSALS as error:
+        raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
+    engine.read_only(True)
+    return engine, dialect
+
+
+def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect) -> None:
     numbers = count()
-    for batch in node_batches(graph, BATCH, dialect.stored_property, serialisation):
+    for batch in node_batches(graph, BATCH):
         for row in batch.rows:
             row["id"] = f"{ID_MARK}{next(numbers)}"
         labels = ":".join(map(dialect.label_name, batch.labels)) or quote(NO_LABEL)
@@ -188,11 +180,8 @@ def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, s
         engine.cypher(f"CREATE INDEX FOR (n:{first}) ON (n.key)")
 
 
-def _create_relationships(
-    engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, serialisation: Serialisation
-) -> None:
-    by_pair = not dialect.several
-    for batch in relationship_batches(graph, BATCH, dialect.stored_property, serialisation, by_pair=by_pair):
+def _create_relationships(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect) -> None:
+    for batch in relationship_batches(graph, BATCH, by_pair=not dialect.several):
         source, target = map(dialect.label_name, batch.pair) if batch.pair else (quote(NODE), quote(NODE))
         engine.cypher(
             "UNWIND $rows AS row "
@@ -202,49 +191,25 @@ def _create_relationships(
         )
 
 
-class ResultReader:
-    """Turns results of the engine into names and values of the graph, without the fields that the engine adds."""
+def own_value(value: Any, dialect: EmbeddedDialect) -> Any:
+    """Return a value of the engine under the names of the graph, without what the engine adds; lists become tuples."""
+    if isinstance(value, str):
+        return decoded(value, dialect.name) if value.startswith(ESCAPED) else value
+    if isinstance(value, list):
+        hidden = HIDDEN if NODE in value else ()
+        return tuple([own_value(item, dialect) for item in value if not isinstance(item, str) or item not in hidden])
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == _NODE_KEYS:
+        # Reserved names are renamed, so these are never data.
+        properties = {name: held for name, held in value["properties"].items() if name not in _NODE_EXTRAS}
+        labels = [decoded(label, dialect.name) for label in value["labels"] if label not in HIDDEN]
+        return {"labels": labels, "properties": own_value(properties, dialect)}
+    if value.keys() == _RELATIONSHIP_KEYS:
+        return {"type": dialect.name(value["type"]), "properties": own_value(value["properties"], dialect)}
+    found = {dialect.name(n): own_value(held, dialect) for n, held in value.items() if n != "id" or not _is_mark(held)}
+    return dict(sorted(found.items()))
 
-    def __init__(self, dialect: EmbeddedDialect, serialisation: Serialisation, *, written: bool = False) -> None:
-        """`written`: of queries that a model wrote, which make maps whose names are stored under others, too."""
-        self.name = dialect.name
-        self._renames = dialect.renames or written
-        self._written = written
-        self.tags = serialisation.tags
-        """False where the engine holds all names and values as the graph has them."""
 
-    def own(self, value: Any) -> Any:
-        """Return a value of a row; lists become tuples if the graph has values stored as text."""
-        kind = value.__class__
-        if kind is dict or kind is list:
-            value = self._plain(value)
-        return decoded(value, self.name) if self.tags else value
-
-    def _plain(self, value: Any) -> Any:
-        if value.__class__ is list:
-            hidden = HIDDEN if NODE in value else ()
-            return [self._plain(item) for item in value if item.__class__ is not str or item not in hidden]
-        if value.__class__ is not dict:
-            return value
-        if value.keys() == _NODE_KEYS:
-            labels = value["labels"]
-            own = [label for label in labels if label not in HIDDEN] if self._renames else labels
-            return {"labels": own, "properties": self._own(value["properties"], _NODE_EXTRAS)}
-        if value.keys() == _RELATIONSHIP_KEYS:
-            return {"type": value["type"], "properties": self._own(value["properties"], frozenset())}
-        mark = value.get("id")
-        if mark.__class__ is str and mark.startswith(ID_MARK):
-            found = self._own(value, _ID_ONLY)
-            return {name: self._plain(item) for name, item in found.items()} if self._written else found
-        if self._renames:
-            # An `id` is the engine's own: one that a query makes is stored under another name.
-            return {self.name(k): self._plain(v) for k, v in value.items() if k != "id"}
-        return {k: self._plain(v) for k, v in value.items()}
-
-    def _own(self, properties: dict[str, Any], extras: frozenset[str]) -> dict[str, Any]:
-        """Return properties under their original names. Reserved names are renamed, so `extras` are never data."""
-        if self._renames:
-            return dict(sorted((self.name(k), v) for k, v in properties.items() if k not in extras))
-        for name in extras:
-            properties.pop(name, None)
-        return properties
+def _is_mark(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(ID_MARK)

@@ -1,43 +1,35 @@
 """A process of its own for queries that a model wrote: it answers them from one graph until its input ends.
 
-Run as a program. The first argument is the memory in bytes that queries may take. Messages are JSON with their length
-before them; the first one is the graph, as bytes of the engine. What a query may take is bounded by the engine (time)
-and by the system (memory): a process that exceeds it ends alone.
+Run as a program. The first argument is the memory in bytes that queries may take. Messages are lines of JSON; the first
+one is the graph: bytes of the engine in Base64. What a query may take is bounded by the engine (time) and by the system
+(memory): a process that exceeds it ends alone.
 """
 
+import base64
 import json
-import struct
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import kglite
 
-LENGTH = struct.Struct(">Q")
-READY = b"ready"
+READY = b"ready\n"
 """The first answer: the graph is there."""
 
 
 def main() -> None:
     """Answer queries from standard input."""
     kglite.set_query_warning_policy("silent")
-    engine = kglite.from_bytes(read_message(sys.stdin.buffer))
+    engine = kglite.from_bytes(base64.b64decode(sys.stdin.buffer.readline()))
     engine.read_only(True)
     _bound_memory(int(sys.argv[1]))
-    write_message(sys.stdout.buffer, READY)
-    while asked := read_message(sys.stdin.buffer):
-        write_message(sys.stdout.buffer, json.dumps(_answer(engine, json.loads(asked))).encode())
-
-
-def read_message(stream: IO[bytes]) -> bytes:
-    """Return the next message; empty at the end of the stream."""
-    head = stream.read(LENGTH.size)
-    return stream.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
-
-
-def write_message(stream: IO[bytes], message: bytes) -> None:
-    stream.write(LENGTH.pack(len(message)) + message)
-    stream.flush()
+    answer = READY
+    while True:
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
+        if not (asked := sys.stdin.buffer.readline()):
+            return
+        answer = json.dumps(_answer(engine, json.loads(asked))).encode() + b"\n"
 
 
 def _answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:

@@ -42,12 +42,11 @@ Query = Callable[[str, Identifiers, Mapping[str, Any]], Awaitable[list[Row]]]
 class Decoder:
     """Functions that turn stored names and values into those of the graph.
 
-    `name`: of labels and types, `property`: of properties; both return None for a name of the store's own.
+    `name`: of labels and types; None for one of the store's own.
     `several`: not every node has exactly one label; `lists`: some property holds a list.
     """
 
     name: Callable[[str], str | None] = str
-    property: Callable[[str], str | None] = str
     value: Callable[[Any], Value] = lambda value: value
     several: bool = False
     lists: bool = False
@@ -57,18 +56,17 @@ async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
     """Return the schema that a store finds in its database."""
 
     async def properties(listing: str, found: str, name: str) -> tuple[PropertyType, ...]:
-        stored = [row["property"] for row in await query(listing, {"name": name}, {})]
-        named = sorted((title, p) for p in stored if (title := decoder.property(p)) is not None)
-        return tuple([_sampled(title, await values(found, name, p), samples) for title, p in named])
+        names = sorted(row["property"] for row in await query(listing, {"name": name}, {}))
+        return tuple([_sampled(title, await values(found, name, title), samples) for title in names])
 
-    async def values(found: str, name: str, stored: str) -> list[Value]:
+    async def values(found: str, name: str, title: str) -> list[Value]:
         """Return the first values of a property, or all if the engine cannot order them."""
         if not samples:
             return []
-        parameters = {"property": stored, "limit": samples + 1, "infinity": float("inf")}
+        parameters = {"property": title, "limit": samples + 1, "infinity": float("inf")}
         rows = await query(found + _VALUES + _ORDER, {"name": name}, parameters)
         if not all(_is_plain(row["value"]) for row in rows):
-            rows = await query(found + _VALUES, {"name": name}, {"property": stored})
+            rows = await query(found + _VALUES, {"name": name}, {"property": title})
         return [decoder.value(row["value"]) for row in rows]
 
     def own(labels: Iterable[str]) -> list[str]:
@@ -142,10 +140,5 @@ def _properties(
 def _sampled(name: str, values: Iterable[Value], samples: int) -> PropertyType:
     if not samples:
         return PropertyType(name)
-    ordered: list[Value] = []
-    for value in sorted(values, key=value_order):
-        if not ordered or value_order(value) != value_order(ordered[-1]):
-            ordered.append(value)
-        if len(ordered) > samples:
-            break
-    return PropertyType(name, tuple(ordered[:samples]), len(ordered) <= samples)
+    found = {value_order(value): value for value in reversed(list(values))}
+    return PropertyType(name, tuple(found[order] for order in sorted(found)[:samples]), len(found) <= samples)

@@ -6,11 +6,10 @@ Equal values have equal texts, so that `=` finds them.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.temporals import KINDS
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 
@@ -18,59 +17,45 @@ MARK = "\0"
 ESCAPED = (MARK, "gw_")
 """Prefixes of text that is tagged too, so that it is not taken for tagged text or a stored name."""
 _VALUES = (str, int, float, Temporal, Point, bytes, tuple)
-_ALWAYS = frozenset({str, int, bool})
-Native = Callable[[Value], Any]
-"""Returns the engine's own value, None if it has no such type. Not called for text, integers, booleans."""
 
 
 @dataclass(frozen=True, slots=True)
 class Serialisation:
-    """The stored form of the values of one graph. `tags`: some value or name is tagged text."""
+    """The stored form of values in an engine.
 
-    native: Native
-    tags: bool
+    `native` returns the engine's own value, None if it has no such type. It is not called for text, integers, booleans.
+    """
+
+    native: Callable[[Value], Any]
 
     def stored(self, value: Value) -> Any:
         """Return the value for the engine."""
-        return self._serialised(value, native=True)
-
-    def kept(self, value: Value) -> Value:
-        """Return the value for a file: of a type that the engine has, or tagged text."""
-        found: Value = self._serialised(value, native=False)
-        return found
-
-    def _serialised(self, value: Value, *, native: bool) -> Any:
         if isinstance(value, str):
-            return _tagged(value) if self.tags and value.startswith(ESCAPED) else value
-        if value.__class__ in _ALWAYS:
+            return _tagged(value) if value.startswith(ESCAPED) else value
+        if isinstance(value, int):
             return value
         found = self.native(value)
         if found is None:
             return _tagged(value)
-        if isinstance(value, tuple):
-            items = [self._serialised(item, native=native) for item in value]
-            return items if native else tuple(items)
-        return found if native else value
+        return list(map(self.stored, value)) if isinstance(value, tuple) else found
+
+    def kept(self, value: Value) -> Value:
+        """Return the value for a file: of a type that the engine has, or tagged text."""
+        found = self.stored(value)
+        if isinstance(found, list):
+            return tuple(map(self.kept, value))  # type: ignore[arg-type]
+        return found if isinstance(found, str) else value
 
     def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the parameters of a query. A tuple is one value, a list is a list of values."""
-        return {} if given is None else {name: self._parameter(value) for name, value in given.items()}
+        return {name: self._parameter(value) for name, value in (given or {}).items()}
 
     def _parameter(self, given: Any) -> Any:
-        if given.__class__ is list:
-            return [self._parameter(item) for item in given]
-        if given.__class__ is dict:
-            return {name: self._parameter(item) for name, item in given.items()}
+        if isinstance(given, list):
+            return list(map(self._parameter, given))
+        if isinstance(given, dict):
+            return self.parameters(given)
         return self.stored(given) if isinstance(given, _VALUES) else given
-
-
-def odd_values(graph: PropertyGraph) -> Iterable[Value]:
-    """Yield the values of each property that are neither text nor integers, booleans or finite numbers."""
-    for columns in graph.all_columns():
-        for column in columns.values():
-            for value in column.pool if set(map(type, column.pool)) - _ALWAYS else ():
-                if value.__class__ not in _ALWAYS and not (isinstance(value, float) and value - value == 0):
-                    yield value
 
 
 def _tagged(value: Value) -> str:
@@ -91,14 +76,11 @@ def decoded(value: Any, name: Callable[[str], str] = str) -> Any:
 
     `name` is called with text that begins with `gw_`: a stored name.
     """
-    kind = value.__class__
-    if kind is str:
-        if value.startswith(ESCAPED):
-            return _untagged(value) if value[0] == MARK else name(value)
-        return value
-    if kind is list or kind is tuple:
-        return tuple([decoded(item, name) for item in value])
-    return {key: decoded(item, name) for key, item in value.items()} if kind is dict else value
+    if isinstance(value, str):
+        return value if not value.startswith(ESCAPED) else _untagged(value) if value[0] == MARK else name(value)
+    if isinstance(value, list | tuple):
+        return tuple(decoded(item, name) for item in value)
+    return {key: decoded(item, name) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _coded(value: Value) -> Any:

@@ -29,7 +29,7 @@ class OpenedGraph(NamedTuple):
 
 @asynccontextmanager
 async def open_source(
-    source: GraphSource, settings: Settings, *, timeout_seconds: float = 30.0, wait_seconds: float = WAIT_SECONDS
+    source: GraphSource, settings: Settings, *, wait_seconds: float = WAIT_SECONDS
 ) -> AsyncIterator[OpenedGraph]:
     """Open a graph while the block runs. A filtered loaded graph is copied onto the embedded engine.
 
@@ -37,33 +37,26 @@ async def open_source(
     """
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
-        async with _in_neo4j(source, settings, timeout_seconds, wait_seconds) as store:
+        async with _in_neo4j(source, settings, wait_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
     graph = await read_source(source, settings)
-    run_id = secrets.token_hex(4)
-    async with await open_database("embedded", settings, run_id=run_id, timeout_seconds=timeout_seconds) as database:
+    async with await open_database("embedded", settings, run_id=secrets.token_hex(4)) as database:
         yield OpenedGraph(source.name, await database.load(graph), graph)
 
 
 @asynccontextmanager
-async def _in_neo4j(
-    source: GraphSource, settings: Settings, timeout_seconds: float, wait_seconds: float
-) -> AsyncIterator[GraphStore]:
+async def _in_neo4j(source: GraphSource, settings: Settings, wait_seconds: float) -> AsyncIterator[GraphStore]:
     """Open an existing database, or a graph of `db load`, read-only."""
     # The driver takes a fifth of a second to import, which a file does not need.
     from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
     if source.loaded is None:
-        async with await ExistingStore.open(
-            source, settings, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-        ) as store:
+        async with await ExistingStore.open(source, settings, wait_seconds=wait_seconds) as store:
             yield store
         return
-    async with await Neo4jDatabase.open(
-        settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-    ) as database:
+    async with await Neo4jDatabase.open(settings, run_id=secrets.token_hex(4), wait_seconds=wait_seconds) as database:
         yield await database.loaded(source.loaded)
 
 
@@ -75,7 +68,7 @@ async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
     """
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
-    async with _in_neo4j(source, settings, 30.0, READING_WAIT_SECONDS) as store:
+    async with _in_neo4j(source, settings, READING_WAIT_SECONDS) as store:
         graph = await store.read_graph()
         return graph if source.loaded is None else _filtered(graph, source)  # an existing one is filtered by queries
 

@@ -1,18 +1,15 @@
 """Make the rows for loading a graph into a store, batch by batch."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.stores.serialisation import Serialisation
-from graphwalk.types.graph import MISSING, Column, PropertyGraph
-
-Rename = Callable[[str], str]
-_Stored = tuple[str, NDArray[np.int32], Sequence[Any]]
-"""Name, codes and pool of a column for an engine."""
+from graphwalk.types.graph import Column, PropertyGraph, RelationshipTable, property_rows
+from graphwalk.types.values import Value
 
 
 class NodeBatch(NamedTuple):
@@ -33,41 +30,47 @@ class RelationshipBatch(NamedTuple):
     pair: tuple[str, str] | None = None
 
 
-def node_batches(
-    graph: PropertyGraph, size: int, rename: Rename = str, serialisation: Serialisation | None = None
-) -> Iterator[NodeBatch]:
+def stored_graph(
+    graph: PropertyGraph, stored: Callable[[Value], Any], rename: Callable[[str], str] = str
+) -> PropertyGraph:
+    """Return the graph with its values and the names of its properties in the form of an engine."""
+
+    def columns(held: Mapping[str, Column]) -> dict[str, Column]:
+        return {rename(n): Column(column.codes, tuple(map(stored, column.pool))) for n, column in held.items()}
+
+    return PropertyGraph(
+        list(map(stored, graph.keys)),
+        tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables),
+        tuple(replace(table, columns=columns(table.columns)) for table in graph.relationship_tables),
+    )
+
+
+def node_batches(graph: PropertyGraph, size: int) -> Iterator[NodeBatch]:
     """Yield all nodes in a fixed order, at most `size` in a batch."""
-    keys = _stored_keys(graph, serialisation)
     for table in graph.node_tables:
-        columns = _stored(table.columns, rename, serialisation)
-        for start in range(0, len(table.numbers), size):
-            part = slice(start, start + size)
-            rows: list[dict[str, Any]] = [{"key": keys[number]} for number in table.numbers[part].tolist()]
-            _fill(rows, columns, part)
-            yield NodeBatch(table.labels, rows)
+        for part in _parts(np.arange(len(table.numbers)), size):
+            rows = zip(table.numbers[part].tolist(), property_rows(table.columns, part), strict=True)
+            yield NodeBatch(table.labels, [{"key": graph.keys[number], **properties} for number, properties in rows])
 
 
-def relationship_batches(
-    graph: PropertyGraph,
-    size: int,
-    rename: Rename = str,
-    serialisation: Serialisation | None = None,
-    *,
-    by_pair: bool = False,
-) -> Iterator[RelationshipBatch]:
+def relationship_batches(graph: PropertyGraph, size: int, *, by_pair: bool = False) -> Iterator[RelationshipBatch]:
     """Yield all relationships, at most `size` in a batch; with `by_pair`, each batch joins nodes of two tables."""
-    keys = _stored_keys(graph, serialisation)
-    labels = label_codes(graph) if by_pair else None
     for table in graph.relationship_tables:
-        columns = _stored(table.columns, rename, serialisation)
-        for pair, order in _groups(graph, labels, table.sources, table.targets):
-            for start in range(0, len(order), size):
-                part = order[start : start + size]
-                ends = zip(table.sources[part].tolist(), table.targets[part].tolist(), strict=True)
-                properties: list[dict[str, Any]] = [{} for _ in range(len(part))]
-                _fill(properties, columns, part)
-                rows = [{"s": keys[s], "t": keys[t], "p": p} for (s, t), p in zip(ends, properties, strict=True)]
+        groups = _by_pair(graph, table) if by_pair else [(None, np.arange(len(table.sources)))]
+        for pair, group in groups:
+            for part in _parts(group, size):
+                sources, targets = table.sources[part].tolist(), table.targets[part].tolist()
+                rows = [
+                    {"s": graph.keys[source], "t": graph.keys[target], "p": properties}
+                    for source, target, properties in zip(
+                        sources, targets, property_rows(table.columns, part), strict=True
+                    )
+                ]
                 yield RelationshipBatch(table.type, rows, pair)
+
+
+def _parts(positions: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    return (positions[start : start + size] for start in range(0, len(positions), size))
 
 
 def label_codes(graph: PropertyGraph) -> NDArray[np.int64]:
@@ -78,38 +81,15 @@ def label_codes(graph: PropertyGraph) -> NDArray[np.int64]:
     return codes
 
 
-def _groups(
-    graph: PropertyGraph, labels: NDArray[np.int64] | None, sources: NDArray[np.int64], targets: NDArray[np.int64]
+def _by_pair(
+    graph: PropertyGraph, table: RelationshipTable
 ) -> Iterator[tuple[tuple[str, str] | None, NDArray[np.int64]]]:
-    if labels is None:
-        yield None, np.arange(len(sources), dtype=np.int64)
-        return
-    count = len(graph.node_tables)
-    pairs = labels[sources] * count + labels[targets]
-    order = np.argsort(pairs, kind="stable")
-    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
-    for group in np.split(order, starts[1:]):
-        if len(group):
-            source, target = divmod(int(pairs[group[0]]), count)
-            yield (graph.node_tables[source].label, graph.node_tables[target].label), group
-
-
-def _stored_keys(graph: PropertyGraph, serialisation: Serialisation | None) -> Sequence[str]:
-    return list(map(serialisation.stored, graph.keys)) if serialisation and serialisation.tags else graph.keys
-
-
-def _stored(columns: Mapping[str, Column], rename: Rename, serialisation: Serialisation | None) -> list[_Stored]:
-    return [
-        (rename(name), column.codes, list(map(serialisation.stored, column.pool)) if serialisation else column.pool)
-        for name, column in columns.items()
-    ]
-
-
-def _fill(rows: list[dict[str, Any]], columns: list[_Stored], part: slice | NDArray[np.int64]) -> None:
-    for stored, codes, pool in columns:
-        for row, code in zip(rows, codes[part].tolist(), strict=True):
-            if code != MISSING:
-                row[stored] = pool[code]
+    """Yield first labels of both ends, and the positions of the relationships that join nodes of these tables."""
+    codes = label_codes(graph)
+    pairs = codes[table.sources] * len(graph.node_tables) + codes[table.targets]
+    for pair in np.unique(pairs).tolist():
+        source, target = divmod(pair, len(graph.node_tables))
+        yield (graph.node_tables[source].label, graph.node_tables[target].label), np.flatnonzero(pairs == pair)
 
 
 def content_digest(graph: PropertyGraph) -> str:

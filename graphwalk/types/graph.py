@@ -123,14 +123,14 @@ class PropertyGraph:
         for t, table in enumerate(self.node_tables):
             for row, number in enumerate(table.numbers.tolist()):
                 position[number] = (t, row)
-        rows = [_property_rows(table.columns, len(table.numbers)) for table in self.node_tables]
+        rows = [property_rows(table.columns, np.arange(len(table.numbers))) for table in self.node_tables]
         for number, (t, row) in enumerate(position):
             yield Node(self.keys[number], self.node_tables[t].labels, rows[t][row])
 
     def relationships(self) -> Iterator[Relationship]:
         """Yield all relationships, type by type."""
         for table in self.relationship_tables:
-            rows = _property_rows(table.columns, len(table.sources))
+            rows = property_rows(table.columns, np.arange(len(table.sources)))
             for source, target, properties in zip(table.sources.tolist(), table.targets.tolist(), rows, strict=True):
                 yield Relationship(table.type, self.keys[source], self.keys[target], properties)
 
@@ -229,11 +229,12 @@ def identity(value: Value) -> Any:
     return (value.__class__, value if value == value else "NaN")
 
 
-def _property_rows(columns: Mapping[str, Column], length: int) -> list[dict[str, Value]]:
-    rows: list[dict[str, Value]] = [{} for _ in range(length)]
+def property_rows(columns: Mapping[str, Column], positions: NDArray[np.int64]) -> list[dict[str, Value]]:
+    """Return the properties of the entities at these positions of a table."""
+    rows: list[dict[str, Value]] = [{} for _ in positions]
     for name, column in columns.items():
         pool = column.pool
-        for row, code in zip(rows, column.codes.tolist(), strict=True):
+        for row, code in zip(rows, column.codes[positions].tolist(), strict=True):
             if code != MISSING:
                 row[name] = pool[code]
     return rows

@@ -85,11 +85,12 @@ def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
 
 
 def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
-    """Return a date, time or timedelta of Python; those without an offset are local."""
+    """Return a date, time or timedelta of Python or pandas; those without an offset are local."""
     if isinstance(value, dt.timedelta):
-        return Temporal("duration", duration_text(0, value.days, value.seconds, value.microseconds * 1000))
+        nanoseconds = value.microseconds * 1000 + getattr(value, "nanoseconds", 0)  # which those of pandas have
+        return Temporal("duration", duration_text(0, value.days, value.seconds, nanoseconds))
     if isinstance(value, dt.datetime):
-        zone = getattr(value.tzinfo, "key", None)
+        zone = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
         text = value.isoformat() + (f"[{zone}]" if zone and zone != "UTC" else "")
         return read_temporal(text, "local datetime" if value.tzinfo is None else "datetime")
     if isinstance(value, dt.time):

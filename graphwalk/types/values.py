@@ -68,9 +68,5 @@ def shown(value: Any) -> Any:
 
 
 def shown_rows(rows: list[Row]) -> list[Row]:
-    """Replace all values of the rows by their JSON form, in place, and return the rows."""
-    for row in rows:
-        for name, value in row.items():
-            if value.__class__ not in PLAIN:
-                row[name] = shown(value)
-    return rows
+    """Return the rows with all values in their JSON form."""
+    return [{name: shown(value) for name, value in row.items()} for row in rows]

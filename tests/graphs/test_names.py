@@ -4,6 +4,7 @@ import pytest
 
 from graphwalk import seeds
 from graphwalk.graphs.generate import (
+    SHORT_WORDS,
     GraphSpec,
     NamePool,
     WordMaker,
@@ -11,7 +12,6 @@ from graphwalk.graphs.generate import (
     english_words,
     generate_graph,
     node_keys,
-    short_words_of,
 )
 
 
@@ -24,7 +24,7 @@ def test_the_dictionary_knows_english() -> None:
 
 def test_words_are_distinct_and_mean_nothing() -> None:
     maker = WordMaker(seeds.generator(1, "test"))
-    words = [*maker.words(20_000), *(w.lower() for w in maker.labels(50) + maker.relationship_types(50))]
+    words = maker.words(20_100)
     assert len(set(words)) == len(words)
     assert not set(words) & (english_words() | cypher_words())
     assert all(re.fullmatch("[a-z]{4,8}", word) for word in words)
@@ -39,7 +39,7 @@ def test_words_run_through_the_dictionary(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("pool", ["any", "train", "held_out"])
 def test_short_words_are_all_there(pool: NamePool) -> None:
-    words = WordMaker(seeds.generator(1, "test"), pool, short=True).words(short_words_of(pool))
+    words = WordMaker(seeds.generator(1, "test"), pool, short=True).words(SHORT_WORDS[pool])
     assert len(set(words)) == len(words)
     assert not set(words) & (english_words() | cypher_words())
     assert {len(word) for word in words} == {3}

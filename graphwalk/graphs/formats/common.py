@@ -196,12 +196,12 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def reading(path: Path, hint: str = "") -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
     """Turn any error while a graph file is read into a ConfigError that names the file."""
     try:
         yield
     except _DAMAGE as error:
-        raise ConfigError(f"cannot read the graph {path}: {_reason(error)}", hint=hint) from error
+        raise ConfigError(f"cannot read the graph {path}: {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:

@@ -2,13 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import yaml
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from graphwalk.config.strict import Strict
@@ -62,11 +61,6 @@ def csv_records(text: str, delimiter: str = ",", quote: str = '"') -> Iterator[t
             record, starts = [], line
     if record:
         yield starts, [*record, None]
-
-
-def csv_line(fields: Sequence[str | None]) -> str:
-    """Return one line with commas; None becomes an empty field, text is quoted if necessary."""
-    return ",".join("" if field is None else csv_text(field) for field in fields)
 
 
 def csv_text(field: str) -> str:
@@ -365,20 +359,6 @@ def _stem(name: str) -> str:
 
 _ARRAY_DELIMITERS = (";", "|", "\t", "~", "^", "\x1f", "\x1e", "\x1d")
 ARGUMENTS = "import.args"
-CHUNK = 50_000
-"""Rows that are text at a time."""
-Rows = NDArray[np.intp]
-"""Places in a table."""
-Fields = tuple[NDArray[np.integer], Sequence[str]]
-"""A column of a file: codes, and the text for each of them."""
-
-
-class _Typed(NamedTuple):
-    """A property of a table: its codes, and a type and a text for each value of its pool and for MISSING, the last."""
-
-    codes: NDArray[np.int32]
-    types: list[str]
-    texts: list[str]
 
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
@@ -395,13 +375,20 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
     names: set[str] = set()
     keys = list(map(csv_text, graph.keys))
     for nodes in sorted(graph.node_tables, key=lambda table: table.labels):
-        label = _constant(delimiter.join(nodes.labels), len(nodes.numbers))
-        structure = {"key:ID": (nodes.numbers, keys), ":LABEL": label, f"{NUMBER}:IGNORE": (nodes.numbers, ())}
+        numbers = nodes.numbers.tolist()
+        structure = {
+            "key:ID": [keys[number] for number in numbers],
+            ":LABEL": [csv_text(delimiter.join(nodes.labels)) if nodes.labels else ""] * len(numbers),
+            f"{NUMBER}:IGNORE": list(map(str, numbers)),
+        }
         for part in _written(folder, "nodes-" + "-".join(nodes.labels), names, structure, nodes.columns, delimiter):
             manifest.nodes.append(NodeFiles(files=[part]))
     for table in sorted(graph.relationship_tables, key=lambda table: table.type):
-        type_ = _constant(table.type, len(table.sources))
-        structure = {":START_ID": (table.sources, keys), ":END_ID": (table.targets, keys), ":TYPE": type_}
+        structure = {
+            ":START_ID": [keys[number] for number in table.sources.tolist()],
+            ":END_ID": [keys[number] for number in table.targets.tolist()],
+            ":TYPE": [csv_text(table.type)] * len(table.sources),
+        }
         for part in _written(folder, f"relationships-{table.type}", names, structure, table.columns, delimiter):
             manifest.relationships.append(RelationshipFiles(files=[part]))
     arguments = [f"--nodes=./{files.files[0]}" for files in manifest.nodes]  # the importer of 2026 needs a folder
@@ -426,71 +413,47 @@ def _free_delimiter(graph: PropertyGraph) -> str:
     raise ConfigError("the lists of this graph use every character that could part them", hint="save it as JSON")
 
 
-def _constant(text: str, length: int) -> Fields:
-    return np.zeros(length, dtype=np.int8), (csv_text(text) if text else "",)
-
-
 def _written(
     folder: Path,
     name: str,
     names: set[str],
-    structure: Mapping[str, Fields],
+    structure: Mapping[str, Sequence[str]],
     columns: Mapping[str, Column],
     delimiter: str,
 ) -> Iterator[str]:
     """Write a table and yield the names of its files; a property with values of two types needs several."""
-    typed = {name: _typed(columns[name], delimiter) for name in sorted(columns)}
-    for rows in _by_types(typed.values(), len(next(iter(structure.values()))[0])):
-        fields = dict(structure)
-        for title, one in typed.items():
-            codes = one.codes[rows]
-            if len(found := codes[codes != MISSING]):
-                fields[f"{title}:{one.types[int(found[0])]}"] = (one.codes, one.texts)
+    cells: dict[str, list[tuple[str, str]]] = {}
+    mixed = []
+    for title in sorted(columns):
+        column = columns[title].canonical()
+        pool = [_cell(value, delimiter) for value in column.pool]
+        cells[title] = [("", "") if code == MISSING else pool[code] for code in column.codes.tolist()]
+        if len({type_ for type_, _ in pool}) > 1:
+            mixed.append(cells[title])
+    groups: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for row in range(len(next(iter(structure.values())))):
+        groups[tuple([held[row][0] for held in mixed])].append(row)
+    for rows in groups.values():
+        types = {title: next((held[row][0] for row in rows if held[row][0]), "") for title, held in cells.items()}
+        fields = [*structure.values(), *([text for _, text in cells[title]] for title, type_ in types.items() if type_)]
+        header = [*structure, *(f"{title}:{type_}" for title, type_ in types.items() if type_)]
         file = stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
         number = 2
         while file.lower() in names:  # some file systems ignore case
             file, number = f"{stem}-{number}", number + 1
         names.add(file.lower())
-        write_whole(folder / f"{file}.csv", _chunks(fields, rows))
+        lines = (",".join([field[row] for field in fields]) for row in rows)
+        write_lines(folder / f"{file}.csv", chain([",".join(map(csv_text, header))], lines))
         yield f"{file}.csv"
 
 
-def _typed(column: Column, delimiter: str) -> _Typed:
-    types = [""] * (len(column.pool) + 1)
-    texts = types.copy()
-    for code in np.unique(column.codes[column.codes != MISSING]).tolist():
-        value = column.pool[code]
-        types[code] = "byte[]" if isinstance(value, bytes) else type_name(value)
-        if types[code] == "bytes[]":
-            raise ConfigError("a list of bytes has no place in the layout of Neo4j's importer", hint="save it as JSON")
-        if value == ("",):
-            raise ConfigError("a list of one empty text looks like an empty list in CSV", hint="save the graph as JSON")
-        if isinstance(value, bytes):
-            texts[code] = csv_text(delimiter.join(str(byte - 256 if byte > 127 else byte) for byte in value))
-        elif isinstance(value, tuple):
-            texts[code] = csv_text(delimiter.join(map(value_text, value)))
-        else:
-            texts[code] = csv_text(value_text(value))
-    return _Typed(column.codes, types, texts)
-
-
-def _by_types(typed: Iterable[_Typed], length: int) -> Iterator[Rows]:
-    """Yield the rows in groups in which every property has one type, in order of first occurrence."""
-    mixed = (one for one in typed if len({*one.types} - {""}) > 1)
-    kinds = [np.unique(one.types, return_inverse=True)[1][one.codes] for one in mixed]
-    if not kinds:
-        if length:
-            yield np.arange(length)
-        return
-    _, first, group = np.unique(np.stack(kinds), axis=1, return_index=True, return_inverse=True)
-    for number in np.argsort(first, kind="stable").tolist():
-        yield np.flatnonzero(group.ravel() == number)
-
-
-def _chunks(columns: Mapping[str, Fields], rows: Rows) -> Iterator[str]:
-    """Yield the text of a file in chunks of rows."""
-    yield csv_line(list(columns)) + "\n"
-    for start in range(0, len(rows), CHUNK):
-        part = rows[start : start + CHUNK]
-        fields = [map(texts.__getitem__ if texts else str, codes[part].tolist()) for codes, texts in columns.values()]
-        yield "\n".join(map(",".join, zip(*fields, strict=True))) + "\n"
+def _cell(value: Value, delimiter: str) -> tuple[str, str]:
+    """Return type and text of a value."""
+    if value == ("",):
+        raise ConfigError("a list of one empty text looks like an empty list in CSV", hint="save the graph as JSON")
+    if isinstance(value, bytes):
+        return "byte[]", csv_text(delimiter.join(str(byte - 256 if byte > 127 else byte) for byte in value))
+    type_ = type_name(value)
+    if type_ == "bytes[]":
+        raise ConfigError("a list of bytes has no place in the layout of Neo4j's importer", hint="save it as JSON")
+    return type_, csv_text(delimiter.join(map(value_text, value)) if isinstance(value, tuple) else value_text(value))

@@ -10,6 +10,7 @@ from typing import Any
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
     apart_from_key,
+    brief,
     by_name,
     checked_header,
     checked_labels,
@@ -17,24 +18,16 @@ from graphwalk.graphs.formats.common import (
     checked_text,
     header,
     open_text,
-    read_point_text,
     reading,
     write_lines,
 )
-from graphwalk.graphs.formats.json import parse_json
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal
-from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
+from graphwalk.graphs.formats.json import TEMPORAL_TAGS, from_json, parse_json
+from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import TEMPORAL_FUNCTIONS
+from graphwalk.types.values import Point, Temporal, Value, shown
 
 _FUNCTION_OF = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
-_PLAIN_STRING = r"'(?:[^'\\]|\\.)*'"
-_SINGLE = re.compile(
-    rf"(?P<string>{_PLAIN_STRING})|(?P<function>[a-z]+)\((?P<argument>{_PLAIN_STRING}|\{{[^{{}}]*\}})\)|(?P<word>[^\s,'`{{}}()\[\]]+)"
-)
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
-_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
-_WORDS: dict[str, Value | None] = {"true": True, "false": False, "null": None, **SPECIAL_FLOATS}
 
 
 def quoted(name: str) -> str:
@@ -62,61 +55,6 @@ def literal(value: Value | None) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(shown(value))
     return repr(value).replace("e+", "e")
-
-
-def _read_literal(text: str, position: int) -> tuple[Value | None, int]:
-    """Return the value at a position, and the position after it. Raise ValueError if there is none."""
-    if not text.startswith("[", position):
-        return _read_single(text, position)
-    items: list[Value | None] = []
-    position += 1
-    while not text.startswith("]", position):
-        item, position = _read_single(text, position)
-        items.append(item)
-        position += 2 if text.startswith(", ", position) else 0
-    return tuple(items), position + 1
-
-
-def _unescaped(text: str) -> str:
-    """Return the content of a Cypher string. Raise ValueError for an unknown escape."""
-
-    def one(match: re.Match[str]) -> str:
-        code = match[1]
-        if len(code) == 5:
-            return chr(int(code[1:], 16))
-        if code not in _ESCAPED:
-            raise ValueError(f"unknown escape \\{code}")
-        return _ESCAPED[code]
-
-    return _ESCAPE.sub(one, text)
-
-
-def _read_single(text: str, position: int) -> tuple[Value | None, int]:
-    match = _SINGLE.match(text, position)
-    if match is None:
-        raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
-    string, function, argument, word = match.group("string", "function", "argument", "word")
-    if string is not None:
-        value: Value | None = _unescaped(string[1:-1])
-    elif function == "point":
-        value = read_point_text(argument)
-    elif function in TEMPORAL_FUNCTIONS and argument.startswith("'"):
-        value = read_temporal(_unescaped(argument[1:-1]), TEMPORAL_FUNCTIONS[function])
-    elif word in _WORDS:
-        value = _WORDS[word]
-    else:
-        value = _number(word or match[0])
-    return value, match.end()
-
-
-def _number(word: str) -> int | float:
-    try:
-        number = int(word) if word.lstrip("-").isdecimal() and word.isascii() else float(word)
-    except ValueError:
-        number = math.inf
-    if math.isinf(number) or "_" in word:
-        raise ValueError(f"{word[:40]!r} is not a value")
-    return number
 
 
 HEADER = "// graphwalk "
@@ -159,15 +97,19 @@ def _map(entries: Mapping[str, Value | None]) -> str:
 _NAME = r"`((?:[^`]|``)+)`"
 _LABELS = r"((?::`(?:[^`]|``)+`)*)"
 _STRING = r"'((?:[^'\\]|\\.)*)'"
-_ENTRIES = r"(?:, (.*))?"
 _INDEX = re.compile(rf"CREATE INDEX IF NOT EXISTS FOR \(n:{_NAME}\) ON \(n\.`key`\);")
-_NODE = re.compile(rf"CREATE \({_LABELS} ?\{{`key`: {_STRING}{_ENTRIES}\}}\);")
+_NODE = re.compile(rf"CREATE \({_LABELS} ?(\{{.*\}})\);")
 _RELATIONSHIP = re.compile(
     rf"MATCH \(a{_LABELS} \{{`key`: {_STRING}\}}\), \(b{_LABELS} \{{`key`: {_STRING}\}}\) "
-    rf"CREATE \(a\)-\[:{_NAME}(?: \{{(.*)\}})?\]->\(b\);"
+    rf"CREATE \(a\)-\[:{_NAME}(?: (\{{.*\}}))?\]->\(b\);"
 )
 _LABEL = re.compile(rf":{_NAME}")
-_ENTRY = re.compile(rf"(?:\A|, ){_NAME}: ")
+_NOT_JSON = re.compile(
+    rf"(?P<temporal>[a-z]+)\({_STRING}\)|point\((?P<point>\{{[^{{}}]*\}})\)|{_NAME}|{_STRING}|(?P<float>NaN|-?Infinity)"
+)
+_TAGS = {tag[1:].lower(): tag for tag in TEMPORAL_TAGS}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
 
 
 def read_cypher(path: Path) -> PropertyGraph:
@@ -200,30 +142,50 @@ def is_own_script(path: Path) -> bool:
 
 def _read_statement(line: str, nodes: list[Node], relationships: list[Relationship]) -> None:
     if match := _NODE.fullmatch(line):
-        labels, key, entries = match.groups()
-        key = checked_text("key", _unescaped(key))
-        properties = apart_from_key(checked_properties("the node", _entries(entries)), key)
+        labels, held = match[1], _map_of(match[2])
+        key = checked_text("key", held.pop(KEY, None))
+        properties = apart_from_key(checked_properties("the node", held), key)
         nodes.append(Node(key, checked_labels("the node", map(_unquoted, _LABEL.findall(labels))), properties))
     elif match := _RELATIONSHIP.fullmatch(line):
         _, source, _, target, type_, entries = match.groups()
-        properties = checked_properties("the relationship", _entries(entries))
+        properties = checked_properties("the relationship", _map_of(entries or "{}"))
         relationships.append(Relationship(_unquoted(type_), _unescaped(source), _unescaped(target), properties))
     elif line and not _INDEX.fullmatch(line):
         raise ValueError(f"not a statement of a graph script: {line[:80]}")
 
 
-def _entries(text: str | None) -> dict[str, Any]:
-    entries: dict[str, Any] = {}
-    position = 0
-    while text and position < len(text):
-        match = _ENTRY.match(text, position)
-        if match is None:
-            raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
-        name = _unquoted(match[1])
-        if name in entries:
-            raise ValueError(f"the property {name!r} is there twice")
-        entries[name], position = _read_literal(text, match.end())
-    return entries
+def _map_of(text: str) -> dict[str, Any]:
+    """Return the map of a Cypher literal, which becomes JSON first."""
+    try:
+        held: dict[str, Any] = parse_json(_NOT_JSON.sub(_as_json, text))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"cannot read the properties {brief(text)}") from error
+    return {name: from_json(value) for name, value in held.items()}
+
+
+def _as_json(match: re.Match[str]) -> str:
+    temporal, argument, point, name, string, special = match.groups()
+    if temporal is not None:
+        return json.dumps({_TAGS.get(temporal, temporal): _unescaped(argument)})
+    if point is not None:
+        return '{"$point": ' + re.sub(r"(\w+):", r'"\1":', point) + "}"
+    if name is not None:
+        return json.dumps(_unquoted(name))
+    return json.dumps(_unescaped(string)) if string is not None else json.dumps({"$float": special})
+
+
+def _unescaped(text: str) -> str:
+    """Return the content of a Cypher string. Raise ValueError for an unknown escape."""
+
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
+        if len(code) == 5:
+            return chr(int(code[1:], 16))
+        if code not in _ESCAPED:
+            raise ValueError(f"unknown escape \\{code}")
+        return _ESCAPED[code]
+
+    return _ESCAPE.sub(one, text)
 
 
 def _unquoted(name: str) -> str:

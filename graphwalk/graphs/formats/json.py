@@ -10,7 +10,7 @@ Values that JSON lacks are objects with one field, whose name is the type:
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from graphwalk.graphs.formats.common import (
     apart_from_key,
     both_directions,
     brief,
+    by_name,
     checked_header,
     checked_key,
     checked_labels,
@@ -38,7 +39,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, TemporalKind, Value, shown
 
-_TEMPORAL_TAGS: dict[str, TemporalKind] = {
+TEMPORAL_TAGS: dict[str, TemporalKind] = {
     "$date": "date",
     "$time": "time",
     "$localTime": "local time",
@@ -46,7 +47,7 @@ _TEMPORAL_TAGS: dict[str, TemporalKind] = {
     "$localDateTime": "local datetime",
     "$duration": "duration",
 }
-_TAG_OF = {kind: tag for tag, kind in _TEMPORAL_TAGS.items()}
+_TAG_OF = {kind: tag for tag, kind in TEMPORAL_TAGS.items()}
 _LONGEST_NUMBER = 400
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -106,15 +107,15 @@ def from_json(value: Any) -> Any:
         return value
     if isinstance(value.get("crs"), str):
         return point_of(value)
-    tags = (*_TEMPORAL_TAGS, "$point", "$bytes", "$float")
+    tags = (*TEMPORAL_TAGS, "$point", "$bytes", "$float")
     if len(value) != 1 or (tag := next(iter(value))) not in tags:
         raise ValueError(f"an object cannot be a value, unless it is one of {', '.join(tags)}: {brief(value)}")
     held = value[tag]
     if tag == "$point" and isinstance(held, dict):
         return point_of(held)
     if isinstance(held, str):
-        if tag in _TEMPORAL_TAGS:
-            return read_temporal(held, _TEMPORAL_TAGS[tag])
+        if tag in TEMPORAL_TAGS:
+            return read_temporal(held, TEMPORAL_TAGS[tag])
         if tag == "$bytes":
             return read_value("bytes", held)
         if tag == "$float" and held in SPECIAL_FLOATS:
@@ -127,33 +128,39 @@ def write_json(graph: PropertyGraph, path: Path) -> None:
     write_lines(path, json_lines(graph, header(graph)))
 
 
-def json_lines(graph: PropertyGraph, head: dict[str, Any], form: Callable[[Value], Any] = json_value) -> Iterator[str]:
-    """Yield the lines of a JSON document, the fields of `head` first; `form` converts a value to JSON."""
+def json_lines(graph: PropertyGraph, head: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a JSON document, the fields of `head` first."""
     yield "{"
     yield from (f"{_encode(name)}:{_encode(value)}," for name, value in head.items())
     yield '"nodes":['
-    yield from _items(_node_objects(graph, form))
+    yield from _items(_node_objects(graph))
     yield '],"relationships":['
-    yield from _items(_relationship_objects(graph, form))
+    yield from _items(_relationship_objects(graph))
     yield "]}"
 
 
 def json_document(graph: PropertyGraph) -> dict[str, Any]:
     """Return the content of a file as one object."""
-    nodes, relationships = _node_objects(graph, json_value), _relationship_objects(graph, json_value)
-    return {**header(graph), "nodes": list(nodes), "relationships": list(relationships)}
+    return {
+        **header(graph),
+        "nodes": list(_node_objects(graph)),
+        "relationships": list(_relationship_objects(graph)),
+    }
 
 
-def _node_objects(graph: PropertyGraph, form: Callable[[Value], Any]) -> Iterator[dict[str, Any]]:
+def _node_objects(graph: PropertyGraph) -> Iterator[dict[str, Any]]:
     for n in graph.nodes():
         labels = {"label": n.labels[0]} if len(n.labels) == 1 else {"labels": list(n.labels)}
-        yield {"key": n.key, **labels, "properties": {name: form(n.properties[name]) for name in sorted(n.properties)}}
+        yield {"key": n.key, **labels, "properties": _json_map(n.properties)}
 
 
-def _relationship_objects(graph: PropertyGraph, form: Callable[[Value], Any]) -> Iterator[dict[str, Any]]:
+def _relationship_objects(graph: PropertyGraph) -> Iterator[dict[str, Any]]:
     for r in graph.relationships():
-        held = {name: form(r.properties[name]) for name in sorted(r.properties)}
-        yield {"type": r.type, "source": r.source, "target": r.target, "properties": held}
+        yield {"type": r.type, "source": r.source, "target": r.target, "properties": _json_map(r.properties)}
+
+
+def _json_map(properties: Mapping[str, Value]) -> dict[str, Any]:
+    return {name: json_value(value) for name, value in by_name(properties).items()}
 
 
 def _items(objects: Iterable[dict[str, Any]]) -> Iterator[str]:

@@ -10,7 +10,6 @@ killed. All times are those of the server's clock.
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import uuid4
@@ -21,10 +20,8 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.sanitise import one_line
 from graphwalk.stores.cypher import NO_LABEL, quote
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.values import native
-from graphwalk.stores.schema_queries import has_lists, has_several_labels
-from graphwalk.stores.serialisation import Serialisation, odd_values
-from graphwalk.stores.transfer import node_batches, relationship_batches
+from graphwalk.stores.neo4j.values import SERIALISATION
+from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
 from graphwalk.types.graph import OUR_PREFIX, PropertyGraph, is_reserved
 
 BY_HAND = "by-hand"
@@ -81,27 +78,6 @@ class Load(BaseModel):
     def is_left(self, *, kept: bool) -> bool:
         """Return True for the graph of a killed run and, with `kept`, for one that was kept on purpose."""
         return not self.in_use and (kept or not self.kept)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredForm:
-    """The stored form of a graph; `graph`: the graph in memory, if available.
-
-    `several`: not every node has exactly one label; `lists`: some property holds a list.
-    """
-
-    scope: str
-    encoding: Serialisation
-    several: bool = True
-    lists: bool = True
-    graph: PropertyGraph | None = None
-
-
-def form_of(graph: PropertyGraph, scope: str) -> StoredForm:
-    """Return the stored form of a graph under the label `scope`."""
-    lists = has_lists(graph)
-    tags = lists or any(native(value) is None for value in odd_values(graph))
-    return StoredForm(scope, Serialisation(native, tags), has_several_labels(graph), lists, graph)
 
 
 def check_labels(graph: PropertyGraph) -> None:
@@ -310,11 +286,11 @@ class Loads:
 
 def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield Cypher and the rows it unwinds: nodes first, since relationships find them by key."""
-    encoding, label = form_of(graph, scope).encoding, quote(scope)
-    for nodes in node_batches(graph, BATCH, serialisation=encoding):
+    graph, label = stored_graph(graph, SERIALISATION.stored), quote(scope)
+    for nodes in node_batches(graph, BATCH):
         labels = ":".join(quote(name) for name in (*(nodes.labels or (NO_LABEL,)), scope))
         yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", nodes.rows
-    for relationships in relationship_batches(graph, BATCH, serialisation=encoding):
+    for relationships in relationship_batches(graph, BATCH):
         body = (
             f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
             f"CREATE (a)-[r:{quote(relationships.type)}]->(b) SET r = row.p"

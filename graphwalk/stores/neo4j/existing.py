@@ -16,7 +16,7 @@ from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Closing, GraphStore
-from graphwalk.stores.cypher import Identifiers, quote, render_cypher
+from graphwalk.stores.cypher import quote, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect, writable
@@ -86,7 +86,7 @@ class ExistingStore(Closing, GraphStore):
 
     def __init__(self, connection: Connection, dialect: ExistingDialect, timeout_seconds: float) -> None:
         self.connection = connection
-        self.dialect = dialect
+        self.dialect: ExistingDialect = dialect
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
         self._indexed: set[tuple[str, str]] | None = None
@@ -143,9 +143,6 @@ class ExistingStore(Closing, GraphStore):
         """See `GraphStore`. The database must be the same one; changes of its content are found at the end of a run."""
         if self._identity is not None and await _identity(self.connection) != self._identity:
             await self.connection.health.passed()
-
-    def render(self, template: str, identifiers: Identifiers) -> str:
-        return render_cypher(template, identifiers, self.dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return shown_rows(await self.values(cypher, parameters))
@@ -365,7 +362,7 @@ class SchemaReader:
         keys = await self._rows(self._render(_KEYS, node.label), samples=self._samples) if self._samples else []
         key = PropertyType(KEY, tuple(sorted(row[0] for row in keys)), kinds=("text",))
         # A property called `key` is shown under another name, unless it is the key.
-        is_key = any(unique.label == node.label and unique.property == KEY for unique in self._dialect.names.uniques)
+        is_key = any(node.label in unique.labels and unique.property == KEY for unique in self._dialect.uniques)
         title = None if is_key else self._dialect.key_title
         others = [
             replace(p, name=title) if p.name == KEY and title else p for p in properties if title or p.name != KEY

@@ -2,12 +2,12 @@
 
 The key is the value of a property with a uniqueness constraint, else the element id. If a label has several such
 properties, a node key comes first, then text, then the name. If a node has several such labels, the first by name
-whose property it has counts. Only text of up to `LONGEST` characters and integers are used.
+whose property it has counts. Only text of up to `LONGEST` characters that does not begin with # and integers are used.
 
     Person.name is unique             Ida                       the value
     Person.name and Film.title are    Ida, or Person:Ida        with the label if two nodes would share a key
-    no property is                    17, #17 or 4:…:17         the last part of the element id; with # if it could
-                                                                be taken for a value, in full if that could too
+    no property is                    17, or #17                the last part of the element id; with # if other keys
+                                                                are values without a label
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from itertools import chain, count, groupby
 
 from graphwalk.config.graph_source import check_filter
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.formats.cypher import literal
 from graphwalk.stores.cypher import Dialect, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.types.graph import KEY, is_reserved
@@ -27,8 +28,8 @@ LONGEST = 200
 """Characters of a text that can be a key."""
 MOST_COMPARED = 200_000
 """Number of nodes above which keys carry their label without a search for duplicates."""
-MOST_LOOKED_AT = 20_000
-"""Values of one property that are searched for texts that look like element ids."""
+ID_MARK = "#"
+"""Prefix of keys that are element ids, where other keys are values; no text that begins so is a key."""
 _PREFIX = re.compile(r"\d+:[0-9a-f-]+:")
 _CONSTRAINTS = (
     "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "
@@ -44,19 +45,20 @@ _KEY = re.compile(r"\0(\w+)\0")
 
 @dataclass(frozen=True, slots=True)
 class UniqueProperty:
-    """A property that is the key of the nodes with `label`; `numbers`: its values are integers, else texts."""
+    """A property that is the key of the nodes with one of `labels`; `numbers`: its values are integers, else texts."""
 
-    label: str
+    labels: tuple[str, ...]
     property: str
     numbers: bool
 
-    def has(self, variable: str, others: Sequence[str] = ()) -> str:
-        """Return Cypher that is true if this property is the key of a node. `others`: further labels with it."""
+    def has(self, variable: str) -> str:
+        """Return Cypher that is true if this property is the key of a node."""
         value = f"{variable}.{quote(self.property)}"
-        label = f"{variable}:{'|'.join(map(quote, (self.label, *others)))}"
+        label = f"{variable}:{'|'.join(map(quote, self.labels))}"
         if self.numbers:
             return f"{label} AND {value} IS :: INTEGER NOT NULL"
-        return f"{label} AND {value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"
+        text = f"{value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"
+        return f"{label} AND {text} AND NOT {value} STARTS WITH '{ID_MARK}'"
 
     def value(self, variable: str) -> str:
         """Return Cypher for the key, without a label."""
@@ -64,29 +66,21 @@ class UniqueProperty:
         return f"toString({value})" if self.numbers else value
 
 
-@dataclass(frozen=True, slots=True)
-class NodeNames:
-    """The keys of the nodes of one database, by default the element ids; `prefix` of all of these, "" if unknown.
+@dataclass(frozen=True)
+class ExistingDialect(Dialect):
+    """The Cypher dialect of one existing database, in which keys are element ids by default.
 
-    `labelled`: a key that is a property's value carries its label. `mark`: the prefix of a key that is an id.
+    `uniques`: properties that are keys; `labelled`: such a key carries its label. `prefix`: of all element ids, "" if
+    unknown; `mark`: the prefix of a key that is an element id. `hidden`: labels of nodes that are not shown; `labels`
+    and `types`: those that are shown, None for all. `key_title`: the name under which a property called `key` is
+    shown; None if there is none.
     """
 
+    several: bool = True
     uniques: tuple[UniqueProperty, ...] = ()
     labelled: bool = False
     prefix: str = ""
     mark: str = ""
-
-
-@dataclass(frozen=True)
-class ExistingDialect(Dialect):
-    """The Cypher dialect of one existing database.
-
-    `hidden`: labels of nodes that are not shown; `labels` and `types`: those that are shown, None for all.
-    `key_title`: the name under which a property called `key` is shown; None if there is none.
-    """
-
-    several: bool = True
-    names: NodeNames = NodeNames()
     hidden: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
@@ -125,7 +119,7 @@ class ExistingDialect(Dialect):
         key = f"{quote(KEY)}: \0{variable}\0"
         if self.key_title is None:
             return f"{variable} {{.*, {key}}}"
-        named = [f"({n.has(variable, others)})" for n, *others in self._alike() if n.property == KEY]
+        named = [f"({unique.has(variable)})" for unique in self.uniques if unique.property == KEY]
         no_other = " OR ".join([f"{variable}.{quote(KEY)} IS NULL", *named])
         other = f"{quote(self.key_title)}: {variable}.{quote(KEY)}"
         return f"CASE WHEN {no_other} THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
@@ -137,15 +131,17 @@ class ExistingDialect(Dialect):
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         """Return label, property and value that find a node by the index of a constraint; None if its key is an id."""
-        names = self.names
-        if key.startswith(names.mark) and key[len(names.mark) :].isdecimal():
+        if key.startswith(self.mark) and key[len(self.mark) :].isdecimal():
             return None
-        for unique in names.uniques:
-            before = f"{unique.label}:" if names.labelled else ""
-            if unique.label in labels and key.startswith(before):
+        for label, unique in self._by_label():
+            before = f"{label}:" if self.labelled else ""
+            if label in labels and key.startswith(before):
                 text = key[len(before) :]
-                return unique.label, unique.property, int(text) if unique.numbers else text
+                return label, unique.property, int(text) if unique.numbers else text
         return None
+
+    def _by_label(self) -> Iterator[tuple[str, UniqueProperty]]:
+        return ((label, unique) for unique in self.uniques for label in unique.labels)
 
     def _terms(self, label: str | None = None) -> Iterator[str]:
         if self.labels is not None and label not in self.labels:
@@ -156,46 +152,34 @@ class ExistingDialect(Dialect):
     def _called(self, variable: str) -> str:
         """Return Cypher for the key of a node."""
         cases = []
-        for unique, *others in self._alike():
-            before = f"{literal(unique.label + ':')} + "
-            if others:
-                labels = ", ".join(map(literal, (unique.label, *others)))
+        for unique in self.uniques:
+            before = ""
+            if self.labelled:
+                labels = ", ".join(map(literal, unique.labels))
                 before = f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
-            key = f"{before if self.names.labelled else ''}{unique.value(variable)}"
-            cases.append(f"WHEN {unique.has(variable, others)} THEN {key}")
-        return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
-
-    def _alike(self) -> Iterator[tuple[UniqueProperty, *tuple[str, ...]]]:
-        """Yield properties, each with the further labels that share it: servers take long to plan many cases."""
-        for _, group in groupby(self.names.uniques, key=lambda unique: (unique.property, unique.numbers)):
-            first, *others = group
-            yield first, *(unique.label for unique in others)
+            cases.append(f"WHEN {unique.has(variable)} THEN {before}{unique.value(variable)}")
+        id_ = f"elementId({variable})"
+        if self.mark != self.prefix:
+            id_ = f"{literal(self.mark)} + substring({id_}, {len(self.prefix)})"
+        return f"CASE {' '.join(cases)} ELSE {id_} END" if cases else id_
 
     @cached_property
     def lookup(self) -> str:
         """Return Cypher for the element id of the node with the key `$text`, found by an index."""
-        names = self.names
-        after = f"substring($text, {len(names.mark)})" if names.mark else "$text"
-        full = "$text" if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
-        ways = [f"MATCH (n) WHERE elementId(n) = {full} RETURN n"]
-        for unique in names.uniques:
-            text, before = "$text", unique.label + ":"
-            if names.labelled:
+        id_ = "$text"
+        if self.mark != self.prefix:
+            id_ = f"{literal(self.prefix)} + substring($text, {len(self.mark)})"
+        ways = [f"MATCH (n) WHERE elementId(n) = {id_} RETURN n"]
+        for label, unique in self._by_label():
+            text, before = "$text", label + ":"
+            if self.labelled:
                 text = f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
             # In a form that uses the index.
             value = f"toInteger({text})" if unique.numbers else text
-            ways.append(f"MATCH (n:{quote(unique.label)}) WHERE n.{quote(unique.property)} = {value} RETURN n")
+            ways.append(f"MATCH (n:{quote(label)}) WHERE n.{quote(unique.property)} = {value} RETURN n")
         return (
             f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
         )
-
-    def _id(self, variable: str) -> str:
-        """Return Cypher for a key that is an element id."""
-        names = self.names
-        if names.mark == names.prefix:
-            return f"elementId({variable})"
-        begin = f"{literal(names.mark)} + " if names.mark else ""
-        return f"{begin}substring(elementId({variable}), {len(names.prefix)})"
 
 
 async def read_dialect(
@@ -217,8 +201,16 @@ async def read_dialect(
     shown = [label for label in labels if not is_reserved(label) and writable(label)]
     check_filter("label", chosen_labels, shown)
     check_filter("relationship type", chosen_types, types)
+    uniques = await _read_uniques(connection, shown)
+    rows = await connection.rows("MATCH (n) RETURN elementId(n) LIMIT 1")
+    id_ = _PREFIX.match(rows[0][0]) if rows else None
+    prefix = id_[0] if id_ else ""
+    labelled = sum(len(unique.labels) for unique in uniques) > 1 and await _shared(connection, uniques)
     return ExistingDialect(
-        names=await _read_names(connection, shown),
+        uniques=uniques,
+        labelled=labelled,
+        prefix=prefix,
+        mark=ID_MARK if prefix and uniques and not labelled else "",
         hidden=tuple(filter(is_reserved, labels)),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
@@ -226,8 +218,11 @@ async def read_dialect(
     )
 
 
-async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeNames:
-    """Return the keys that follow from the constraints and the content of a database with these labels."""
+async def _read_uniques(connection: Connection, labels: Sequence[str]) -> tuple[UniqueProperty, ...]:
+    """Return the properties that are keys by the constraints and the content of a database with these labels.
+
+    In the order of their labels; neighbours with the same property are one, since servers take long to plan many cases.
+    """
     node_keys: dict[tuple[str, str], bool] = {}
     for label, name, kind in await connection.rows(_CONSTRAINTS):
         if label in labels and ":" not in label and writable(name):
@@ -241,57 +236,22 @@ async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeName
         return [(label, not node_keys[label, name], not text, name)] if text or number else []
 
     found = sorted(chain(*await asyncio.gather(*(ranked(*pair) for pair in node_keys))))
-    best = {label: UniqueProperty(label, name, numbers) for label, _, numbers, name in reversed(found)}
-    uniques = tuple(best[label] for label in sorted(best))
-    rows = await connection.rows("MATCH (n) RETURN elementId(n) LIMIT 1")
-    id_ = _PREFIX.match(rows[0][0]) if rows else None
-    prefix = id_[0] if id_ else ""
-    labelled = len(uniques) > 1 and await _shared(connection, uniques)
-    return NodeNames(uniques, labelled, prefix, await _mark(connection, () if labelled else uniques, prefix))
+    best = {label: (name, numbers) for label, _, numbers, name in reversed(found)}
+    return tuple(UniqueProperty(tuple(group), *held) for held, group in groupby(sorted(best), key=best.__getitem__))
 
 
 async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
     """Return True if two nodes would have the same key, and if there are too many nodes to search."""
-    counts = " + ".join(f"COUNT {{ (:{quote(unique.label)}) }}" for unique in uniques)
+    counts = " + ".join(f"COUNT {{ (:{quote(label)}) }}" for unique in uniques for label in unique.labels)
     [[count]] = await connection.rows(f"RETURN {counts}")
     if count > MOST_COMPARED:
         return True
     parts = " UNION ALL ".join(
-        f"MATCH (n:{quote(unique.label)}) WHERE {unique.has('n')} "
-        f"RETURN {unique.value('n')} AS name, elementId(n) AS id"
+        f"MATCH (n) WHERE {unique.has('n')} RETURN {unique.value('n')} AS name, elementId(n) AS id"
         for unique in uniques
     )
     twice = "WITH name, min(id) AS one, max(id) AS other WHERE one <> other RETURN name LIMIT 1"
     return bool(await connection.rows(f"CALL () {{ {parts} }} {twice}"))
-
-
-async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefix: str) -> str:
-    """Return the shortest prefix that keeps element ids apart from the values of properties."""
-    if not prefix:
-        return ""
-    texts = [unique for unique in uniques if not unique.numbers]
-
-    async def any_looks_like(mark: str) -> bool:
-        return any(await asyncio.gather(*(_looks_like(connection, unique, mark) for unique in texts)))
-
-    if len(texts) == len(uniques) and not await any_looks_like(""):
-        return ""
-    return prefix if await any_looks_like("#") else "#"
-
-
-async def _looks_like(connection: Connection, unique: UniqueProperty, mark: str) -> bool:
-    """Return True if some text is the mark and digits, and if there are too many texts to search."""
-    value = f"n.{quote(unique.property)}"
-    low, high = (mark, mark + "\uffff") if mark else ("0", ":")
-    [[looked_at, found]] = await connection.rows(
-        f"MATCH (n:{quote(unique.label)}) WHERE {value} >= $low AND {value} < $high WITH {value} AS name LIMIT $most "
-        "RETURN count(name), count(CASE WHEN name =~ $form THEN 1 END)",
-        low=low,
-        high=high,
-        most=MOST_LOOKED_AT,
-        form=f"{mark}[0-9]+",
-    )
-    return bool(found) or looked_at == MOST_LOOKED_AT
 
 
 def writable(name: str) -> bool:
@@ -301,8 +261,3 @@ def writable(name: str) -> bool:
     except ConfigError:
         return False
     return True
-
-
-def literal(text: str) -> str:
-    """Return a text as a Cypher literal."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -9,21 +9,19 @@ from typing import Any
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
-from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
+from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers
 from graphwalk.stores.cypher_guard import translate
 from graphwalk.stores.health import HealthCheck
-from graphwalk.stores.neo4j.admin import BY_HAND, HEARTBEAT_SECONDS, Load, Loads, StoredForm, check_labels, form_of
+from graphwalk.stores.neo4j.admin import BY_HAND, HEARTBEAT_SECONDS, Load, Loads, check_labels
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import SCALARS, native, own, plain
-from graphwalk.stores.schema_queries import Decoder, read_schema, schema_of
-from graphwalk.stores.serialisation import Serialisation, decoded
+from graphwalk.stores.neo4j.values import SERIALISATION, own, plain
+from graphwalk.stores.schema_queries import Decoder, has_several_labels, read_schema, schema_of
+from graphwalk.stores.serialisation import decoded
 from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
 
-SCHEMA_FROM_GRAPH = 1_000_000
-"""Size (nodes + relationships) from which the schema comes from the graph in memory: a server needs minutes."""
 READING_SECONDS = 300.0
 """For a query that reads a whole graph back."""
 
@@ -76,11 +74,11 @@ class Neo4jDatabase(Database):
                 return found
             load = await self._loads.find(by_hand) if scope != by_hand else None
             if load is not None and load.state == "complete" and await self._loads.is_intact(load):
-                self._borrowed[by_hand] = self._store(load, form_of(graph, by_hand))
+                self._borrowed[by_hand] = self._store(load, graph)
                 return self._borrowed[by_hand]
             check_labels(graph)
             load = await self._loads.load(graph, scope, self._run_id)
-            self._stores[scope] = self._store(load, form_of(graph, scope))
+            self._stores[scope] = self._store(load, graph)
             if self._heartbeat is None:
                 self._heartbeat = asyncio.create_task(self._renew_heartbeat())
             return self._stores[scope]
@@ -90,16 +88,11 @@ class Neo4jDatabase(Database):
         load = await self._loads.find(scope)
         if load is None or load.state != "complete":
             raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
-        self._borrowed[scope] = self._store(load, StoredForm(scope, Serialisation(native, tags=True)))
+        self._borrowed[scope] = self._store(load)
         return self._borrowed[scope]
 
-    def _store(self, load: Load, form: StoredForm) -> "Neo4jStore":
-        return Neo4jStore(self, self._connection, load, form, self._timeout_seconds)
-
-    async def check_unchanged(self, store: "Neo4jStore") -> None:
-        """Check a graph and, if it is damaged, all graphs. Raise StoreError if it cannot be loaded again."""
-        if not await self._loads.is_intact(store.load):
-            await self._connection.health.passed()
+    def _store(self, load: Load, graph: PropertyGraph | None = None) -> "Neo4jStore":
+        return Neo4jStore(self, self._connection, load, graph, self._timeout_seconds)
 
     async def _check_content(self, thoroughly: bool) -> None:
         """See `Checked`. Damaged graphs of this run are loaded again; for others raise StoreError."""
@@ -112,11 +105,11 @@ class Neo4jDatabase(Database):
                     hint=f"load it again (run {store.load.run_id})",
                 )
         for scope, store in list(self._stores.items()):
-            graph = store.form.graph
+            graph = store.graph
             assert graph is not None
             intact = await loads.is_intact(store.load)
             if intact and thoroughly:
-                direct = Neo4jStore(self, self._connection.at_once(), store.load, store.form, READING_SECONDS)
+                direct = Neo4jStore(self, self._connection.at_once(), store.load, graph, READING_SECONDS)
                 intact = content_digest(await direct.read_graph()) == content_digest(graph)
             if intact or scope not in self._stores:
                 continue
@@ -175,43 +168,45 @@ class Neo4jStore(GraphStore):
     in_neo4j = True
 
     def __init__(
-        self, database: Neo4jDatabase, connection: Connection, load: Load, form: StoredForm, timeout_seconds: float
+        self,
+        database: Neo4jDatabase,
+        connection: Connection,
+        load: Load,
+        graph: PropertyGraph | None,
+        timeout_seconds: float,
     ) -> None:
-        self.scope = form.scope
+        """`graph`: its content, where it is in memory."""
+        self.scope = load.scope
         self.load = load
-        self.form = form
-        self._dialect = Dialect(form.scope, form.several)
+        self.graph = graph
+        self.dialect = Dialect(load.scope, graph is None or has_several_labels(graph))
         self._database = database
         self._connection = connection
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
 
     async def check_unchanged(self, generation: int) -> None:
-        await self._database.check_unchanged(self)
+        """See `GraphStore`. If this graph is damaged, all graphs are checked, and loaded again."""
+        if not await Loads(self._connection).is_intact(self.load):
+            await self._connection.health.passed()
         if self.generation != generation:
             raise StoreError(f"the graph {self.scope} was missing from Neo4j for a while: results in doubt")
-
-    def render(self, template: str, identifiers: Identifiers) -> str:
-        return render_cypher(template, identifiers, self._dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        found = await self._connection.read(cypher, self.form.encoding.parameters(parameters), self._timeout_seconds)
-        own = self._own
-        return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]
+        found = await self._connection.read(cypher, SERIALISATION.parameters(parameters), self._timeout_seconds)
+        return [{n: self._own(value) for n, value in zip(names, values, strict=True)} for names, values in found]
 
     def _own(self, value: Any) -> Any:
         """Return a value of the driver as a value of the graph."""
-        if value.__class__ not in SCALARS:
-            value = plain(value, self.scope)
-        return decoded(value) if self.form.encoding.tags else value
+        return decoded(plain(value, self.scope))
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `GraphStore`. Every node pattern is confined to this graph, and every returned node is checked."""
-        asked = translate(query, await self.schema(), self._dialect)
-        parameters = self.form.encoding.parameters(asked.parameters)
+        asked = translate(query, await self.schema(), self.dialect)
+        parameters = SERIALISATION.parameters(asked.parameters)
         with asked.rewording():
             found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
         named = [
@@ -221,25 +216,21 @@ class Neo4jStore(GraphStore):
         return Asked(named, len(named) if len(found) <= rows else None, asked.ordered)
 
     async def schema(self, samples: int = 0) -> Schema:
-        graph = self.form.graph
-        if samples not in self._schemas and graph and graph.node_count + graph.relationship_count >= SCHEMA_FROM_GRAPH:
-            self._schemas[samples] = await asyncio.to_thread(schema_of, graph, samples)
         if samples not in self._schemas:
-
-            async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-                found = await self._connection.read(
-                    self.render(template, identifiers), parameters, self._timeout_seconds
-                )
-                return [dict(zip(names, values, strict=True)) for names, values in found]
-
-            decoder = Decoder(
-                lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
-                value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
-                several=self.form.several,
-                lists=self.form.lists,
+            self._schemas[samples] = await (
+                self._read_schema(samples) if self.graph is None else asyncio.to_thread(schema_of, self.graph, samples)
             )
-            self._schemas[samples] = await read_schema(query, samples, decoder)
         return self._schemas[samples]
+
+    async def _read_schema(self, samples: int) -> Schema:
+        async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
+            found = await self._connection.read(self.render(template, identifiers), parameters, self._timeout_seconds)
+            return [dict(zip(names, values, strict=True)) for names, values in found]
+
+        def name(stored: str) -> str | None:
+            return None if stored in (self.scope, NO_LABEL) else stored
+
+        return await read_schema(query, samples, Decoder(name, value=self._own, several=True, lists=True))
 
     async def drop(self) -> None:
         await self._database.drop(self.scope)

@@ -1,9 +1,7 @@
 """Convert values between a graph and the types of the Neo4j driver."""
 
-import re
 from collections.abc import Callable
-from datetime import UTC, tzinfo
-from functools import lru_cache
+from datetime import UTC, timedelta, timezone
 from typing import Any
 
 import pytz  # type: ignore[import-untyped]
@@ -14,7 +12,8 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.types.temporals import clock_text, duration_parts, duration_text
+from graphwalk.stores.serialisation import Serialisation
+from graphwalk.types.temporals import clock_text, duration_text
 from graphwalk.types.values import Point, Temporal, Value
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -25,7 +24,6 @@ _POINTS: dict[tuple[int, int], type[DriverPoint]] = {
     (9157, 3): CartesianPoint,
 }
 """By SRID and number of dimensions."""
-_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d(?::\d\d)?)?(?:\[(.+)\])?")
 
 
 def native(value: Value) -> Any:
@@ -49,6 +47,9 @@ def native(value: Value) -> Any:
     return value
 
 
+SERIALISATION = Serialisation(native)
+
+
 def from_driver(value: Any) -> Any:
     """Return a value of the driver, neither text, number nor boolean, as a value of the graph."""
     if isinstance(value, DriverPoint):
@@ -67,7 +68,6 @@ def from_driver(value: Any) -> Any:
     return str(value)
 
 
-@lru_cache(maxsize=65_536)
 def _temporal(value: Temporal) -> Any:
     """Return None if the driver would change it: years of five digits, offsets of historic times."""
     try:
@@ -77,28 +77,13 @@ def _temporal(value: Temporal) -> Any:
         return None
 
 
-def _time(text: str, utc: tzinfo = pytz.UTC) -> Time:
-    """`utc`: that of pytz knows its offset without a day, which the driver asks for."""
-    found = _CLOCK.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    hour, minute, second, fraction, offset, _ = found.groups()
-    zone = None if offset is None else utc
-    if offset not in (None, "Z"):
-        if len(offset) > len("+00:00"):
-            raise ValueError(text)
-        zone = pytz.FixedOffset((-1 if offset[0] == "-" else 1) * (60 * int(offset[1:3]) + int(offset[4:6])))
-    return Time(int(hour), int(minute), int(second), int((fraction or "").ljust(9, "0")), tzinfo=zone)
-
-
 def _datetime(text: str) -> DateTime:
     day, _, clock = text.partition("T")
+    clock, _, zone = clock.removesuffix("]").partition("[")
+    time = Time.from_iso_format(clock)
     # The zone of pytz with the offset 0 has a name, which would be sent.
-    made = DateTime.combine(Date.from_iso_format(day), _time(clock, UTC))
-    zone = _CLOCK.fullmatch(clock)
-    if zone is None or zone[6] is None:
-        return made
-    return made.astimezone(pytz.timezone(zone[6]))
+    made = DateTime.combine(Date.from_iso_format(day), time.replace(tzinfo=UTC) if time.tzinfo is pytz.UTC else time)
+    return made.astimezone(pytz.timezone(zone)) if zone else made
 
 
 def _day(value: Date | DateTime) -> str:
@@ -109,23 +94,18 @@ def _clock(value: Time | DateTime) -> str:
     text = clock_text(value.hour, value.minute, value.second, value.nanosecond)
     if value.tzinfo is None:
         return text
-    offset = value.utcoffset()
-    seconds = 0 if offset is None else round(offset.total_seconds())
-    minutes, rest = divmod(abs(seconds), 60)
-    sign = "-" if seconds < 0 else "+"
-    text += f"{sign}{minutes // 60:02}:{minutes % 60:02}" + (f":{rest:02}" if rest else "") if seconds else "Z"
     name = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
-    return f"{text}[{name}]" if name and name != "UTC" else text  # the driver takes the offset 0 for a zone
+    zone = f"[{name}]" if name and name != "UTC" else ""  # the driver takes the offset 0 for a zone
+    return text + (str(timezone(value.utcoffset() or timedelta())).removeprefix("UTC") or "Z") + zone
 
 
-_PARTS = ("months", "days", "seconds", "nanoseconds")
 _MAKERS: dict[str, Callable[[str], Any]] = {
     "date": Date.from_iso_format,
-    "time": _time,
-    "local time": _time,
+    "time": Time.from_iso_format,
+    "local time": Time.from_iso_format,
     "datetime": _datetime,
     "local datetime": _datetime,
-    "duration": lambda text: Duration(**dict(zip(_PARTS, duration_parts(text), strict=True))),
+    "duration": Duration.from_iso_format,
 }
 
 

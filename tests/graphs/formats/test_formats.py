@@ -248,8 +248,8 @@ def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) 
     [
         (".cypher", "// graphwalk", "// other", "does not begin with '// graphwalk '"),
         (".cypher", "CREATE (:`Mubo`", "MERGE (:`Mubo`", "line 5: not a statement of a graph script"),
-        (".cypher", "1.25", "1.2.5", r"line 4: '1\.2\.5' is not a value"),
-        (".cypher", "'zuvek'", "'zuvek", "line 6: cannot read the properties from"),
+        (".cypher", "1.25", "1.2.5", r"line 4: cannot read the properties .*1\.2\.5"),
+        (".cypher", "'zuvek'", "'zuvek", "line 6: cannot read the properties .*'zuvek"),
         (".cypher", "'zuvek'", r"'zu\wek'", r"line 6: unknown escape \\w"),
         (".cypher", "b:`Mubo` {`key`: 'c1x9'", "b:`Mubo` {`key`: 'no'", "names the node 'no'"),
         (".graphml", "</graph>", "", "mismatched tag"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, Phase, given
@@ -10,6 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from graphwalk.errors import ConfigError
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
+from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Temporal, Value
 from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
@@ -36,6 +38,7 @@ def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Settings) ->
         try:
             await comes_back(store, graph)
             await is_found_as_shown(store, graph)
+            await schema_is_read_from_the_server(neo4j_server, store.scope, graph)
         finally:
             await store.drop()
 
@@ -63,8 +66,18 @@ async def test_what_was_once_lost_comes_back(values: dict[str, Value], neo4j_ser
     store = await database.load(graph)
     await comes_back(store, graph)
     await is_found_as_shown(store, graph)
+    await schema_is_read_from_the_server(neo4j_server, store.scope, graph)
     await store.drop()
     await database.close()
+
+
+async def schema_is_read_from_the_server(server: Settings, scope: str, graph: PropertyGraph) -> None:
+    """The schema of a graph that another process loaded is that of the graph in memory."""
+    async with await Neo4jDatabase.open(server, run_id=f"test-{uuid.uuid4().hex}") as other:
+        store = await other.loaded(scope)
+        for samples in (0, 2):
+            expected = replace(schema_of(graph, samples), several_labels=True, lists=True)
+            assert repr(await store.schema(samples)) == repr(expected)  # NaN equals nothing
 
 
 @pytest.mark.parametrize("label", ["GraphWalkLoad", "gw_0123456789ab", "gw_x"])

@@ -1,5 +1,6 @@
 """A Neo4j read out whole, on a server of each release that holds nothing else than what the test puts there."""
 
+import re
 from collections.abc import AsyncIterator
 from datetime import date, datetime, time, timedelta, timezone
 
@@ -96,11 +97,14 @@ async def test_durations_and_times_are_written_as_the_server_writes_them(connect
 
 async def test_a_unique_property_names_a_node_and_a_foreign_key_goes_on(connection: Connection) -> None:
     await connection.write(f"CREATE CONSTRAINT read_out_name FOR (n:{LABEL}) REQUIRE n.name IS UNIQUE")
-    await connection.write(f"CREATE (:{LABEL} {{name: 'Ada', key: 'piano'}}), (:{LABEL} {{name: 7}})")
+    await connection.write(
+        f"CREATE (:{LABEL} {{name: 'Ada', key: 'piano'}}), (:{LABEL} {{name: 7}}), (:{LABEL} {{name: '#'}})"
+    )
     nodes = list((await read_whole(connection, await read_dialect(connection, [LABEL], None))).nodes())
     assert nodes[0] == Node("Ada", (LABEL,), {"name": "Ada", "key_": "piano"})
     assert nodes[1].properties == {"name": 7}
-    assert nodes[1].key.isdecimal(), "texts make the names of this label, so that 7 makes none"
+    assert re.fullmatch(r"#\d+", nodes[1].key), "texts make the names of this label, so that 7 makes none"
+    assert re.fullmatch(r"#\d+", nodes[2].key), "nor does a text that looks like an element id"
 
 
 async def test_types_are_chosen_and_pages_are_joined(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.neo4j.admin import form_of
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, Neo4jStore
 from graphwalk.stores.transfer import node_batches, relationship_batches
@@ -21,10 +21,6 @@ from graphwalk.types.graph import PropertyGraph
 from tests.suites.questions.test_oracles import count_agreements
 
 pytestmark = pytest.mark.neo4j
-
-
-NO_ENTRY: Any = None
-"""The graph is not in the list of loads."""
 
 
 @dataclass
@@ -39,7 +35,8 @@ class OneScope:
         for body, rows in _statements(graph, quote(self.scope)):
             await self.connection.write(f"UNWIND $rows AS row {body}", rows=rows)
         database = Neo4jDatabase(self.connection, run_id=self.scope, timeout_seconds=30)
-        return OneGraph(database, self.connection, NO_ENTRY, form_of(graph, self.scope), 30)
+        load: Any = SimpleNamespace(scope=self.scope)  # not in the list of loads
+        return OneGraph(database, self.connection, load, graph, 30)
 
     async def clear(self) -> None:
         await self.connection.write(f"MATCH (n:{quote(self.scope)}) DETACH DELETE n")
