@@ -8,7 +8,6 @@ from graphwalk.evaluation.evidence import Evidence, call_signature
 from graphwalk.evaluation.values import normalise, parse_object, value_forms
 from graphwalk.models.scripted import Ask
 from graphwalk.suites.questions.catalogue import python_part
-from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.variants import GraphViews, parameters_with
@@ -138,7 +137,7 @@ class Walk:
 
 def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, list[str]]]:
     """Yield the expert's calls with the keys of the nodes that they look up, in order."""
-    index, tools = views.index, MemoryTools(views.index)
+    index, tools = views.index, views.tools
     plan = plan_of(task.template, task.parameters, views.schema)
     results: Any = None
     asked = 0
