@@ -81,8 +81,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     def __init__(self) -> None:
         self._offered: dict[tuple[str, str, AgentConfig], tuple[Message, GraphToolbox]] = {}
         """System prompt and tools by graph, setting and agent, shared by all episodes."""
-        self._whole: tuple[tuple[str, AgentConfig], Message] | None = None
-        """System prompt with the whole graph that was made last, by graph and agent."""
+        self._whole: dict[tuple[str, AgentConfig], Message] = {}
+        """System prompt with the whole graph by graph and agent, shared by all episodes."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
         """Tasks about own graphs by digest and seed, which anonymised copies repeat."""
         self._left_out: dict[str, Left] = {}
@@ -198,9 +198,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
         if setting == "no_tools":
-            if self._whole is None or self._whole[0] != (instance.digest, agent):
-                self._whole = (instance.digest, agent), no_tools_system(_graph(instance), agent)
-            return EpisodeSetup((self._whole[1], Message("user", task.question)))
+            if (instance.digest, agent) not in self._whole:
+                self._whole[instance.digest, agent] = no_tools_system(_graph(instance), agent)
+            return EpisodeSetup((self._whole[instance.digest, agent], Message("user", task.question)))
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         writes = setting == "write_cypher"
