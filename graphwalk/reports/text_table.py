@@ -97,7 +97,9 @@ def p_value(value: Any) -> str:
 def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
     """Return the interval of a value, or a dash if it is missing; the notes give the reason."""
     ends = row.get("intervals", {}).get(field)
-    return "–".join(map(form, ends)) if ends else UNKNOWN * (field in row.get("no_interval", {}))
+    if not ends:
+        return UNKNOWN * (field in row.get("no_interval", {}))
+    return (" … " if ends[0] < 0 else "–").join(map(form, ends))
 
 
 def without_range(reasons: Iterable[str]) -> Iterator[str]:

@@ -1,23 +1,22 @@
 """Report of questions without targets: answers, calls, time, tokens and cost."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from graphwalk.reports.measures import EFFORT, LEGENDS, OUTCOME, QUALITY, count_if, scored
 from graphwalk.reports.plots import Scene
-from graphwalk.reports.suite_report import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
-from graphwalk.reports.text_table import (
-    UNKNOWN,
-    Cell,
-    Header,
-    TextTable,
-    dollars,
-    duration,
-    integer,
-    one_decimal,
-    short,
-    two_decimals,
+from graphwalk.reports.suite_report import (
+    PLAYER,
+    Column,
+    Grouping,
+    Measure,
+    Report,
+    ResultRecord,
+    SuiteReport,
+    table_of,
 )
+from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.sanitise import one_line
 from graphwalk.suites.ask.pictures import AskPictures, ask_scene
 from graphwalk.suites.ask.task import AskTask
@@ -36,7 +35,6 @@ _LEGENDS = {
     "cited": "keys named in answers",
     "grounded": "mean share of cited keys found in tool results",
 }
-_HEADERS = tuple(Header(c.title, optional=c.optional, legend={**LEGENDS, **_LEGENDS}[c.field]) for c in _STEPS)
 
 
 def _asked(result: ResultRecord) -> str:
@@ -48,18 +46,12 @@ def _asked(result: ResultRecord) -> str:
 def _questions(report: Report) -> Iterator[TextTable]:
     """Yield a table of all questions with their answers."""
     rows = report.groups.get("question", [])
-    names = {"question": "Question and answer"}
+    names = [Column("Question and answer", "question", lambda text: one_line(text.strip()), name=True)]
     if len({row["model"] for row in rows}) > 1:
-        names["model"] = "Model"
-    lines = tuple(
-        (
-            *(Cell(one_line(row[field].strip())) for field in names),
-            *(Cell(UNKNOWN if row[c.field] is None else c.format(row[c.field])) for c in _STEPS),
-        )
-        for row in rows
-    )
-    if lines:
-        yield TextTable("Questions", (*(Header(name, name=True) for name in names.values()), *_HEADERS), lines)
+        names.append(PLAYER[0])
+    if rows:
+        explained = (replace(column, legend={**LEGENDS, **_LEGENDS}[column.field]) for column in _STEPS)
+        yield table_of("Questions", (*names, *explained), rows)
 
 
 REPORT = SuiteReport(

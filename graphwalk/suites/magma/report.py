@@ -1,7 +1,8 @@
 """Report of MAGMA: measures, tables, and the figures of the paper."""
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
@@ -9,31 +10,19 @@ from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
+    PLAYER,
     Column,
     Grouping,
     Kind,
     Measure,
     Reference,
     Report,
-    ReportRow,
     ResultRecord,
     SuiteReport,
+    table_of,
 )
-from graphwalk.reports.text_table import (
-    UNKNOWN,
-    Cell,
-    Header,
-    TextTable,
-    dollars,
-    duration,
-    integer,
-    interval_text,
-    one_decimal,
-    short,
-    two_decimals,
-)
+from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
-from graphwalk.sanitise import one_line
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.matrices import (
     CELLS,
@@ -128,29 +117,16 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     yield from step_tables(groups)
     yield from part_table(groups)
     yield from relation_tables(groups)
-    free = [row for row in groups.get("case", ()) if row["dialogues"]]
-    yield from _table("Free running: divergence and recovery", "case", free, _FREE, _FREE_NOTE)
-    yield from _table("Errors per reply", "algorithm", groups.get("algorithm", []), HEAT)
+    if free := [row for row in groups.get("case", ()) if row["dialogues"]]:
+        columns = (Column("Algorithm and size", "case", name=True), *PLAYER, *_explained(_FREE))
+        yield table_of("Free running: divergence and recovery", columns, free, _FREE_NOTE)
+    if rows := groups.get("algorithm"):
+        columns = (Column("Algorithm", "algorithm", name=True), *PLAYER, *_explained(HEAT))
+        yield table_of("Errors per reply", columns, rows)
 
 
-def _table(
-    title: str, group: str, rows: list[ReportRow], columns: tuple[Column, ...], note: str = ""
-) -> Iterator[TextTable]:
-    """Yield a table with one row per group, model and setting."""
-    if rows:
-        names = (group.replace("case", "algorithm and size").capitalize(), "Model", "Setting")
-        headers = tuple(Header(name, name=True) for name in names)
-        headers += tuple(Header(c.title, optional=c.optional, legend=LEGENDS.get(c.field, "")) for c in columns)
-        yield TextTable(title, headers, tuple(tuple(_cells(row, group, columns)) for row in rows), note)
-
-
-def _cells(row: ReportRow, group: str, columns: tuple[Column, ...]) -> Iterator[Cell]:
-    for name in (group, "model", "setting"):
-        yield Cell(one_line(row[name]))
-    for column in columns:
-        value = row[column.field]
-        text = UNKNOWN if value is None else column.format(value)
-        yield Cell(text, interval_text(row, column.field, column.interval) if column.interval else "")
+def _explained(columns: Iterable[Column]) -> Iterator[Column]:
+    return (replace(column, legend=LEGENDS.get(column.field, "")) for column in columns)
 
 
 def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
