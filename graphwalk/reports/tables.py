@@ -6,7 +6,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.measures import LEGENDS, TASKS, VARIANTS
+from graphwalk.reports.measures import layout, shared_legends
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, Report, ReportRow, table_of
 from graphwalk.reports.text_table import (
     UNKNOWN,
@@ -38,7 +38,7 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if any(":" in row["setting"] for row in report.rows):
-        yield from players_table(report, "Variants on the same tasks", VARIANTS)
+        yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.variance_shares:
         yield variance_table(report.variance_shares, report.suite.compared[0])
     if report.memorisation_test:
@@ -93,11 +93,11 @@ def _table(
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
     if k := next((row["k"] for row in rows if "k" in row), None):
-        passes = {f"pass@{k} %": "pass_at_k", f"pass^{k} %": "pass_hat_k"}
-        scales |= dict.fromkeys(passes.values(), 100.0)
-        columns = (*columns, *(Column(title, field, one_decimal, 2, one_decimal) for title, field in passes.items()))
+        passes = layout("shared")["passes"]
+        scales |= dict.fromkeys((column.field for column in passes), 100.0)
+        columns = (*columns, *(replace(column, title=column.title.replace("k", str(k))) for column in passes))
     shown = [column for column in columns if _is_known(column, rows)]
-    legends = {**LEGENDS, **report.suite.legends}
+    legends = {**shared_legends(), **report.suite.legends}
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:
         names = (Column(capitalised(grouping.title), grouping.name, name=True), *names)
@@ -106,7 +106,7 @@ def _table(
     rows = [{**row, "model": one_line(row["model"]) + PAPER} if row.get("published") else row for row in rows]
     return table_of(
         title,
-        (*names, *(replace(column, legend=legends.get(column.field, "")) for column in shown)),
+        (*names, *(c if c.legend else replace(c, legend=legends.get(c.field, "")) for c in shown)),
         rows,
         note if always_noted or published else "",
         scales=scales,
@@ -127,7 +127,7 @@ def _named_once(rows: Sequence[Mapping[str, Any]], field: str) -> list[ReportRow
 
 def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
     """Return False if no value is known, and for `tasks` if every episode is a task."""
-    if column == TASKS:
+    if column.field == "tasks":
         return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
     return any(row.get(column.field) is not None for row in rows)
 
