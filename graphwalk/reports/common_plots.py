@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,11 +52,11 @@ def _settings(report: Report) -> int:
 def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy", y: str = "accuracy in %") -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
-    order = [str(row[grouping]) for row in report.groups.get(grouping, ())]
-    groups = set(order)
+    groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
+    settings = _settings(report)
     series = [
-        *_series(report.groups.get(grouping, ()), grouping, measure, _settings(report)),
-        *_series([r for r in published if str(r[grouping]) in groups], grouping, measure, _settings(report), True),
+        *series_of(report.groups.get(grouping, ()), grouping, measure, settings),
+        *series_of([r for r in published if str(r[grouping]) in groups], grouping, measure, settings, True),
     ]
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else "")
@@ -79,9 +79,9 @@ def against_size(
     settings = _settings(report)
     computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
     series = (
-        *_series(report.groups.get(grouping, ()), grouping, measure, settings, number=True),
-        *_series(published, grouping, measure, settings, True, number=True),
-        *_series(computed, grouping, measure, 1, True, number=True, mark=""),
+        *series_of(report.groups.get(grouping, ()), grouping, measure, settings, x=float),
+        *series_of(published, grouping, measure, settings, True, x=float),
+        *series_of(computed, grouping, measure, 1, True, x=float, mark=""),
     )
     about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
     about += " Dashed grey: the scripted expert." if computed else ""
@@ -111,7 +111,7 @@ def by_variant(report: Report) -> Iterator[Plot]:
             "accuracy-by-variant",
             f"Accuracy by {name}",
             "lines" if numeric else "dots",
-            (Panel(tuple(_series(placed, "variant", "accuracy", settings, number=numeric))),),
+            (Panel(tuple(series_of(placed, "variant", "accuracy", settings, x=float if numeric else one_line))),),
             name if numeric else "",
             "accuracy in %",
             "The same tasks in all variants. Bars: 95 % intervals, clustered by graph.",
@@ -125,24 +125,24 @@ def is_wide(numbers: Iterable[float]) -> bool:
     return bool(known) and min(known) > 0 and max(known) > _WIDE * min(known)
 
 
-def _series(
+def series_of(
     rows: Iterable[Mapping[str, Any]],
     grouping: str,
     measure: str,
-    settings: int,
+    settings: int = 2,
     published: bool = False,
     *,
-    number: bool = False,
+    x: Callable[[Any], str | float] = one_line,
     mark: str = PAPER,
+    most: int | None = _MOST_SERIES,
 ) -> Iterator[Series]:
-    """Return the rows of each player as points, except rows without a value."""
+    """Yield the rows of each player as points, except rows without a value. `x` places a group."""
     found: dict[str, list[Point]] = {}
     for row in rows:
         if row.get(measure) is not None:
             name = player_name(row, settings) + mark * published
-            place = float(row[grouping]) if number else one_line(row[grouping])
-            found.setdefault(name, []).append(point(row, measure, place))
-    for name, points in list(found.items())[:_MOST_SERIES]:
+            found.setdefault(name, []).append(point(row, measure, x(row[grouping])))
+    for name, points in list(found.items())[:most]:
         yield Series(name, tuple(points), published)
 
 

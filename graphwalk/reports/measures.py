@@ -1,11 +1,15 @@
 """Measures and columns shared by suites, and the report of a suite without its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import starmap
 from types import NoneType
 from typing import Any, get_args
 
+from graphwalk.config.yaml_files import YamlFile
 from graphwalk.reports.suite_report import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
-from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, shaded, short, two_decimals
+from graphwalk.resources import data_path
 from graphwalk.types.episode import ExitStatus, Score
 
 
@@ -109,49 +113,37 @@ QUALITY = (
 ROWS = Measure("answer_rows", "median", lambda result: number(result["task"].get("gold_size")))
 """The number of rows of the target."""
 
-LEGENDS = {
-    "correct": "number of correct answers",
-    "questions": "episodes with a score",
-    "accuracy": "share of correct answers",
-    "strict_accuracy": "accuracy if the answer must be in the requested format",
-    "precision": "mean share of answered rows that are correct",
-    "recall": "mean share of target rows that are answered",
-    "f1": "mean harmonic mean of precision and recall",
-    "false_positives": "answered rows that are incorrect",
-    "false_positives_per_answered": "mean per episode with an answer",
-    "answer_rows": "median number of rows of the target",
-    "tasks": "tasks with a score",
-    "graphs": "graphs of these tasks",
-    "tool_calls": "number of tool calls",
-    "calls_per_question": "mean number of tool calls",
-    "tool_calls_without_think": "tool calls except think",
-    "calls_over_reference": "mean ratio of tool calls to the expert's",
-    "tokens_per_question": "mean number of input and output tokens",
-    "seconds": "elapsed time of model and tools",
-    "seconds_per_question": "mean elapsed time of model and tools",
-    "tool_seconds": "total time of tool calls",
-    "tool_seconds_per_question": "mean total time of tool calls",
-    "tokens": "input and output tokens of all episodes",
-    "reasoning_tokens": "reasoning tokens reported by the provider",
-    "cost": "cost of all episodes in US dollars",
-    "infrastructure_failures": "infrastructure errors, without a score",
-    "context_overflows": "episodes whose conversation exceeded the context window; scored",
-    "turn_limits": "episodes that used up their turns",
-    "grounded": "mean share of answered rows supported by tool results",
-    "last_mile": "correct in substance, incorrect in form",
-    "repeated_calls": "calls identical to an earlier one",
-    "cycles": "repeated blocks of 2 to 16 calls",
-    "unused_results": "results not used by a later call or the answer",
-    "tool_errors": "calls that returned an error",
-    "parallel_calls": "calls that share a turn",
-    "pass_at_k": "share of tasks with at least one correct try in k",
-    "pass_hat_k": "share of tasks with k correct tries in k",
+_FORMATS: Mapping[str, Callable[[Any], str]] = {
+    form.__name__: form for form in (dollars, duration, integer, one_decimal, shaded, short, two_decimals)
 }
-"""Explanations of columns, by field."""
+
+
+@cache
+def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
+    """Return the tables of templates/reports/NAME.yaml by name; columns that it lacks are those of shared.yaml."""
+    own, shared = _read(name), _read("shared")
+
+    def column(field: str, level: int) -> Column:
+        known = own["columns"].get(field) or shared["columns"][field]
+        title = known["title"].replace("question", own.get("task", "question"))
+        interval = _FORMATS.get(known.get("interval"))
+        return Column(title, field, _FORMATS[known["format"]], level, interval, legend=known["legend"])
+
+    return {table: tuple(starmap(column, levels.items())) for table, levels in own["tables"].items()}
+
+
+def shared_legends() -> dict[str, str]:
+    """Return the explanations of columns of all suites, by field."""
+    return {field: column["legend"] for field, column in _read("shared")["columns"].items()}
+
+
+@cache
+def _read(name: str) -> Any:
+    return YamlFile.read(data_path("templates") / "reports" / f"{name}.yaml").data
+
 
 TASKS = Column("Tasks", "tasks", integer, optional=2)
 GRAPHS = Column("Graphs", "graphs", integer, optional=6)
-
 WASTE = (
     Column("Repeated", "repeated_calls", integer, optional=4),
     Column("Loops", "cycles", integer, optional=4),
@@ -160,37 +152,6 @@ WASTE = (
     Column("Parallel", "parallel_calls", integer, optional=6),
 )
 """Numbers of wasted calls."""
-
-VARIANTS = (
-    Column("Correct", "correct", integer),
-    Column("N", "questions", integer),
-    Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
-    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=1),
-    Column("Repeated", "repeated_calls", integer, optional=1),
-    Column("Tokens per\nquestion", "tokens_per_question", short, optional=1),
-    Column("Turns\nused up", "turn_limits", integer, optional=2),
-    Column("Context\noverflows", "context_overflows", integer, optional=2),
-)
-"""Columns of the table of variants."""
-
-_PLAIN_COLUMNS = (
-    Column("Correct", "correct", integer),
-    Column("N", "questions", integer),
-    Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
-    Column("Precision", "precision", two_decimals, optional=3, interval=two_decimals),
-    Column("Recall", "recall", two_decimals, optional=3, interval=two_decimals),
-    Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
-    Column("False\npositives", "false_positives", integer, optional=2),
-    Column("Target\nrows", "answer_rows", short, optional=5),
-    TASKS,
-    GRAPHS,
-    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=4, interval=one_decimal),
-    Column("Time per\nquestion", "seconds_per_question", duration, optional=5),
-    Column("Tool time per\nquestion", "tool_seconds_per_question", duration, optional=6),
-    Column("Tokens", "tokens", short, optional=4),
-    Column("Cost", "cost", dollars, optional=4),
-    Column("Failed", "infrastructure_failures", integer, optional=3),
-)
 
 
 def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
@@ -209,8 +170,8 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
         suite=suite,
         measures=(*common, *own_measures),
         groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
-        columns=(*_PLAIN_COLUMNS, *(Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)),
-        group_columns=_PLAIN_COLUMNS[:8],
+        columns=(*layout("shared")["plain"], *(Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)),
+        group_columns=layout("shared")["plain"][:8],
         compared=("accuracy", "f1"),
         unreported=tuple(name for name, kind in own.items() if not kind),
     )

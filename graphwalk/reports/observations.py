@@ -2,8 +2,9 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from sys import intern
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,6 @@ from graphwalk.errors import ConfigError
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport, in_order
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
-
-_Value = TypeVar("_Value")
 
 
 class Player(NamedTuple):
@@ -103,52 +102,42 @@ class Observations:
 _ESTIMATED = "Tokens and cost are partly estimated, since a provider does not report usage."
 
 
+_Cases: TypeAlias = "dict[tuple[Player, str, int], tuple[Case, array[float]]]"
+
+
 def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
     """Return all measures of every result, in any order. Of a repeated episode, the last result counts."""
-    collected, baselines = _Collector(suite), _Collector(suite)
+    cases: _Cases = {}
+    baselines: _Cases = {}
+    tasks: set[str] = set()
     remarks: set[str | None] = set()
     for result in suite.records(results):
-        if collected.add(result):
+        _add(cases, result, suite)
+        if result["task_id"] not in tasks:
+            tasks.add(result["task_id"])
             for baseline in suite.baselines(result):
-                baselines.add(baseline)
+                _add(baselines, baseline, suite)
         remarks |= {suite.remark(result), _ESTIMATED if result["usage"].get("estimated") else None}
-    return collected.observations(baselines.observations(), sorted(remark for remark in remarks if remark is not None))
+    computed = _observations(baselines, suite)
+    return replace(_observations(cases, suite), baselines=computed, remarks=sorted(filter(None, remarks)))
 
 
-class _Collector:
-    def __init__(self, suite: SuiteReport) -> None:
-        self._suite = suite
-        self._cases: dict[tuple[Player, str, int], tuple[Case, array[float]]] = {}
-        self._shared: dict[Any, Any] = {}
-        self._tasks: set[str] = set()
+def _add(cases: _Cases, result: ResultRecord, suite: SuiteReport) -> None:
+    error = result.get("trajectory", {}).get("error")
+    case = Case(
+        Player(intern(result["model"]), intern(result["setting"])),
+        result["task_id"],
+        result["repeat"],
+        intern(result["task"]["graph_digest"]),
+        tuple(grouping.value(result) for grouping in suite.groupings),
+        f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None,
+        result["task"].get("twin_of"),
+    )
+    values = (measure.value(result) for measure in suite.measures)
+    cases[case[:3]] = case, array("d", (np.nan if value is None else float(value) for value in values))
 
-    def add(self, result: ResultRecord) -> bool:
-        """Add a result. Return True if it is the first of its task."""
-        error = result.get("trajectory", {}).get("error")
-        failure = f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
-        player = self._once(Player(result["model"], result["setting"]))
-        cluster = self._once(result["task"]["graph_digest"])
-        groups = self._once(tuple(grouping.value(result) for grouping in self._suite.groupings))
-        task, repeat = result["task_id"], result["repeat"]
-        case = Case(player, task, repeat, cluster, groups, self._once(failure), result["task"].get("twin_of"))
-        values = (measure.value(result) for measure in self._suite.measures)
-        self._cases[player, task, repeat] = case, array("d", (np.nan if v is None else float(v) for v in values))
-        is_new = task not in self._tasks
-        self._tasks.add(task)
-        return is_new
 
-    def _once(self, value: _Value) -> _Value:
-        """Return an equal value seen before, to save memory."""
-        kept: _Value = self._shared.setdefault((type(value), value), value)
-        return kept
-
-    def observations(self, baselines: Observations | None = None, remarks: Sequence[str] = ()) -> Observations:
-        ordered = [self._cases[key] for key in sorted(self._cases)]
-        values = np.array([row for _, row in ordered], dtype=np.float64)
-        return Observations(
-            self._suite,
-            [case for case, _ in ordered],
-            values.reshape(len(ordered), len(self._suite.measures)),
-            baselines,
-            remarks,
-        )
+def _observations(cases: _Cases, suite: SuiteReport) -> Observations:
+    ordered = [cases[key] for key in sorted(cases)]
+    values = np.array([row for _, row in ordered], dtype=np.float64)
+    return Observations(suite, [case for case, _ in ordered], values.reshape(len(ordered), len(suite.measures)))

@@ -154,11 +154,11 @@ def _lines(plot: Plot, canvas: "Canvas") -> None:
         xs = [float(p.x) for one in panel.series for p in one.points]
         ours = [one.name for one in panel.series if not one.published]
         # Our points are moved sideways a little, so that no interval hides another.
-        apart = plot.kind != "steps" and not plot.logarithmic
+        apart = plot.kind == "lines" and not plot.logarithmic
         step = 0.012 * (max(xs, default=0.0) - min(xs, default=0.0)) * apart
         for one in panel.series:
             shift = 0.0 if one.published else (ours.index(one.name) - (len(ours) - 1) / 2) * step
-            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], shift, plot.kind == "steps"))
+            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], shift, plot.kind))
         axes.set_title(_label(panel.title))
         _limits(plot, axes)
         if place + columns >= len(plot.panels):
@@ -176,13 +176,16 @@ def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = 
     return every[: len(plot.panels)]
 
 
-def _line(axes: "Axes", one: Series, colour: str, shift: float, stairs: bool) -> Any:
+def _line(axes: "Axes", one: Series, colour: str, shift: float, kind: Kind) -> Any:
     xs, ys = [float(p.x) + shift for p in one.points], [p.y for p in one.points]
     for x, p in zip(xs, one.points, strict=True):
         if p.low is not None and p.high is not None:
             axes.plot([x, x], [p.low, p.high], color=colour, linewidth=1.4, alpha=0.4)
-    style: dict[str, Any] = {"drawstyle": "steps-post"} if stairs else {"marker": "o", "markersize": 3.8}
-    style |= {"linewidth": 1.1, "linestyle": (0, (4, 3))} if one.published and not stairs else {"linewidth": 1.8}
+    style: dict[str, Any] = {"marker": "o", "markersize": 7 if kind == "points" else 3.8, "linewidth": 1.8}
+    if kind == "steps":
+        style = {"drawstyle": "steps-post", "linewidth": 1.8}
+    elif one.published:
+        style |= {"linewidth": 1.1, "linestyle": (0, (4, 3))}
     (drawn,) = axes.plot(xs, ys, color=colour, **style)
     return drawn
 
@@ -194,12 +197,12 @@ def _limits(plot: Plot, axes: "Axes") -> None:
         axes.set_ylim(-3, 103)
     elif not plot.logarithmic:
         axes.set_ylim(bottom=0)
-    if plot.kind == "steps":
-        axes.set_xlim(left=0)
-    elif plot.logarithmic:
+    if plot.logarithmic:
         _by_magnitude(axes, "x")
         if not plot.percent:
             _by_magnitude(axes, "y")
+    elif plot.kind in ("steps", "points"):
+        axes.set_xlim(left=0)
     elif plot.kind == "lines":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
@@ -231,27 +234,6 @@ def _stacked(plot: Plot, canvas: "Canvas") -> None:
             ends[player] += known.get(player, 0.0)
     _name_rows(plot, axes, players)
     axes.set_xlim(0, 100)
-    _legend(canvas, axes)
-
-
-def _points(plot: Plot, canvas: "Canvas") -> None:
-    """Draw a dot per player, named in the legend, so that labels do not overlap."""
-    (panel,) = plot.panels
-    canvas.set_size_inches(_WIDTH, 3.3 + 0.2 * ((len(panel.series) + 2) // 3))
-    axes = canvas.add_subplot()
-    for one, colour in zip(panel.series, _colours(panel.series), strict=True):
-        for p in one.points:
-            if p.low is not None and p.high is not None:
-                axes.plot([p.x, p.x], [p.low, p.high], linewidth=1.6, alpha=0.5, color=colour)
-            axes.plot([p.x], [p.y], "o", markersize=7, label=_label(one.name), color=colour)
-    if plot.logarithmic:
-        _by_magnitude(axes, "x")
-    else:
-        axes.set_xlim(left=0)
-        axes.margins(x=0.08)
-    axes.set_ylim(-3, 103)
-    axes.set_xlabel(plot.x)
-    axes.set_ylabel(plot.y)
     _legend(canvas, axes)
 
 
@@ -307,6 +289,6 @@ _DRAW: Mapping[Kind, Callable[[Plot, "Canvas"], None]] = {
     "lines": _lines,
     "steps": _lines,
     "stacked": _stacked,
-    "points": _points,
+    "points": _lines,
     "heat": _heat,
 }

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from graphwalk.reports.text_table import TextTable
+from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text
+from graphwalk.sanitise import one_line
 from graphwalk.types.episode import SCHEMA_VERSION
 
 ResultRecord = Mapping[str, Any]
@@ -63,14 +64,46 @@ class Grouping:
 class Column:
     """A column of a table. `optional` columns are dropped first in a narrow table, highest number first.
 
-    `interval` formats the ends of the interval; None: the interval is not shown.
+    `interval` formats the ends of the interval; None: the interval is not shown. `name`: it contains names, not
+    numbers. `legend` explains the title.
     """
 
     title: str
     field: str
-    format: Callable[[Any], str]
+    format: Callable[[Any], str] = one_line
     optional: int = 0
     interval: Callable[[Any], str] | None = None
+    name: bool = False
+    legend: str = ""
+
+    def cell(self, row: Mapping[str, Any], scale: float | None = None) -> Cell:
+        """Return the cell of a row. With a `scale` (its largest value) it has a position on the scale."""
+        value, paper = row.get(self.field), bool(row.get("published"))
+        text = UNKNOWN if value is None else self.format(value)
+        interval = interval_text(row, self.field, self.interval) if self.interval else ""
+        if value is None or scale is None or not 0 <= value <= scale:
+            return Cell(text, interval, paper)
+        low, high = row.get("intervals", {}).get(self.field, (value, value))
+        return Cell(text, interval, paper, (low / scale, value / scale, high / scale))
+
+
+def table_of(
+    title: str,
+    columns: Iterable[Column],
+    rows: Iterable[Mapping[str, Any]],
+    note: str = "",
+    *,
+    scales: Mapping[str, float] = {},
+    long_only: frozenset[int] = frozenset(),
+) -> TextTable:
+    """Lay out a cell per row and column. `scales`: largest values by field. `long_only`: as in `TextTable`."""
+    columns = tuple(columns)
+    headers = tuple(Header(column.title, column.name, column.optional, column.legend) for column in columns)
+    cells = tuple(tuple(column.cell(row, scales.get(column.field)) for column in columns) for row in rows)
+    return TextTable(title, headers, cells, note, long_only)
+
+
+PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
 
 
 @dataclass(frozen=True)

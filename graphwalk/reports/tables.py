@@ -1,21 +1,19 @@
 """The tables of reports and comparisons."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.measures import LEGENDS, TASKS, VARIANTS
-from graphwalk.reports.suite_report import BASELINE, SIDES, Column, Grouping, Report, ReportRow
+from graphwalk.reports.measures import layout, shared_legends
+from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, Report, ReportRow, table_of
 from graphwalk.reports.text_table import (
     UNKNOWN,
     Cell,
     Header,
     TextTable,
     integer,
-    interval_text,
     one_decimal,
     p_value,
     two_decimals,
@@ -40,7 +38,7 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if any(":" in row["setting"] for row in report.rows):
-        yield from players_table(report, "Variants on the same tasks", VARIANTS)
+        yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.variance_shares:
         yield variance_table(report.variance_shares, report.suite.compared[0])
     if report.memorisation_test:
@@ -95,25 +93,25 @@ def _table(
     whole = {"percent": 100.0, "share": 1.0}
     scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
     if k := next((row["k"] for row in rows if "k" in row), None):
-        passes = {f"pass@{k} %": "pass_at_k", f"pass^{k} %": "pass_hat_k"}
-        scales |= dict.fromkeys(passes.values(), 100.0)
-        columns = (*columns, *(Column(title, field, one_decimal, 2, one_decimal) for title, field in passes.items()))
+        passes = layout("shared")["passes"]
+        scales |= dict.fromkeys((column.field for column in passes), 100.0)
+        columns = (*columns, *(replace(column, title=column.title.replace("k", str(k))) for column in passes))
     shown = [column for column in columns if _is_known(column, rows)]
-    several = not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1
-    names = [*([capitalised(grouping.title)] if grouping else []), "Model", *(["Setting"] if several else [])]
-    legends = {**LEGENDS, **report.suite.legends}
-    headers = (
-        *(Header(name, name=True) for name in names),
-        *(Header(c.title, optional=c.optional, legend=legends.get(c.field, "")) for c in shown),
+    legends = {**shared_legends(), **report.suite.legends}
+    names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
+    if grouping:
+        names = (Column(capitalised(grouping.title), grouping.name, name=True), *names)
+        rows = _named_once(rows, grouping.name)
+    published = any(row.get("published") for row in rows)
+    rows = [{**row, "model": one_line(row["model"]) + PAPER} if row.get("published") else row for row in rows]
+    return table_of(
+        title,
+        (*names, *(c if c.legend else replace(c, legend=legends.get(c.field, "")) for c in shown)),
+        rows,
+        note if always_noted or published else "",
+        scales=scales,
+        long_only=long_only,
     )
-    lines: list[tuple[Cell, ...]] = []
-    for group, row in zip(_named_once(rows, grouping.name if grouping else None), rows, strict=True):
-        paper = bool(row.get("published"))
-        texts = [*group, one_line(row["model"]) + PAPER * paper, *([one_line(row["setting"])] if several else [])]
-        cells = (_cell(row, column, scales.get(column.field), paper) for column in shown)
-        lines.append((*(Cell(text, dim=paper) for text in texts), *cells))
-    noted = note if always_noted or any(row.get("published") for row in rows) else ""
-    return TextTable(title, headers, tuple(lines), noted, long_only)
 
 
 def capitalised(title: str) -> str:
@@ -121,30 +119,17 @@ def capitalised(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _named_once(rows: Iterable[Mapping[str, Any]], field: str | None) -> Iterator[list[str]]:
-    """Yield the name of the group of each row, or "" if it is that of the row before; nothing without a field."""
-    names = (one_line(row[field]) if field else None for row in rows)
-    for name, group in groupby(names):
-        for place, _ in enumerate(group):
-            yield [] if name is None else [name if place == 0 else ""]
+def _named_once(rows: Sequence[Mapping[str, Any]], field: str) -> list[ReportRow]:
+    """Return the rows with an empty `field` if it is that of the row before."""
+    before = [None, *(row[field] for row in rows)]
+    return [{**row, field: "" if row[field] == last else row[field]} for row, last in zip(rows, before, strict=False)]
 
 
 def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
     """Return False if no value is known, and for `tasks` if every episode is a task."""
-    if column == TASKS:
+    if column.field == "tasks":
         return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
     return any(row.get(column.field) is not None for row in rows)
-
-
-def _cell(row: ReportRow, column: Column, scale: float | None, paper: bool) -> Cell:
-    """Return a cell. Percentages and shares have a position on the scale."""
-    value = row.get(column.field)
-    text = UNKNOWN if value is None else column.format(value)
-    interval = interval_text(row, column.field, column.interval) if column.interval else ""
-    if value is None or scale is None or not 0 <= value <= scale:
-        return Cell(text, interval, paper)
-    low, high = row.get("intervals", {}).get(column.field, (value, value))
-    return Cell(text, interval, paper, (low / scale, value / scale, high / scale))
 
 
 @dataclass(frozen=True)
@@ -242,12 +227,14 @@ def comparison_tables(made: "RunComparison") -> Iterator[TextTable]:
     for name, pairs in made.groups.items():
         yield comparison_table(pairs, made.measures, title=f"By {titles[name]}", group=name)
     if made.changed:
-        headers = (*(Header(name, name=True) for name in ("Task", "First", "Second")), Header("1st"), Header("2nd"))
-        rows = tuple(
-            (Cell(one_line(one["task_id"])), *_names(one), *(Cell(two_decimals(one[side])) for side in SIDES))
-            for one in made.changed
+        columns = (
+            Column("Task", "task_id", name=True),
+            *_SIDES,
+            Column("1st", "first", two_decimals),
+            Column("2nd", "second", two_decimals),
         )
-        yield TextTable(f"Tasks with different results ({made.measures[0]}, 0 to 1)", headers, rows)
+        rows = [one | _names(one) for one in made.changed]
+        yield table_of(f"Tasks with different results ({made.measures[0]}, 0 to 1)", columns, rows)
 
 
 def comparison_table(
@@ -261,70 +248,59 @@ def comparison_table(
 
     Counts and p-values are those of the first measure.
     """
-    headers = (
-        *(Header(name, name=True) for name in (*([capitalised(group)] if group else []), "First", "Second")),
-        Header("Tasks", optional=1),
-        Header("Graphs", optional=4),
-        Header("1st better", optional=2),
-        Header("2nd better", optional=2),
-        Header(f"Δ {measures[0]}"),
-        Header("p", optional=1),
-        Header("Holm p"),
-        Header("McNemar p", optional=5),
-        *(Header(f"Δ {name}", optional=3) for name in measures[1:]),
+    columns = (
+        *([Column(capitalised(group), group, name=True)] if group else []),
+        *_SIDES,
+        Column("Tasks", "tasks", integer, 1),
+        Column("Graphs", "graphs", integer, 4),
+        Column("1st better", "first_better", integer, 2),
+        Column("2nd better", "second_better", integer, 2),
+        _difference(measures[0]),
+        Column("p", "p_value", p_value, 1),
+        Column("Holm p", "p_holm", p_value),
+        Column("McNemar p", "mcnemar_p", p_value, 5),
+        *(_difference(name, 3) for name in measures[1:]),
     )
-    rows: list[tuple[Cell, ...]] = []
-    for named, pair in zip(_named_once(pairs, group), pairs, strict=True):
-        headline = pair["measures"][measures[0]]
-        tests = (headline[name] for name in ("p_value", "p_holm", "mcnemar_p"))
-        rows.append(
-            (
-                *map(Cell, named),
-                *_names(pair),
-                *(Cell(integer(headline[count])) for count in ("tasks", "graphs", "first_better", "second_better")),
-                _difference_cell(headline),
-                *(Cell(UNKNOWN if p is None else p_value(p)) for p in tests),
-                *(_difference_cell(pair["measures"][name]) for name in measures[1:]),
-            )
-        )
-    return TextTable(title, headers, tuple(rows), long_only=frozenset(range(_MOST_PAIRS, len(rows))))
+    rows = [
+        {
+            **pair["measures"][measures[0]],
+            **pair,
+            **_names(pair),
+            **{name: pair["measures"][name]["difference"] for name in measures},
+            "intervals": {name: pair["measures"][name]["interval"] for name in measures},
+            "no_interval": [name for name in measures if pair["measures"][name]["difference"] is not None],
+        }
+        for pair in (_named_once(pairs, group) if group else pairs)
+    ]
+    return table_of(title, columns, rows, long_only=frozenset(range(_MOST_PAIRS, len(rows))))
 
 
-def _names(pair: Mapping[str, Any]) -> Iterator[Cell]:
-    for side in SIDES:
-        yield Cell(f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}")
+_SIDES = (Column("First", "first_player", name=True), Column("Second", "second_player", name=True))
 
 
-def _difference_cell(measure: Mapping[str, Any]) -> Cell:
-    value, ends = measure["difference"], measure["interval"]
-    if value is None:
-        return Cell(UNKNOWN)
-    return Cell(f"{value:+.2f}", " … ".join(map(two_decimals, ends)) if ends else UNKNOWN)
+def _names(pair: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        f"{side}_player": f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}" for side in SIDES
+    }
+
+
+def _difference(measure: str, optional: int = 0) -> Column:
+    return Column(f"Δ {measure}", measure, "{:+.2f}".format, optional, two_decimals)
 
 
 def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:
-    headers = (
-        Header("Model", name=True),
-        Header("Setting", name=True, optional=1),
-        Header("Graph\naccuracy %", legend="accuracy on the graph"),
-        Header("Copy\naccuracy %", legend="accuracy on its anonymised copy"),
-        Header("Difference", legend="graph − copy on the same questions, in percentage points"),
-        Header("Questions", optional=2, legend="questions asked on both"),
-        Header("Only graph", optional=3, legend="questions correct on the graph only"),
-        Header("Only copy", optional=3, legend="questions correct on the copy only"),
-        Header("McNemar p", optional=1),
-    )
-    cells = tuple(
-        (
-            Cell(one_line(row["model"])),
-            Cell(one_line(row["setting"])),
-            Cell(two_decimals(row["graph"])),
-            Cell(two_decimals(row["copy"])),
-            Cell(f"{row['difference']:+.2f}", "{:+.1f} to {:+.1f}".format(*row["interval"]) if row["interval"] else ""),
-            *(Cell(str(row[name])) for name in ("questions", "only_graph", "only_copy")),
-            Cell(f"{row['p_value']:.3f}"),
-        )
-        for row in rows
+    difference = "graph − copy on the same questions, in percentage points"
+    columns = (
+        PLAYER[0],
+        replace(PLAYER[1], optional=1),
+        Column("Graph\naccuracy %", "graph", two_decimals, legend="accuracy on the graph"),
+        Column("Copy\naccuracy %", "copy", two_decimals, legend="accuracy on its anonymised copy"),
+        Column("Difference", "difference", "{:+.2f}".format, 0, one_decimal, legend=difference),
+        Column("Questions", "questions", integer, 2, legend="questions asked on both"),
+        Column("Only graph", "only_graph", integer, 3, legend="questions correct on the graph only"),
+        Column("Only copy", "only_copy", integer, 3, legend="questions correct on the copy only"),
+        Column("McNemar p", "p_value", "{:.3f}".format, 1),
     )
     note = "With one graph, the interval is over its questions and does not generalise to other graphs."
-    return TextTable("Memorisation test", headers, cells, note)
+    with_intervals = [{**row, "intervals": {"difference": row["interval"]}, "no_interval": ()} for row in rows]
+    return table_of("Memorisation test", columns, with_intervals, note)

@@ -90,6 +90,12 @@ def duration(seconds: Any) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
+def shaded(value: Any) -> str:
+    """Return a number with a block as dark as it is large: full from 1."""
+    level = 0 if value == 0 else 1 + min(3, int(value * 4))
+    return f"{'·░▒▓█'[level]} {value:.2f}"
+
+
 def p_value(value: Any) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
@@ -97,7 +103,9 @@ def p_value(value: Any) -> str:
 def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
     """Return the interval of a value, or a dash if it is missing; the notes give the reason."""
     ends = row.get("intervals", {}).get(field)
-    return "–".join(map(form, ends)) if ends else UNKNOWN * (field in row.get("no_interval", {}))
+    if not ends:
+        return UNKNOWN * (field in row.get("no_interval", {}))
+    return (" … " if ends[0] < 0 else "–").join(map(form, ends))
 
 
 def without_range(reasons: Iterable[str]) -> Iterator[str]:

@@ -9,9 +9,8 @@ from graphwalk.evaluation.statistics import Outcomes
 from graphwalk.evaluation.variance import INTERACTION, REST, TASK, VARIANT, variance_shares
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player
-from graphwalk.reports.suite_report import PERCENT
-from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, one_decimal
-from graphwalk.sanitise import one_line
+from graphwalk.reports.suite_report import PERCENT, PLAYER, Column, table_of
+from graphwalk.reports.text_table import TextTable, integer, one_decimal
 from graphwalk.types.episode import setting_of
 
 _DIGITS = 6
@@ -90,24 +89,17 @@ def variance_table(rows: Sequence[Mapping[str, Any]], measure: str) -> TextTable
     names = list(dict.fromkeys(name for row in rows for name in row["shares"]))
     factors = [name for name in names if name not in _TITLES]
     ordered = [name for name in (TASK, VARIANT, *factors, INTERACTION, REST) if name in names]
-    headers = (
-        *(Header(name, name=True) for name in ("Model", "Setting")),
-        *(Header(name, optional=1) for name in ("Variants", "Tasks", "Graphs")),
-        *(Header(_TITLES.get(n, f"{n} %"), legend=_LEGENDS.get(n, f"of these, main effect of {n}")) for n in ordered),
-    )
-    cells = tuple(
-        (
-            *(Cell(one_line(row[name])) for name in ("model", "setting")),
-            *(Cell(str(row[name])) for name in ("variants", "tasks", "graphs")),
-            *(_share_cell(row, name) for name in ordered),
-        )
+    columns = [*PLAYER, *(Column(name.capitalize(), name, integer, 1) for name in ("variants", "tasks", "graphs"))]
+    for name in ordered:
+        title, legend = _TITLES.get(name, f"{name} %"), _LEGENDS.get(name, f"of these, main effect of {name}")
+        columns.append(Column(title, f"share {name}", one_decimal, interval=one_decimal, legend=legend))
+    rows = [
+        {
+            **row,
+            **{f"share {name}": value for name, value in row["shares"].items()},
+            "intervals": {f"share {name}": ends for name, ends in row["intervals"].items()},
+        }
         for row in rows
-    )
+    ]
     note = "Two-way layout of tasks and variants; intervals: bootstrap over graphs (docs/statistics.md, Variance)."
-    return TextTable(f"Shares of the variance of {measure}", headers, cells, note)
-
-
-def _share_cell(row: Mapping[str, Any], name: str) -> Cell:
-    if name not in row["shares"]:
-        return Cell(UNKNOWN)
-    return Cell(one_decimal(row["shares"][name]), "–".join(map(one_decimal, row["intervals"].get(name, ()))))
+    return table_of(f"Shares of the variance of {measure}", columns, rows, note)

@@ -1,18 +1,17 @@
 """Episodes as training chats, in the format of chat templates: those of runs, or of scripted agents by the million."""
 
 import json
-import math
 from asyncio import run as run_in_loop
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.agent import answer_now, conversation, summary_message
-from graphwalk.bulk import Rows, in_ranges
+from graphwalk.bulk import Job, Rows
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
@@ -365,22 +364,25 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
             hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
         )
     data = config.model_dump(mode="json")
-    count = suite_named(config.suite.name).graph_count(config.suite)
     return Rows(
         name="graphs",
-        of=partial(_lines, json.dumps(data), options),
-        jobs=partial(in_ranges, 0, count, _TOGETHER),
+        of=partial(_lines, data, options),
+        jobs=partial(_jobs, config),
         columns=COLUMNS,
         about={"experiment": data, "options": asdict(options)},
-        total=count,
+        total=suite_named(config.suite.name).graph_count(config.suite),
     )
 
 
-def _lines(experiment: str, options: TraceOptions, places: tuple[int, int]) -> list[Line]:
-    first, end = places
-    graphs = _series(experiment).part(first, end)
+def _jobs(config: AnyExperiment) -> Iterator[Job]:
+    graphs = suite_named(config.suite.name).graphs(config.suite, config.seed)
+    while part := list(islice(graphs, _TOGETHER)):
+        yield Job(part, len(part))
+
+
+def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:
     # Suites remember what they made for as long as a run lasts: a fresh one for each part.
-    resolved = resolve(experiment_from(json.loads(experiment), "the experiment"), Settings(), keys=False)
+    resolved = resolve(experiment_from(experiment, "the experiment"), Settings(), keys=False)
     return run_in_loop(_chats(resolved, graphs, options))
 
 
@@ -411,26 +413,3 @@ async def _played(experiment: Experiment, players: RunModels, instance: GraphIns
     finally:
         await database.close()
     return Episodes(experiment, lambda: results, tools)
-
-
-class _Series:
-    """The graphs of an experiment, one after the other; a step back starts again."""
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._config = experiment_from(data, "the experiment")
-        self._graphs: Iterator[GraphInstance] = iter(())
-        self._next: float = math.inf  # not started
-
-    def part(self, first: int, end: int) -> list[GraphInstance]:
-        if first < self._next:
-            suite = suite_named(self._config.suite.name)
-            self._graphs, self._next = suite.graphs(self._config.suite, self._config.seed), 0
-        graphs = list(islice(self._graphs, first - int(self._next), end - int(self._next)))
-        self._next = end
-        return graphs
-
-
-@lru_cache(maxsize=1)
-def _series(experiment: str) -> _Series:
-    """The worker of one process; its parts come in ascending order."""
-    return _Series(json.loads(experiment))

@@ -1,7 +1,7 @@
 """Evidence of an answer: tool calls, observed nodes and relationships, and Cypher that shows them in Neo4j."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -133,77 +133,51 @@ class _Lookup(NamedTuple):
     property: str | None = None
 
 
-_Pairs = list[tuple[str | int, str | int]]
-
-
 def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
     """Return one query with the column `p`, or "" without evidence. Names that Cypher cannot quote are left out."""
     lookups: dict[str, tuple[_Lookup, str | int]] = {}
     for node in evidence.nodes:
         unique = store.unique_property(node.labels, node.key)
         lookups[node.key] = (_Lookup(node.label), node.key) if unique is None else (_Lookup(*unique[:2]), unique[2])
-    ends: dict[tuple[_Lookup, str, _Lookup], _Pairs] = {}
+    links: dict[tuple[_Lookup, str, _Lookup], list[tuple[str | int, str | int]]] = {}
+    alone: dict[_Lookup, list[str | int]] = {}
     for link in evidence.relationships:
         (source, source_value), (target, target_value) = lookups[link.source], lookups[link.target]
-        ends.setdefault((source, link.type, target), []).append((source_value, target_value))
+        links.setdefault((source, link.type, target), []).append((source_value, target_value))
     linked = {key for link in evidence.relationships for key in (link.source, link.target)}
-    alone: dict[_Lookup, list[str | int]] = {}
     for key, (lookup, value) in lookups.items():
         if key not in linked:
             alone.setdefault(lookup, []).append(value)
-    return "\nUNION\n".join([*_relationships(ends, store), *_nodes(alone, store)])
-
-
-def _relationships(ends: Mapping[tuple[_Lookup, str, _Lookup], _Pairs], store: GraphStore) -> Iterator[str]:
-    for (source, type_, target), pairs in ends.items():
-        names = {"source": source.label, "type": type_, "target": target.label}
-        names |= {"source_property": source.property or "", "target_property": target.property or ""}
-        unique = source.property is not None and target.property is not None
-        first, second = ("pair[0]", "pair[1]") if unique else (None, None)
-        pattern = (
-            f"{_end('a', 'source', source, first)}-[:{{{{ type | type }}}}]->{_end('b', 'target', target, second)}"
-        )
-        where = f"\nWHERE {_value('a', 'source', source)} IN sources AND {_value('b', 'target', target)} IN targets"
-        with suppress(ConfigError):
-            match = _render(store, f"MATCH p = {pattern}{'' if unique else where} RETURN p", names)
-            if unique:
-                yield f"UNWIND [{', '.join(map(_list_literal, dict.fromkeys(pairs)))}] AS pair\n{match}"
-            else:
-                sources, targets = (_list_literal(dict.fromkeys(values)) for values in zip(*pairs, strict=True))
-                yield f"WITH {sources} AS sources, {targets} AS targets\n{match}"
-
-
-def _nodes(alone: Mapping[_Lookup, list[str | int]], store: GraphStore) -> Iterator[str]:
+    queries: list[tuple[str, dict[str, str], dict[str, Sequence[str | int]]]] = []
+    for (source, type_, target), pairs in links.items():
+        (a, a_is_source), (b, b_is_target) = _end("a", "source", source), _end("b", "target", target)
+        match = f"MATCH p = {a}-[:{{{{ type | type }}}}]->{b}\nWHERE {a_is_source} AND {b_is_target} RETURN p"
+        names = {"type": type_, **_identifiers("source", source), **_identifiers("target", target)}
+        queries.append((match, names, dict(zip(("sources", "targets"), zip(*pairs, strict=True), strict=True))))
     for lookup, values in alone.items():
-        names = {"label": lookup.label, "label_property": lookup.property or ""}
+        a, a_is_node = _end("a", "node", lookup)
+        queries.append((f"MATCH p = {a}\nWHERE {a_is_node} RETURN p", _identifiers("node", lookup), {"nodes": values}))
+    rendered = []
+    for match, names, lists in queries:
         with suppress(ConfigError):
-            if lookup.property is None:
-                match = f"MATCH p = {_end('a', 'label', lookup)} WHERE {_value('a', 'label', lookup)} IN keys RETURN p"
-                yield f"WITH {_list_literal(values)} AS keys\n{_render(store, match, names)}"
-            else:
-                match = f"MATCH p = {_end('a', 'label', lookup, 'value')} RETURN p"
-                yield f"UNWIND {_list_literal(values)} AS value\n{_render(store, match, names)}"
+            # Other stores than Neo4j may have other internal names.
+            cypher = store.render(match, names) if store.in_neo4j else render_cypher(match, names)
+            given = (f"[{', '.join(map(literal, dict.fromkeys(held)))}] AS {name}" for name, held in lists.items())
+            rendered.append(f"WITH {', '.join(given)}\n{cypher}")
+    return "\nUNION\n".join(rendered)
 
 
-def _render(store: GraphStore, template: str, identifiers: Mapping[str, str]) -> str:
-    """Render a query for Neo4j; other stores may have other internal names."""
-    return store.render(template, identifiers) if store.in_neo4j else render_cypher(template, identifiers)
+def _identifiers(role: str, lookup: _Lookup) -> dict[str, str]:
+    return {role: lookup.label, f"{role}_property": lookup.property or ""}
 
 
-def _end(variable: str, name: str, lookup: _Lookup, value: str | None = None) -> str:
-    """Return a node pattern with `value` as its property; without a label, the pattern limits it to its graph."""
-    if not lookup.label:
-        return f"({variable}{{{{ any_node }}}})"
-    found = "" if value is None else f" {{ {{{{ {name}_property | property }}}}: {value} }}"
-    return f"({variable}:{{{{ {name} | label }}}}{found})"
+def _end(variable: str, role: str, lookup: _Lookup) -> tuple[str, str]:
+    """Return the pattern of a node, and the condition that its property or key is in the list of its role.
 
-
-def _value(variable: str, name: str, lookup: _Lookup) -> str:
-    """Return the expression to compare: the property or the key, with the label so that an index is used."""
+    With a label an index is used; without, the pattern limits the node to its graph.
+    """
+    pattern = f"({variable}:{{{{ {role} | label }}}})" if lookup.label else f"({variable}{{{{ any_node }}}})"
+    value = f'{{{{ "key" | of("{variable}", {role}) }}}}' if lookup.label else f'{{{{ "{variable}" | key_of }}}}'
     if lookup.property is not None:
-        return f"{variable}.{{{{ {name}_property | property }}}}"
-    return f'{{{{ "key" | of("{variable}", {name}) }}}}' if lookup.label else f'{{{{ "{variable}" | key_of }}}}'
-
-
-def _list_literal(values: Iterable[str | int]) -> str:
-    return "[" + ", ".join(map(literal, values)) + "]"
+        value = f"{variable}.{{{{ {role}_property | property }}}}"
+    return pattern, f"{value} IN {role}s"

@@ -17,7 +17,7 @@ from graphwalk.graphs.formats.json import parse_json
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
-from graphwalk.suites.magma.config import MagmaSpec, Split
+from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generate import Instance, MagmaTrace, make_traces
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import SCHEMA_VERSION
@@ -48,7 +48,6 @@ def export_magma(
     make_folder(folder, parents=False)
     if any(not is_scratch(entry) for entry in folder.iterdir()):
         raise ConfigError(f"{folder} is not an empty folder", hint="choose a new folder")
-    write = _write_mixed if mixed else _write_apart
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "suite": "magma",
@@ -56,7 +55,7 @@ def export_magma(
         "specs": [spec.model_dump() for spec in specs],
         "strategies": list(strategies),
         "mixed": mixed,
-        "files": list(write(specs, folder, seed, strategies)),
+        "files": [_write(folder, facts, chats) for facts, chats in _files(specs, seed, strategies, mixed)],
     }
     write_manifest(folder / MANIFEST, manifest)
     return manifest
@@ -77,26 +76,26 @@ def _chats(spec: MagmaSpec, seed: int, strategies: Sequence[str]) -> Iterator[tu
             yield strategy, {"messages": messages}
 
 
-def _write_apart(specs: Sequence[MagmaSpec], folder: Path, seed: int, strategies: Sequence[str]) -> Iterator[Manifest]:
+def _files(
+    specs: Sequence[MagmaSpec], seed: int, strategies: Sequence[str], mixed: bool
+) -> Iterator[tuple[Manifest, list[Chat]]]:
+    """Yield facts and chats of each file; the values of the facts are its name."""
+    if mixed:
+        for split in dict.fromkeys(spec.split for spec in specs):
+            chats = [c for spec in specs if spec.split == split for _, c in _chats(spec, seed, strategies)]
+            stdlib_random(seed, "magma.export", split).shuffle(chats)
+            yield {"split": split}, chats
+        return
     for spec in specs:
-        chats = list(_chats(spec, seed, strategies))
+        of_spec = list(_chats(spec, seed, strategies))
         for strategy in strategies:
-            name = f"{spec.split}-{spec.algorithm}-n{spec.nodes}-{strategy}.jsonl"
             facts = {"split": spec.split, "algorithm": spec.algorithm, "n": spec.nodes, "strategy": strategy}
-            yield _write(folder / name, [chat for own, chat in chats if own == strategy], facts)
+            yield facts, [chat for own, chat in of_spec if own == strategy]
 
 
-def _write_mixed(specs: Sequence[MagmaSpec], folder: Path, seed: int, strategies: Sequence[str]) -> Iterator[Manifest]:
-    mixed: dict[Split, list[Chat]] = {}
-    for spec in specs:
-        mixed.setdefault(spec.split, []).extend(chat for _, chat in _chats(spec, seed, strategies))
-    for split, chats in mixed.items():
-        stdlib_random(seed, "magma.export", split).shuffle(chats)
-        yield _write(folder / f"{split}.jsonl", chats, {"split": split})
-
-
-def _write(path: Path, chats: Sequence[Chat], facts: Manifest) -> Manifest:
+def _write(folder: Path, facts: Manifest, chats: Sequence[Chat]) -> Manifest:
     """Write a file that does not exist yet; return its entry in the manifest."""
+    path = folder / ("-".join(f"n{value}" if name == "n" else value for name, value in facts.items()) + ".jsonl")
     if path.exists():
         raise ConfigError(f"two exports have the same file name {path.name}", hint="name every kind once")
     return {"file": path.name, **facts, "chats": len(chats), "sha256": write_chats(path, chats)}

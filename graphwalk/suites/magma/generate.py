@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations, compress, count, islice
+from itertools import combinations, compress, count, islice, repeat
 from math import ceil, inf, isclose
 from typing import Any, NamedTuple, TypeAlias
 
@@ -123,22 +123,17 @@ def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
 def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
     """Yield the steps of Floyd–Warshall, one per pivot. The answer is [[i, j, distance], …], i < j, if connected."""
     n = len(adjacency)
-    distance = np.full((n, n), inf)
-    np.fill_diagonal(distance, 0.0)
-    triples: dict[tuple[int, int], list[Any]] = {pair: [] for pair in combinations(range(n), 2)}
-    for i, neighbours in enumerate(adjacency):
-        for j, weight in neighbours.items():
-            distance[i, j] = weight
-            triples[min(i, j), max(i, j)] = [min(i, j), max(i, j), weight]
+    pairs = list(combinations(range(n), 2))
+    distance = [[0.0 if i == j else adjacency[i].get(j, inf) for j in range(n)] for i in range(n)]
+    triples = {(i, j): [i, j, distance[i][j]] for i, j in pairs if j in adjacency[i]}
     for pivot in range(n):
-        through = distance[:, pivot, None] + distance[None, pivot, :]
-        for cell in np.flatnonzero(through < distance).tolist():
-            i, j = divmod(cell, n)
-            if i < j:
-                triples[i, j] = [i, j, float(through[i, j])]
-        distance = np.minimum(distance, through)
+        for i, j in pairs:
+            through = distance[i][pivot] + distance[pivot][j]
+            if through < distance[i][j]:
+                distance[i][j] = distance[j][i] = through
+                triples[i, j] = [i, j, through]
         hint = {"pivot": pivot, "pivots_left": list(range(pivot + 1, n))}
-        yield Step(hint, list(filter(None, triples.values())))
+        yield Step(hint, [triples[pair] for pair in pairs if pair in triples])
 
 
 def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
@@ -186,13 +181,17 @@ class Instance(NamedTuple):
     weights: tuple[float, ...] | None
     source: int | None
 
+    @property
+    def weighted_edges(self) -> Iterator[tuple[int, int, float]]:
+        """Yield (i, j, weight); 1.0 if the instance has no weights."""
+        return ((i, j, weight) for (i, j), weight in zip(self.edges, self.weights or repeat(1.0)))  # noqa: B905
+
 
 def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
     """Yield instances `offset` … `offset + count - 1` of the split. Raise ConfigError if it has fewer."""
     end = spec.offset + spec.count
     found = 0
-    for instance in islice(_distinct(spec, seed), end):
-        found += 1
+    for found, instance in enumerate(islice(_distinct(spec, seed), end), 1):
         if found > spec.offset:
             yield instance
     if found < end:
@@ -308,8 +307,7 @@ def check_states(algorithm: str, instance: Instance, states: Mapping[int, list[A
 def as_networkx(instance: Instance) -> Graph:
     """Return the instance as a networkx graph with all its nodes."""
     graph: Graph = nx.empty_graph(instance.n)
-    weights = instance.weights or (1.0,) * len(instance.edges)
-    graph.add_weighted_edges_from((i, j, w) for (i, j), w in zip(instance.edges, weights, strict=True))
+    graph.add_weighted_edges_from(instance.weighted_edges)
     return graph
 
 
@@ -379,15 +377,14 @@ def _close(one: Any, other: Any) -> bool:
     return isclose(one, other, rel_tol=1e-12) if isinstance(one, float) or isinstance(other, float) else one == other
 
 
-ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
-
-_RUN: dict[str, Callable[..., Iterator[Step]]] = {
+_RUN: dict[Algorithm, Callable[..., Iterator[Step]]] = {
     "bfs": bfs,
     "dfs": dfs,
     "dijkstra": dijkstra,
     "floyd_warshall": floyd_warshall,
     "mst_prim": mst_prim,
 }
+ALGORITHMS = tuple(_RUN)
 
 
 @dataclass(frozen=True)
@@ -470,14 +467,13 @@ def state_before(algorithm: str, instance: Instance) -> Step | None:
     """Return hint and state before the first step, with which the MAGMA paper begins; None for searches."""
     if algorithm == "floyd_warshall":
         hint = {"pivot": None, "pivots_left": list(range(instance.n))}
-        weights = instance.weights or (1.0,) * len(instance.edges)
-        return Step(hint, [[i, j, weight] for (i, j), weight in zip(instance.edges, weights, strict=True)])
+        return Step(hint, [list(edge) for edge in instance.weighted_edges])
     if algorithm in ("dijkstra", "mst_prim") and instance.source is not None:
         return Step(PriorityQueue(instance.n, instance.source).hint(), [])
     return None
 
 
-def run_algorithm(algorithm: str, instance: Instance) -> tuple[Step, ...]:
+def run_algorithm(algorithm: Algorithm, instance: Instance) -> tuple[Step, ...]:
     """Return all steps of an algorithm on an instance."""
     arguments = (adjacency_of(instance),) if instance.source is None else (adjacency_of(instance), instance.source)
     return tuple(_RUN[algorithm](*arguments))
@@ -486,7 +482,6 @@ def run_algorithm(algorithm: str, instance: Instance) -> tuple[Step, ...]:
 def adjacency_of(instance: Instance) -> Adjacency:
     """Return neighbours in ascending order with weights; 1.0 if the instance has none."""
     adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]
-    weights = instance.weights or (1.0,) * len(instance.edges)
-    for (i, j), weight in zip(instance.edges, weights, strict=True):
+    for i, j, weight in instance.weighted_edges:
         adjacency[i][j] = adjacency[j][i] = weight
     return adjacency

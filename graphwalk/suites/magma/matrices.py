@@ -1,27 +1,14 @@
 """Tables of MAGMA: results per trace, by size, step and part, and the association of earlier and final states."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphwalk.reports.measures import tool_seconds
-from graphwalk.reports.suite_report import Groups, Report, ReportRow, ResultRecord
-from graphwalk.reports.text_table import (
-    UNKNOWN,
-    Cell,
-    Header,
-    TextTable,
-    integer,
-    interval_text,
-    one_decimal,
-    p_value,
-    two_decimals,
-)
-from graphwalk.sanitise import one_line
-from graphwalk.suites.magma.config import Algorithm
+from graphwalk.reports.suite_report import PLAYER, Column, Groups, Report, ReportRow, ResultRecord, table_of
+from graphwalk.reports.text_table import UNKNOWN, TextTable, integer, one_decimal, p_value, two_decimals
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.types.episode import ExitStatus, setting_of
@@ -170,14 +157,8 @@ _MOST_LINES = 24
 _ZERO_SHOT = "zero-shot"
 
 
-@dataclass
-class _Line:
-    """A line of a table: its names, and the row behind each column."""
-
-    names: tuple[str, ...]
-    metric: str
-    published: bool = False
-    rows: dict[int, ReportRow] = field(default_factory=dict)
+_Lines = dict[tuple[str, ...], ReportRow]
+"""Names of a line → the line: its names, and its figures by number of the column."""
 
 
 def size_tables(report: Report) -> Iterator[TextTable]:
@@ -185,14 +166,10 @@ def size_tables(report: Report) -> Iterator[TextTable]:
     ours, reference = report.groups.get("case", []), report.reference
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
     published = [row for row in reference.groups.get("case", ()) if row["case"] in cases] if reference else []
-    metrics = list(_METRICS)
-    lines_of: dict[Algorithm, list[_Line]] = {}
-    for algorithm in ALGORITHMS:
-        if own := list(_size_lines(algorithm, ours, False)):
-            lines = [*own, *_size_lines(algorithm, published, True)]
-            lines_of[algorithm] = sorted(lines, key=lambda o: (o.names[0], metrics.index(o.metric), o.published))
-    with_paper = [algorithm for algorithm, lines in lines_of.items() if any(line.published for line in lines)]
-    for algorithm, lines in lines_of.items():
+    algorithms = [one for one in ALGORITHMS if any(row["case"].split()[0] == one for row in ours)]
+    with_paper = [one for one in algorithms if any(row["case"].split()[0] == one for row in published)]
+    for algorithm in algorithms:
+        lines = sorted(_size_lines(algorithm, ours, published), key=lambda line: line["order"])
         note = f"(paper): {reference.source}" if reference and algorithm in with_paper else ""
         if reference and with_paper[-1:] == [algorithm]:
             note = " ".join([note + ".", *reference.notes])
@@ -201,88 +178,88 @@ def size_tables(report: Report) -> Iterator[TextTable]:
         yield _matrix(title, ("setting", "model", "states"), lines, note=note, long_only=long_only)
 
 
-def _size_lines(algorithm: str, rows: Sequence[ReportRow], published: bool) -> Iterator[_Line]:
-    for metric, said in _METRICS.items():
-        lines: dict[tuple[str, str], _Line] = {}
-        for row in rows:
-            of, size = row["case"].split()
+def _size_lines(algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow]) -> Iterable[ReportRow]:
+    lines: _Lines = {}
+    for row, paper in [*((row, False) for row in ours), *((row, True) for row in published)]:
+        of, size = row["case"].split()
+        for order, (metric, states) in enumerate(_METRICS.items()):
             if of == algorithm and row.get(metric) is not None:
-                model = f"{row['model']} (paper, {row['note']})" if published else row["model"]
-                key = row["setting"], row["model"]
-                line = lines.setdefault(key, _Line((row["setting"], model, said), metric, published))
-                line.rows[int(size)] = row
-        yield from lines.values()
+                model = f"{row['model']} (paper, {row['note']})" if paper else row["model"]
+                line = _add(lines, {"setting": row["setting"], "model": model, "states": states}, size, row, metric)
+                line |= {"published": paper, "order": (row["setting"], order, paper)}
+                line |= {"of_model": row["model"], "zero_shot": row.get("note") == _ZERO_SHOT}
+    return lines.values()
 
 
-def _beyond(lines: Sequence[_Line], models: set[str]) -> Iterator[int]:
+def _beyond(lines: Sequence[ReportRow], models: set[str]) -> Iterator[int]:
     """Yield the numbers of published lines that a terminal leaves out."""
-    sections: dict[tuple[str, str], list[int]] = {}
+    sections: dict[tuple[Any, ...], list[int]] = {}
     for number, line in enumerate(lines):
-        if line.published:
-            sections.setdefault((line.names[0], line.metric), []).append(number)
-
-    def distance(number: int) -> tuple[bool, bool]:
-        row = next(iter(lines[number].rows.values()))
-        return row["model"] not in models, row["note"] != _ZERO_SHOT
-
+        if line["published"]:
+            sections.setdefault(line["order"], []).append(number)
     for numbers in sections.values():
-        yield from sorted(numbers, key=distance)[_MOST_PUBLISHED:]
+        numbers.sort(key=lambda number: (lines[number]["of_model"] not in models, not lines[number]["zero_shot"]))
+        yield from numbers[_MOST_PUBLISHED:]
 
 
 def step_tables(groups: Groups) -> Iterator[TextTable]:
     """Yield one table per algorithm with a line per size, setting and model, and a column per step."""
     note = "Traces with this step only. Steps are numbered from 1."
     for algorithm in ALGORITHMS:
-        lines: dict[tuple[str, ...], _Line] = {}
+        lines: _Lines = {}
         for row in groups.get("step", ()):
             of, size, step = row["step"].split()
             if of == algorithm:
-                names = size, row["setting"], row["model"]
-                lines.setdefault(names, _Line(names, "step_exact")).rows[int(step)] = row
-        if any(len(line.rows) > 1 for line in lines.values()):
-            title, names = f"{algorithm}: exact match in % by step", ("nodes", "setting", "model")
+                names = {"nodes": size, "setting": row["setting"], "model": row["model"]}
+                _add(lines, names, step, row, "step_exact")
+        if len({number for line in lines.values() for number in _numbers(line)}) > 1:
             long_only = frozenset(range(_MOST_LINES, len(lines)))
-            yield _matrix(title, names, list(lines.values()), note=note, long_only=long_only)
+            title, names_shown = f"{algorithm}: exact match in % by step", ("nodes", "setting", "model")
+            yield _matrix(title, names_shown, list(lines.values()), note=note, long_only=long_only)
 
 
 def part_table(groups: Groups) -> Iterator[TextTable]:
     """Yield a table with a line per algorithm, setting and model, and a column per fifth of a trace."""
-    lines: dict[tuple[str, ...], _Line] = {}
+    lines: _Lines = {}
     for row in groups.get("part", ()):
         algorithm, end = row["part"].split()
-        names = algorithm, row["setting"], row["model"]
-        lines.setdefault(names, _Line(names, "step_exact")).rows[int(end)] = row
-    if any(len(line.rows) > 1 for line in lines.values()):
-        title, names = "Exact match in % by part of the trace, all sizes", ("algorithm", "setting", "model")
+        names = {"algorithm": algorithm, "setting": row["setting"], "model": row["model"]}
+        _add(lines, names, end, row, "step_exact")
+    if len({number for line in lines.values() for number in _numbers(line)}) > 1:
+        title, shown = "Exact match in % by part of the trace, all sizes", ("algorithm", "setting", "model")
         note = "Step t of T belongs to the first column with an end of at least t / T."
-        yield _matrix(title, names, list(lines.values()), "– {} %", note=note)
+        yield _matrix(title, shown, list(lines.values()), "– {} %", note=note)
+
+
+def _add(lines: _Lines, names: Mapping[str, str], number: str, row: ReportRow, measure: str) -> ReportRow:
+    """Add a figure to the line with these names, in the column `number`; return the line."""
+    line = lines.setdefault(tuple(names.values()), {**names, "intervals": {}, "no_interval": {}})
+    line[number] = row[measure]
+    for kind in ("intervals", "no_interval"):
+        if measure in row.get(kind, ()):
+            line[kind][number] = row[kind][measure]
+    return line
+
+
+def _numbers(line: ReportRow) -> list[int]:
+    return [int(name) for name in line if name.isdecimal()]
 
 
 def _matrix(
     title: str,
     names: Sequence[str],
-    lines: Sequence[_Line],
+    lines: Sequence[ReportRow],
     column: str = "{}",
     *,
     note: str,
     long_only: frozenset[int] = frozenset(),
 ) -> TextTable:
-    columns = sorted({number for line in lines for number in line.rows})
-    headers = [Header(name, name=True) for name in names]
-    for place, number in enumerate(columns):
+    columns = [Column(name, name, name=True) for name in names]
+    for place, number in enumerate(sorted({number for line in lines for number in _numbers(line)})):
         # A narrow terminal drops every second column, then every second of the rest.
         optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
-        headers.append(Header(column.format(number), optional=optional))
-    return TextTable(title, tuple(headers), tuple(tuple(_cells(line, columns)) for line in lines), note, long_only)
-
-
-def _cells(line: _Line, columns: Sequence[int]) -> Iterator[Cell]:
-    for name in line.names:
-        yield Cell(one_line(name), dim=line.published)
-    for number in columns:
-        row: Mapping[str, Any] = line.rows.get(number, {})
-        text = one_decimal(row[line.metric]) if row else UNKNOWN
-        yield Cell(text, interval_text(row, line.metric, one_decimal), line.published)
+        columns.append(Column(column.format(number), str(number), one_decimal, optional, one_decimal))
+    return table_of(title, columns, lines, note, long_only=long_only)
 
 
 _EQUAL = 1 + 1e-7
@@ -363,13 +340,15 @@ _NOTE = (
     " of rows. Both use the first repeat of a trace. With its own states as context, an association may come from"
     " propagated errors; otherwise each step is asked separately, and it shows that some traces are harder."
 )
-_HEADERS = (
-    *(Header(title, name=True) for title in ("Algorithm", "Model", "Setting", "Context")),
-    Header("N", legend="traces with a score"),
-    Header("Final % if all\nearlier correct", optional=2),
-    Header("Final % if\nsome wrong", optional=2),
-    Header("Odds ratio", optional=1),
-    Header("p"),
+_COLUMNS = (
+    Column("Algorithm", RELATION, name=True),
+    *PLAYER,
+    Column("Context", "context", name=True),
+    Column("N", "traces", integer, legend="traces with a score"),
+    Column("Final % if all\nearlier correct", "final_if_earlier_right", str, 2, one_decimal),
+    Column("Final % if\nsome wrong", "final_if_earlier_wrong", str, 2, one_decimal),
+    Column("Odds ratio", "odds_ratio", two_decimals, 1, two_decimals),
+    Column("p", "p_value", p_value),
 )
 
 
@@ -413,25 +392,12 @@ def _context(row: ReportRow) -> str:
 
 def relation_tables(groups: Mapping[str, Sequence[ReportRow]]) -> Iterator[TextTable]:
     """Yield a table with one row per algorithm, model and setting."""
-    rows = [row for row in groups.get(RELATION, ()) if " " not in row[RELATION]]
+    rows = []
+    for row in groups.get(RELATION, ()):
+        if " " not in row[RELATION]:
+            counts = [row[name] for name in CELLS]
+            shares = zip(GIVEN_EARLIER, (sum(counts[:2]), sum(counts[2:])), strict=True)
+            texts = {name: f"{UNKNOWN if row[name] is None else one_decimal(row[name])} of {n}" for name, n in shares}
+            rows.append({**row, "traces": sum(counts), **texts})
     if rows:
-        cells = tuple(tuple(_relation_cells(row)) for row in rows)
-        yield TextTable("Final state by correctness of earlier states", _HEADERS, cells, _NOTE)
-
-
-def _relation_cells(row: ReportRow) -> Iterator[Cell]:
-    for name in (RELATION, "model", "setting", "context"):
-        yield Cell(one_line(row[name]))
-    yield Cell(integer(sum(row[name] for name in CELLS)))
-    yield _share(row, "final_if_earlier_right", row["both_right"] + row["earlier_only_right"])
-    yield _share(row, "final_if_earlier_wrong", row["final_only_right"] + row["none_right"])
-    yield Cell(_known(row["odds_ratio"], two_decimals), interval_text(row, "odds_ratio", two_decimals))
-    yield Cell(_known(row["p_value"], p_value))
-
-
-def _share(row: ReportRow, name: str, traces: int) -> Cell:
-    return Cell(f"{_known(row[name], one_decimal)} of {traces}", interval_text(row, name, one_decimal))
-
-
-def _known(value: Any, form: Any) -> str:
-    return UNKNOWN if value is None else form(value)
+        yield table_of("Final state by correctness of earlier states", _COLUMNS, rows, _NOTE)

@@ -1,10 +1,10 @@
 """Plots of a run, and the step-by-step picture of an algorithm trace."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
+from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
 from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, SceneLink, SceneNode, SceneStep, Series, StateTable
 from graphwalk.reports.suite_report import Report, ReportRow, ResultRecord
 from graphwalk.suites.magma.answers import read_answer
@@ -33,7 +33,7 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 def magma_figures(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
     for measure, (name, title, y) in _BY_SIZE.items():
-        panels = tuple(_panels(report, "case", measure, published=True))
+        panels = tuple(_panels(report, "case", measure, published=_published(report)))
         yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
     sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
     for size in sorted(sizes, key=int):
@@ -51,11 +51,10 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
     plot = partial(Plot, kind="lines", x="step", y="states exact, in %", percent=True)
     for algorithm in ALGORITHMS:
         lines: dict[str, dict[str, list[Point]]] = {}
-        for row in report.groups.get("step", ()):
-            of, size, step = row["step"].split()
-            if of == algorithm and row.get("step_exact") is not None:
-                points = lines.setdefault(player_name(row), {}).setdefault(f"{size} nodes", [])
-                points.append(point(row, "step_exact", float(step)))
+        for row in _of(report.groups.get("step", ()), "step", algorithm):
+            _, size, step = row["step"].split()
+            points = lines.setdefault(player_name(row), {}).setdefault(f"{size} nodes", [])
+            points.append(point(row, "step_exact", float(step)))
         if lines:
             panels = tuple(
                 Panel(tuple(Series(size, tuple(points)) for size, points in sizes.items()), player)
@@ -71,40 +70,33 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
         yield plot("exact-by-step-average", title, panels=panels, about=about)
 
 
+def _of(rows: Iterable[ReportRow], grouping: str, algorithm: str, size: str = "") -> list[ReportRow]:
+    """Return the rows of an algorithm and size. Groups are named `ALGORITHM SIZE` and `ALGORITHM SIZE STEP`."""
+    return [row for row in rows if row[grouping].split()[:1] == [algorithm] and size in ("", row[grouping].split()[1])]
+
+
 def _panels(
-    report: Report, grouping: str, measure: str, *, size: str | None = None, published: bool = False
+    report: Report, grouping: str, measure: str, *, size: str = "", published: Iterable[ReportRow] = ()
 ) -> Iterator[Panel]:
-    """Yield a panel per algorithm. Groups are named `ALGORITHM SIZE` and `ALGORITHM SIZE STEP`."""
-    reference = list(_published(report)) if published else []
+    """Yield a panel per algorithm that was run; the number at the end of a group is its place."""
     for algorithm in ALGORITHMS:
-        series = [
-            *_series(report.groups.get(grouping, ()), grouping, measure, algorithm, size, ""),
-            *_series(reference, grouping, measure, algorithm, size, PAPER),
-        ]
-        if any(not one.published for one in series):
-            yield Panel(tuple(series), algorithm.replace("_", " "))
+        lines = partial(series_of, grouping=grouping, measure=measure, x=_last_number, most=None)
+        ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm, size)))
+        if ours:
+            paper = lines(_of(published, grouping, algorithm, size), published=True)
+            yield Panel((*ours, *paper), algorithm.replace("_", " "))
 
 
-def _published(report: Report) -> Iterator[ReportRow]:
-    """Yield the paper's figures for sizes of this run: of the same models, and of zero-shot ones."""
+def _last_number(group: str) -> float:
+    return float(group.split()[-1])
+
+
+def _published(report: Report) -> list[ReportRow]:
+    """Return the paper's figures for sizes of this run: of the same models, and of zero-shot ones."""
     ours = report.groups.get("case", [])
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
-    for row in report.reference.groups.get("case", ()) if report.reference else ():
-        if row["case"] in cases and (row["model"] in models or row["note"] == "zero-shot"):
-            yield row
-
-
-def _series(
-    rows: Sequence[Mapping[str, Any]], grouping: str, measure: str, algorithm: str, size: str | None, mark: str
-) -> Iterator[Series]:
-    found: dict[str, list[Point]] = {}
-    for row in rows:
-        of, *numbers = row[grouping].split()
-        if of == algorithm and row.get(measure) is not None and size in (None, numbers[0]):
-            name = player_name(row) + mark
-            found.setdefault(name, []).append(point(row, measure, float(numbers[-1])))
-    for name, points in found.items():
-        yield Series(name, tuple(sorted(points, key=lambda one: one.x)), bool(mark))
+    rows = report.reference.groups.get("case", ()) if report.reference else ()
+    return [r for r in rows if r["case"] in cases and (r["model"] in models or r["note"] == "zero-shot")]
 
 
 def _heat(report: Report) -> Plot:

@@ -2,38 +2,27 @@
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, layout, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
+    PLAYER,
     Column,
     Grouping,
     Kind,
     Measure,
     Reference,
     Report,
-    ReportRow,
     ResultRecord,
     SuiteReport,
+    table_of,
 )
-from graphwalk.reports.text_table import (
-    UNKNOWN,
-    Cell,
-    Header,
-    TextTable,
-    dollars,
-    duration,
-    integer,
-    interval_text,
-    one_decimal,
-    short,
-    two_decimals,
-)
+from graphwalk.reports.text_table import TextTable
 from graphwalk.resources import data_path
-from graphwalk.sanitise import one_line
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.matrices import (
     CELLS,
@@ -95,29 +84,6 @@ def _paper_rows() -> Iterator[dict[str, Any]]:
     yield from rows.values()
 
 
-_SHADES = "·░▒▓█"
-
-
-def _shaded(value: Any) -> str:
-    """Return a number with a block as dark as it is large: full from one error per reply."""
-    level = 0 if value == 0 else 1 + min(3, int(value * 4))
-    return f"{_SHADES[level]} {value:.2f}"
-
-
-HEAT = (
-    Column("Missing\nprefixes", "missing_prefix_per_reply", _shaded, optional=6),
-    Column("Missing\nitems", "false_negatives_per_reply", _shaded, optional=6),
-    Column("Hallucinated\nitems", "hallucinations_per_reply", _shaded, optional=6),
-    Column("Invalid\nitems", "invalid_items_per_reply", _shaded, optional=6),
-)
-_FREE = (
-    Column("Dialogues", "dialogues", integer),
-    Column("Diverged %", "diverged", one_decimal, interval=one_decimal),
-    Column("First wrong\nstep", "first_divergence", one_decimal, optional=2, interval=one_decimal),
-    Column("% of the\ntrace", "divergence_at", one_decimal, optional=3, interval=one_decimal),
-    Column("Recovered %", "recovered", one_decimal, optional=1, interval=one_decimal),
-    Column("Final % after\nan error", "final_if_earlier_wrong", one_decimal, optional=2, interval=one_decimal),
-)
 _FREE_NOTE = "All columns after Diverged % are about diverged dialogues."
 
 
@@ -128,29 +94,12 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     yield from step_tables(groups)
     yield from part_table(groups)
     yield from relation_tables(groups)
-    free = [row for row in groups.get("case", ()) if row["dialogues"]]
-    yield from _table("Free running: divergence and recovery", "case", free, _FREE, _FREE_NOTE)
-    yield from _table("Errors per reply", "algorithm", groups.get("algorithm", []), HEAT)
-
-
-def _table(
-    title: str, group: str, rows: list[ReportRow], columns: tuple[Column, ...], note: str = ""
-) -> Iterator[TextTable]:
-    """Yield a table with one row per group, model and setting."""
-    if rows:
-        names = (group.replace("case", "algorithm and size").capitalize(), "Model", "Setting")
-        headers = tuple(Header(name, name=True) for name in names)
-        headers += tuple(Header(c.title, optional=c.optional, legend=LEGENDS.get(c.field, "")) for c in columns)
-        yield TextTable(title, headers, tuple(tuple(_cells(row, group, columns)) for row in rows), note)
-
-
-def _cells(row: ReportRow, group: str, columns: tuple[Column, ...]) -> Iterator[Cell]:
-    for name in (group, "model", "setting"):
-        yield Cell(one_line(row[name]))
-    for column in columns:
-        value = row[column.field]
-        text = UNKNOWN if value is None else column.format(value)
-        yield Cell(text, interval_text(row, column.field, column.interval) if column.interval else "")
+    if free := [row for row in groups.get("case", ()) if row["dialogues"]]:
+        shown = (Column("Algorithm and size", "case", name=True), *PLAYER, *layout("magma")["dialogues"])
+        yield table_of("Free running: divergence and recovery", shown, free, _FREE_NOTE)
+    if rows := groups.get("algorithm"):
+        shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["errors"])
+        yield table_of("Errors per reply", shown, rows)
 
 
 def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
@@ -207,61 +156,6 @@ MEASURES = (
 )
 
 
-_QUALITY = (
-    Column("N", "questions", integer, optional=2),
-    TASKS,
-    GRAPHS,
-    Column("Accuracy %", "accuracy", one_decimal, interval=one_decimal),
-    Column("Earlier\nstates %", "intermediate_exact", one_decimal, optional=1, interval=one_decimal),
-    Column("Trajectory %", "trajectory_exact", one_decimal, interval=one_decimal),
-    Column("F1", "f1", two_decimals, optional=4, interval=two_decimals),
-    Column("F1 earlier\nstates", "intermediate_f1", two_decimals, optional=5, interval=two_decimals),
-    Column("F1\ntrajectory", "trajectory_f1", two_decimals, optional=3, interval=two_decimals),
-)
-
-COLUMNS = (
-    *_QUALITY,
-    Column("Replies", "replies", integer, optional=2),
-    Column("First wrong\nstep", "first_divergence", one_decimal, optional=6, interval=one_decimal),
-    Column("Recovered %", "recovered", one_decimal, optional=6, interval=one_decimal),
-    Column("Time per\ntrace", "seconds_per_question", duration, optional=7),
-    Column("Tool time per\ntrace", "tool_seconds_per_question", duration, optional=8),
-    Column("Tokens", "tokens", short, optional=7),
-    Column("Reasoning\nin answers", "answer_reasoning_tokens", short, optional=8),
-    Column("Reasoning\ntokens", "reasoning_tokens", short, optional=8),
-    Column("Cost", "cost", dollars, optional=7),
-    Column("Failed", "infrastructure_failures", integer, optional=2),
-)
-
-GROUP_COLUMNS = (
-    *_QUALITY,
-    Column("Replies\ncorrect %", "step_exact", one_decimal, optional=2, interval=one_decimal),
-    *HEAT,
-)
-
-
-LEGENDS = {
-    "questions": "traces with a score",
-    "accuracy": "share of exact final states",
-    "intermediate_exact": "mean share of exact states before the final one",
-    "trajectory_exact": "mean share of exact states",
-    "f1": "mean F1 of the items of final states",
-    "intermediate_f1": "mean F1 of the items of earlier states",
-    "trajectory_f1": "mean F1 of the items of all states",
-    "replies": "replies to prompts",
-    "first_divergence": "mean index of the first wrong state",
-    "recovered": "share of diverged traces with a later exact state",
-    "answer_reasoning_tokens": "tokens of reasoning in answers",
-    "step_exact": "share of replies with an exact state",
-    "missing_prefix_per_reply": "mean per reply",
-    "false_negatives_per_reply": "mean per reply",
-    "hallucinations_per_reply": "mean per reply",
-    "invalid_items_per_reply": "mean per reply",
-    "dialogues": "free-running dialogues",
-    "diverged": "share of dialogues with a wrong state",
-    "divergence_at": "position of the first wrong state in its trace",
-    "final_if_earlier_wrong": "share of exact final states after an earlier wrong one",
-}
 _SUMS = (
     *("algorithm", "n", "trace_id", "total_steps"),
     *("correct", "precision", "recall", "f1", "false_positives", "grounded", "first_divergence"),
@@ -269,32 +163,34 @@ _SUMS = (
 )
 """Fields that repeat the task, or sum up the `steps` from which the tables are made."""
 
-REPORT = SuiteReport(
-    suite="magma",
-    measures=MEASURES,
-    groupings=(
-        Grouping("algorithm", "algorithm", lambda r: r["task"]["algorithm"], ALGORITHMS),
-        Grouping("n", "nodes", lambda r: r["task"]["n"]),
-        Grouping("case", "algorithm and size", _of_case, shown=False),
-        Grouping("step", "algorithm, size and step", _of_step, shown=False),
-        Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
-        Grouping("part", "algorithm and fifth of the trace", _of_part, shown=False),
-    ),
-    columns=COLUMNS,
-    group_columns=GROUP_COLUMNS,
-    compared=("accuracy", "f1"),
-    legends=LEGENDS,
-    reference=paper_reference,
-    unreported=(*_SUMS, "lossy"),  # of the last reply alone
-    notes=(
-        "The io strategies ask for the last state only; with io_steps: true, for each state in a separate prompt.",
-        f"{'; '.join(f'{name}: {words}' for name, words in STRATEGIES.items())}.",
-        "All traces and steps on one graph are one cluster.",
-    ),
-    records=trace_records,
-    derived=relations,
-    tables=more_tables,
-)
+
+@cache
+def magma_report() -> SuiteReport:
+    return SuiteReport(
+        suite="magma",
+        measures=MEASURES,
+        groupings=(
+            Grouping("algorithm", "algorithm", lambda r: r["task"]["algorithm"], ALGORITHMS),
+            Grouping("n", "nodes", lambda r: r["task"]["n"]),
+            Grouping("case", "algorithm and size", _of_case, shown=False),
+            Grouping("step", "algorithm, size and step", _of_step, shown=False),
+            Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
+            Grouping("part", "algorithm and fifth of the trace", _of_part, shown=False),
+        ),
+        columns=layout("magma")["results"],
+        group_columns=layout("magma")["groups"],
+        compared=("accuracy", "f1"),
+        reference=paper_reference,
+        unreported=(*_SUMS, "lossy"),  # of the last reply alone
+        notes=(
+            "The io strategies ask for the last state only; with io_steps: true, for each state in a separate prompt.",
+            f"{'; '.join(f'{name}: {words}' for name, words in STRATEGIES.items())}.",
+            "All traces and steps on one graph are one cluster.",
+        ),
+        records=trace_records,
+        derived=relations,
+        tables=more_tables,
+    )
 
 
 class MagmaPresentation(Presentation[MagmaTask]):
@@ -302,7 +198,7 @@ class MagmaPresentation(Presentation[MagmaTask]):
     commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
 
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return REPORT
+        return magma_report()
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         return magma_figures(report)

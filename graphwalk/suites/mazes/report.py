@@ -1,6 +1,7 @@
 """Report of mazes: measures, tables and plots."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
@@ -12,7 +13,7 @@ from graphwalk.reports.common_plots import (
     over_reference,
     within_calls,
 )
-from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_if, layout, number, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
@@ -27,7 +28,7 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.tables import players_table
-from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.reports.text_table import TextTable, integer
 from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
 from graphwalk.suites.mazes.scripted import HumanInMaze
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
@@ -79,46 +80,6 @@ MEASURES = (
 )
 
 
-_QUALITY = (
-    Column("Correct", "correct", integer),
-    Column("N", "questions", integer),
-    Column("Accuracy %", "accuracy", one_decimal, interval=one_decimal),
-    Column("Optimal %", "optimal", one_decimal, optional=4, interval=one_decimal),
-    Column("Shortest\npath", "shortest_path", short, optional=5),
-    Column("Length\nratio", "length_ratio", two_decimals, optional=5),
-    Column("Calls per\nmaze", "calls_per_question", one_decimal, interval=one_decimal),
-    Column("Calls per\nsolved maze", "calls_per_solved", one_decimal, optional=1, interval=one_decimal),
-    TASKS,
-    GRAPHS,
-)
-
-COLUMNS = (
-    *_QUALITY,
-    Column("Calls over\nreference", "calls_over_reference", two_decimals, optional=6),
-    Column("Visited", "visited", one_decimal, optional=6),
-    Column("Wall calls", "wall_calls", integer, optional=5),
-    Column("Jumps", "jumps", integer, optional=5),
-    Column("Wall hits", "wall_hits", integer, optional=3),
-    Column("Teleports", "teleports", integer, optional=3),
-    Column("Repeated\ncells", "repeated_cells", integer, optional=6),
-    Column("Time per\nmaze", "seconds_per_question", duration, optional=1),
-    Column("Tool time per\nmaze", "tool_seconds_per_question", duration, optional=7),
-    Column("Tokens per\nmaze", "tokens_per_question", short, optional=7, interval=short),
-    Column("Tokens", "tokens", short, optional=2),
-    Column("Cost", "cost", dollars, optional=2),
-    Column("Failed", "infrastructure_failures", integer, optional=2),
-    Column("Strict\naccuracy %", "strict_accuracy", one_decimal, optional=7),
-)
-
-GROUP_COLUMNS = (
-    *_QUALITY,
-    Column("Wall hits", "wall_hits", integer, optional=3),
-    Column("Teleports", "teleports", integer, optional=3),
-    Column("Time per\nmaze", "seconds_per_question", duration, optional=2),
-    Column("Failed", "infrastructure_failures", integer, optional=5),
-)
-
-
 def paper_reference(name: str) -> Reference:
     """Return the paper's Table 1 with ten mazes per model. Raise ConfigError for another name."""
     if name != _PAPER:
@@ -158,40 +119,30 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     yield from players_table(report, "Errors and wasted calls", (*errors, *_WASTE))
 
 
-REPORT = SuiteReport(
-    suite="mazes",
-    measures=MEASURES,
-    groupings=(
-        Grouping("size", "size", _of_graph("size")),
-        Grouping("wall_ratio", "share of walls", _of_graph("wall_ratio")),
-        Grouping("min_path", "minimum steps", _of_graph("min_path")),
-        Grouping("generator", "generator", _of_graph("generator")),
-        Grouping("shortest_path_length", "steps of the shortest path", _of_graph("shortest_path_length"), shown=False),
-    ),
-    columns=COLUMNS,
-    group_columns=GROUP_COLUMNS,
-    compared=("accuracy",),
-    legends={
-        "correct": "number of valid paths: steps between adjacent open cells, from start to goal",
-        "accuracy": "share of valid paths",
-        "optimal": "share of shortest paths",
-        "shortest_path": "median length of a shortest path",
-        "calls_per_solved": "mean number of calls in episodes with a valid path",
-        "length_ratio": "mean length of valid paths divided by the shortest",
-        "visited": "mean number of visited cells",
-        "wall_calls": "calls about a wall",
-        "jumps": "calls about a cell not adjacent to a visited one",
-        "wall_hits": "walls in answered paths",
-        "teleports": "steps between non-adjacent cells in answered paths",
-        "repeated_cells": "cells repeated in answered paths",
-    },
-    reference=paper_reference,
-    baselines=baselines,
-    # A path is correct or wrong as a whole, and the calls are those of the trajectory.
-    unreported=("valid", "precision", "recall", "f1", "false_positives", "calls"),
-    notes=("Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",),
-    tables=more_tables,
-)
+@cache
+def maze_report() -> SuiteReport:
+    return SuiteReport(
+        suite="mazes",
+        measures=MEASURES,
+        groupings=(
+            Grouping("size", "size", _of_graph("size")),
+            Grouping("wall_ratio", "share of walls", _of_graph("wall_ratio")),
+            Grouping("min_path", "minimum steps", _of_graph("min_path")),
+            Grouping("generator", "generator", _of_graph("generator")),
+            Grouping(
+                "shortest_path_length", "steps of the shortest path", _of_graph("shortest_path_length"), shown=False
+            ),
+        ),
+        columns=layout("mazes")["results"],
+        group_columns=layout("mazes")["groups"],
+        compared=("accuracy",),
+        reference=paper_reference,
+        baselines=baselines,
+        # A path is correct or wrong as a whole, and the calls are those of the trajectory.
+        unreported=("valid", "precision", "recall", "f1", "false_positives", "calls"),
+        notes=("Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",),
+        tables=more_tables,
+    )
 
 
 class MazePresentation(Presentation[MazeTask]):
@@ -199,7 +150,7 @@ class MazePresentation(Presentation[MazeTask]):
     pictures: ClassVar[Pictures | None] = MazePictures()
 
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return REPORT
+        return maze_report()
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]

@@ -169,19 +169,6 @@ def early_stop(start: str, goal: str, draw: random.Random) -> Policy:
     return answer(way)
 
 
-def other_start(start: str, goal: str, draw: random.Random) -> Policy:
-    """Find the path and omit its first cell (wrong_start)."""
-    text = yield from expert(start, goal, draw)
-    return answer(json.loads(text)["path"][1:])
-
-
-def invented_cell(start: str, goal: str, draw: random.Random) -> Policy:
-    """Insert a cell that does not exist (out_of_grid)."""
-    text = yield from expert(start, goal, draw)
-    first, *others = json.loads(text)["path"]
-    return answer([first, f"x{draw.randint(1, 9)}", *others])
-
-
 def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
     """Call cells near the start and answer with a refused one (through_wall or out_of_grid)."""
     yield from visit(start)
@@ -210,13 +197,6 @@ def bad_id(start: str, goal: str, draw: random.Random) -> Policy:
     return (yield from expert(start, goal, draw))
 
 
-def detour(start: str, goal: str, draw: random.Random) -> Policy:
-    """Find the path and repeat its first step (correct, not optimal)."""
-    text = yield from expert(start, goal, draw)
-    path = json.loads(text)["path"]
-    return answer([*path[:2], *path])
-
-
 def prose(start: str, goal: str, draw: random.Random) -> Policy:
     """Wrap the answer in prose (correct)."""
     text = yield from expert(start, goal, draw)
@@ -229,11 +209,28 @@ def empty(start: str, goal: str, draw: random.Random) -> Policy:
     return ""
 
 
+def _altered(alter: Callable[[list[str], random.Random], list[str]]) -> MakePolicy:
+    """Return an agent that finds the path like the expert, and answers with an altered one."""
+
+    def policy(start: str, goal: str, draw: random.Random) -> Policy:
+        text = yield from expert(start, goal, draw)
+        return answer(alter(json.loads(text)["path"], draw))
+
+    return policy
+
+
 FLAWS: dict[str, MakePolicy] = {
-    f.__name__: f
-    for f in (jump, early_stop, other_start, invented_cell, through_wall, wall, bad_id, detour, prose, empty)
+    "jump": jump,
+    "early_stop": early_stop,
+    "other_start": _altered(lambda path, draw: path[1:]),  # wrong_start
+    "invented_cell": _altered(lambda path, draw: [path[0], f"x{draw.randint(1, 9)}", *path[1:]]),  # out_of_grid
+    "through_wall": through_wall,
+    "wall": wall,
+    "bad_id": bad_id,
+    "detour": _altered(lambda path, draw: [*path[:2], *path]),  # correct, not optimal
+    "prose": prose,
+    "empty": empty,
 }
-SPOILING = frozenset({"jump", "early_stop", "other_start", "invented_cell", "through_wall", "empty"})
 
 
 def always_empty(start: str, goal: str, draw: random.Random) -> Policy:

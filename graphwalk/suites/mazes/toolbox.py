@@ -10,10 +10,10 @@ from graphwalk.encodings import encode_result
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
-from graphwalk.tools.arguments import ToolMistake, check_shape, close_names, parse_arguments
+from graphwalk.tools.arguments import check_shape, parse_arguments
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import OPERATIONS, Tool, load_tools
-from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -26,7 +26,7 @@ ALIASES: Mapping[str, str] = {"get_possible_next_cells": NEXT_CELLS}
 _KEY = re.compile(r"0|[1-9][0-9]{0,11}")
 
 
-class MazeToolbox:
+class MazeToolbox(GraphToolbox):
     """The tools on one stored maze; create a new toolbox for every episode.
 
     `tools` are by default the two of the paper. Others run as on any graph and check names against `schema`. With
@@ -49,20 +49,10 @@ class MazeToolbox:
         tools: Sequence[Tool] | None = None,
         schema: Schema | None = None,
     ) -> None:
-        self._store = store
+        super().__init__(store, schema or Schema((), ()), load_tools(MAZE_TOOLS) if tools is None else tools, agent)
         self._last = size * size - 1
         self._start = start
         self._strict = strict
-        self._agent = agent or AgentConfig()
-        offered = load_tools(MAZE_TOOLS) if tools is None else tools
-        self._tools = {tool.name: tool for tool in offered if tool.name in MAZE_TOOLS}
-        others = [tool for tool in offered if tool.name not in MAZE_TOOLS]
-        self._others = GraphToolbox(store, schema or Schema((), ()), others, self._agent)
-        # A cell has at most four neighbours, so that the maze's own tools need no pages.
-        without_pages = self._agent.model_copy(update={"result_budget": None})
-        own = GraphToolbox(store, Schema((), ()), list(self._tools.values()), without_pages)
-        specs = {spec.name: spec for spec in (*own.specs, *self._others.specs)}
-        self.specs: Sequence[ToolSpec] = tuple(specs[tool.name] for tool in offered if tool.name in specs)
         self._neighbours: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -72,33 +62,26 @@ class MazeToolbox:
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call. A mistake is returned as text in the result. Raise StoreError if the store fails."""
-        if any(spec.name == call.name for spec in self._others.specs):
-            return await self._others.call(call)
         started = perf_counter()
-        rows: int | None = None
-        error: str | None = None
-        data: list[Row] | None = None
         try:
-            tool = self._tool(call.name)
-            arguments = parse_arguments(tool, call.arguments)
-            if tool.name == NEXT_CELLS:
-                content, data = await self._next_cells(tool, arguments)
-                rows = len(data)
-            else:
-                check_shape(tool, arguments)
-                content, rows = self._connected_path(tool)
-        except ToolMistake as mistake:
-            content, error = self._agent.texts.message(mistake.message, **mistake.values), mistake.kind
+            return await super().call(call)
         except _CellMistake as mistake:
-            content, error = str(mistake), mistake.kind
-        return ToolResult(call, content, error, rows, perf_counter() - started, data=data)
+            return ToolResult(call, str(mistake), mistake.kind, seconds=perf_counter() - started)
 
-    def _tool(self, name: str) -> Tool:
-        tool = self._tools.get(ALIASES.get(name, name))
-        if tool is None:
-            names = [spec.name for spec in self.specs]
-            raise ToolMistake("unknown_tool", "unknown_tool", name=name, names=names, close=close_names(name, names))
-        return tool
+    async def _run(self, call: ToolCall) -> tuple[str, int | None, list[Row] | None]:
+        tool = self._tools.get(ALIASES.get(call.name, call.name))
+        if tool is None or tool.name not in MAZE_TOOLS:
+            return await super()._run(call)
+        arguments = parse_arguments(tool, call.arguments)
+        if tool.name == NEXT_CELLS:
+            content, rows = await self._next_cells(tool, arguments)
+            return content, len(rows), rows
+        check_shape(tool, arguments)
+        return *self._connected_path(tool), None
+
+    def _has_pages(self, tool: Tool) -> bool:
+        # A cell has at most four neighbours, so that the maze's own tools need no pages.
+        return tool.name not in MAZE_TOOLS and super()._has_pages(tool)
 
     async def _next_cells(self, tool: Tool, arguments: dict[str, Any]) -> tuple[str, list[Row]]:
         """Visit a cell. Return the text for the model, and the adjacent open cells."""
