@@ -90,8 +90,9 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
     except TypeError as error:
         if not given:
             raise
+        cause = str(error).replace(".__init__() got an unexpected keyword argument", " takes no argument")
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
-        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {error}", hint=hint) from error
+        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {cause}", hint=hint) from error
     except Exception as error:
         cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error

@@ -41,6 +41,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         monkeypatch.delenv(name)
     monkeypatch.setenv("GRAPHWALK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("LAB_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.chdir(tmp_path)
 
     def graphwalk(*words: object) -> Ended:

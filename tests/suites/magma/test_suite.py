@@ -194,5 +194,5 @@ def test_shipped_experiments() -> None:
 
 
 def test_an_unknown_algorithm_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=r"^-o suite\.traces\.0\.algorithm=a_star: .* dijkstra, .*, not \"a_star\""):
+    with pytest.raises(ConfigError, match=r"^-o suite\.traces\.0\.algorithm=a_star: .* 'dijkstra', .*, not \"a_star\""):
         load_experiment("magma", ["suite.traces.0.algorithm=a_star"])
