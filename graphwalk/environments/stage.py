@@ -1,9 +1,12 @@
 """An episode as an environment: reset, step, reward."""
 
+import inspect
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from graphwalk.agent import Episode, call_tools, run_episode
@@ -11,7 +14,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.graph_sources import GraphSources, sources_for
-from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runs.plan import LoadedGraph, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import read_settings
 from graphwalk.suites.suite import EpisodeSetup
@@ -25,6 +29,8 @@ class Stage:
     """The tasks of an experiment on their graphs. Close it at the end."""
 
     experiment: Experiment
+    planned: Sequence[PlannedEpisode]
+    """One episode per task and setting."""
     weights: Mapping[str, float]
     _plan: Plan
     _sources: GraphSources
@@ -36,16 +42,27 @@ class Stage:
 
         Raise ConfigError for an invalid experiment, StoreError if the store cannot be reached.
         """
-        config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
-        resolved = resolve(config, read_settings(), keys=False)
-        sources = sources_for(resolved, f"environment-{secrets.token_hex(4)}")
+        resolved, sources = _resolved(experiment, flags)
         plan = await make_plan(resolved, sources, lambda number: None)
-        return cls(resolved, weights or {}, plan, sources)
+        return cls(resolved, plan.episodes, weights or {}, plan, sources)
 
-    @property
-    def planned(self) -> Sequence[PlannedEpisode]:
-        """One episode per task and setting."""
-        return self._plan.episodes
+    @classmethod
+    async def of_task(
+        cls, experiment: Any, task: Mapping[str, Any], setting: str, *, weights: Mapping[str, float] | None = None
+    ) -> "Stage":
+        """Open one episode of the task in a record, loading only its graph.
+
+        Raise ConfigError if the experiment has no such graph.
+        """
+        resolved, sources = _resolved(experiment, {})
+        suite, config = resolved.suite, resolved.config
+        async for instance in suite.read_graphs(config.suite, config.seed, resolved.settings):
+            if instance.digest == task["graph_digest"]:
+                loaded = LoadedGraph(instance, await sources.store_of(instance))
+                found = suite.task_type.model_validate(task)
+                planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
+                return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), sources)
+        raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
@@ -69,6 +86,13 @@ class Stage:
         if earned is None:
             raise ConfigError(f"the expert cannot solve {planned.task.task_id}")
         return earned
+
+
+def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
+    settings = read_settings()
+    config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
+    resolved = resolve(config, settings, keys=False)
+    return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 
 @dataclass
@@ -135,3 +159,37 @@ class OpenEpisode:
     def _reward(self, status: ExitStatus) -> Reward | None:
         trajectory = Trajectory(self.prompt, tuple(self.turns), status)
         return reward(self.task, trajectory, setting=self.planned.key.setting, weights=self.stage.weights)
+
+
+Call = Callable[..., Any]
+"""Runs a tool by its name with its arguments, as a method of the object that comes first; may be awaited."""
+_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
+
+
+def tool_function(spec: ToolSpec, call: Call, *, method: bool = False) -> Callable[..., Any]:
+    """Return a function that calls the tool. `method`: it takes `self` and passes it to `call`."""
+    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
+
+    def function(*given: Any, **named: Any) -> Any:
+        owner, given = (given[:1], given[1:]) if method else ((), given)
+        arguments = {**dict(zip(schemas, given, strict=False)), **named}
+        return call(*owner, spec.name, arguments)
+
+    required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("self", kind)] if method else []
+    for name, schema in schemas.items():
+        default = inspect.Parameter.empty if name in required else 1
+        parameters.append(inspect.Parameter(name, kind, annotation=_type(schema), default=default))
+    described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
+    arguments = ["", "Args:", *described] if described else []
+    function.__name__ = function.__qualname__ = spec.name
+    function.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
+    function.__annotations__ = {**{name: _type(schema) for name, schema in schemas.items()}, "return": str}
+    function.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
+    return function
+
+
+def _type(schema: Mapping[str, Any]) -> Any:
+    """Return the Python type, or a union of several."""
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    return reduce(or_, (_TYPES[name] for name in names))

@@ -7,14 +7,11 @@
 TRL is not imported here. All environments of a class share its graphs.
 """
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
-from operator import or_
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from graphwalk.asynchronous import run_in_background
-from graphwalk.environments.stage import OpenEpisode, Stage
+from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
 from graphwalk.errors import ConfigError
 from graphwalk.types.chat import ToolSpec
 
@@ -73,7 +70,7 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
         raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
     offered = (*tools, _ANSWER) if answer_tool else tools
-    members: dict[str, Any] = {spec.name: _method(spec) for spec in offered}
+    members: dict[str, Any] = {spec.name: tool_function(spec, _Environment._call, method=True) for spec in offered}
     members["_rows"] = [
         {"prompt": [message.as_openai() for message in setup.prompt], "task": number}
         for number, setup in enumerate(setups)
@@ -82,36 +79,6 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
     if not answer_tool:
         del kept["get_reward"]
     return type("GraphwalkEnvironment", (), {**kept, **members, "_stage": stage})
-
-
-_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
-
-
-def _method(spec: ToolSpec) -> Callable[..., str]:
-    """Return a method that calls the tool, with the signature and docstring from which TRL describes it."""
-    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
-
-    def function(self: _Environment, *given: Any, **named: Any) -> str:
-        return self._call(spec.name, {**dict(zip(schemas, given, strict=False)), **named})
-
-    required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter("self", kind)]
-    for name, schema in schemas.items():
-        default = inspect.Parameter.empty if name in required else 1
-        parameters.append(inspect.Parameter(name, kind, annotation=_type(schema), default=default))
-    described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
-    arguments = ["", "Args:", *described] if described else []
-    function.__name__ = function.__qualname__ = spec.name
-    function.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
-    function.__annotations__ = {**{name: _type(schema) for name, schema in schemas.items()}, "return": str}
-    function.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
-    return function
-
-
-def _type(schema: Mapping[str, Any]) -> Any:
-    """Return the Python type, or a union of several."""
-    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    return reduce(or_, (_TYPES[name] for name in names))
 
 
 def rows_of(environment: type[Any]) -> Sequence[dict[str, Any]]:

@@ -49,3 +49,14 @@ async def test_dialogues_go_on_until_all_is_asked() -> None:
     with pytest.raises(ConfigError, match="no tools"):
         await episode.call(("think", {}))
     await stage.close()
+
+
+async def test_a_task_finds_its_graph_by_its_record() -> None:
+    stage = await Stage.open(QUESTIONS)
+    task = json.loads(stage.planned[0].task.model_dump_json())
+    alone = await Stage.of_task(QUESTIONS, task, "tools")
+    assert (await alone.expert(0)) == (await stage.expert(0))
+    with pytest.raises(ConfigError, match="no graph"):
+        await Stage.of_task(QUESTIONS, {**task, "graph_digest": "0" * 64}, "tools")
+    await stage.close()
+    await alone.close()
