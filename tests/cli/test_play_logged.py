@@ -24,7 +24,7 @@ from tests.runs.runs import experiment, records, resume, start
 
 async def test_a_person_stands_in_the_report_beside_the_models(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    await start(run, experiment(models=["scripted/expert"], limit=3))
+    await start(run, experiment(models=["scripted/expert"], limit=3, **{"limits.max_concurrency": 1}))
     first = next(r for r in records(run))
     typed = f"answer {json.dumps(first['task']['gold'])}\n\nthink thought=hm\nanswer [1]\nquit\n"
     done = graphwalk("play", run, "--name", "ida", typed=typed)
