@@ -9,7 +9,7 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.options import Run, RunOrFile, run_folders
 from graphwalk.cli.report import OVERVIEW, print_report
-from graphwalk.console import counted, data, say, stdout
+from graphwalk.console import NO_LIMIT, counted, data, prose, say, stdout
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
 from graphwalk.sanitise import printable
@@ -40,23 +40,39 @@ def runs(
         for run in listed:
             data(json_module.dumps(run.as_dict()))
     elif listed:
-        stdout().print(_table(listed))
+        _print(listed)
     else:
         say(f"no run in {folder}" + (f" with the tag {', '.join(tag)}" if tag else ""))
 
 
-def _table(listed: "list[ListedRun]") -> "Table":
+def _print(listed: "list[ListedRun]") -> None:
+    """Print a table if it fits the terminal, else a paragraph for each run."""
+    from rich.measure import Measurement
+
+    for between in (", ", "\n"):
+        table = _table(listed, between)
+        if Measurement.get(stdout(), stdout().options.update(width=NO_LIMIT), table).maximum <= stdout().width:
+            stdout().print(table)
+            return
+    for run in listed:
+        episodes, accuracy, cost = _figures(run)
+        data(printable(str(run.path)))
+        prose(f"    {_state(run)}, {episodes} episodes, accuracy {accuracy} %, cost {cost}")
+        prose(f"    {', '.join(run.models)}")
+
+
+def _table(listed: "list[ListedRun]", between: str) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for title in ("Run", "Models", "State"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title)
     for title in ("Episodes", "Accuracy %", "Cost"):
         table.add_column(title, justify="right")
     for run in listed:
-        names = Text(printable(str(run.path))), Text(printable(", ".join(run.models)))
+        names = Text(printable(str(run.path))), Text(printable(between.join(run.models)))
         table.add_row(*names, _state(run), *_figures(run))
     return table
 
