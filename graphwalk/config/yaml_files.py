@@ -118,7 +118,10 @@ _REDUNDANT = re.compile(r" or instance of \w+| for <class \S+>| after validation
 def in_words(error: Any, known: Set[str] = frozenset()) -> str:
     """Return the message for one of pydantic's errors; `known`: all field names, to suggest one."""
     if error["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+        name = str(error["loc"][-1])
+        if name in known:
+            return f"there is no field {name} in this place; it belongs inside another one"
+        close = difflib.get_close_matches(name, known, n=1)
         return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
     if error["type"] in ("value_error", "assertion_error"):
         return str(error["msg"]).partition(", ")[2]
