@@ -196,9 +196,7 @@ class _WrongAnswer:
         """Return the variant with the fewest rows that contains all extra rows; without these, the answer exactly."""
         best: tuple[tuple[bool, bool, int], Variant] | None = None
         for variant in variants(self._task, self._views):
-            rows = row_set(
-                typed_rows(variant.rows, self._task.gold, self._task.scored_fields), self._task.scored_fields
-            )
+            rows = row_set(variant.rows, self._task.scored_fields)
             if not (self._extra <= rows if self._extra else self._given == rows):
                 continue
             # One row alone follows from many other keys.
