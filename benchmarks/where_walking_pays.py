@@ -20,7 +20,7 @@ from graphwalk.graphs.text import GraphEncoding
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
 from graphwalk.suites.reference import drive
@@ -104,7 +104,7 @@ def tables(costs: Mapping[int, Costs]) -> str:
     ]
     openings = [_thousands(median(costs[nodes].openings)) for nodes in sizes]
     rows.append(["schema and tools, in each turn of a walk", *openings, "", ""])
-    for question in shipped_kinds():
+    for question in (kind.name for kind in choose_kinds()):
         walks = [_thousands(costs[nodes].walk(question)) for nodes in sizes]
         sooner = [_size(pays_from(costs, question, encoding), sizes) for encoding in ("json", SHORTEST)]
         rows.append([f"walk, `{question}`", *walks, *sooner])

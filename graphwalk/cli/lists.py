@@ -51,10 +51,10 @@ def tools(name: NameOrFile = None) -> None:
 
 def questions(name: NameOrFile = None) -> None:
     """List the question kinds, or show one in full."""
-    from graphwalk.suites.questions.catalogue import choose_kinds
+    from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
 
     if name is None:
-        templates = [kind.template for kind in choose_kinds()]
+        templates = [kind.template for kind in shipped_kinds().values()]
         _columns({t.name: f"{t.category:<10} {', '.join(t.answer_fields)}" for t in templates})
         return
     (kind,) = choose_kinds([name])

@@ -18,7 +18,7 @@ import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.runs.runs import log_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
@@ -64,7 +64,7 @@ def test_graphs_are_made_written_and_read(tmp_path: Path, graph: PropertyGraph) 
 
 def test_tasks_have_proven_answers(graph: PropertyGraph) -> None:
     tasks = graphwalk.make_tasks(graph, seed=7)
-    assert [task.template for task in tasks] == list(shipped_kinds())
+    assert [task.template for task in tasks] == [kind.name for kind in choose_kinds()]
     assert tasks == graphwalk.make_tasks(graph, seed=7)
     (task,) = graphwalk.make_tasks(graph, questions=["node_count"])
     with graphwalk.open_store(graph) as store:
@@ -134,16 +134,16 @@ def test_a_run_and_its_records(tmp_path: Path) -> None:
         agent={"turn_limit": 40},
     )
     records = run.records()
-    assert len(records) == len(seen) == 2 * len(shipped_kinds())
+    assert len(records) == len(seen) == 2 * len(choose_kinds())
     assert all(list(record) == list(records[0]) for record in records)
     right = {
         model: sum(r["correct"] for r in records if r["model"] == model)
         for model in ("mine/thinker", "scripted/expert")
     }
-    assert right == {"mine/thinker": 0, "scripted/expert": len(shipped_kinds())}
+    assert right == {"mine/thinker": 0, "scripted/expert": len(choose_kinds())}
     assert {r["usage_input_tokens"] for r in records if r["model"] == "mine/thinker"} == {20}
     assert {r["graph_nodes"] for r in records} == {100}
-    assert {r["task_template"] for r in records} == set(shipped_kinds())
+    assert {r["task_template"] for r in records} == {kind.name for kind in choose_kinds()}
     assert json.loads((run.path / "run.json").read_text())["config"]["agent"]["turn_limit"] == 40
     assert {result.key for result in run.results()} == {result.key for result in seen}
 
@@ -152,7 +152,7 @@ def test_records_are_a_data_frame(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     run = graphwalk.run("quickstart", models=["scripted/expert", "scripted/random"], out=tmp_path / "run", graphs=1)
     frame = pandas.DataFrame(run.records())
-    assert frame.shape[0] == 2 * len(shipped_kinds())
+    assert frame.shape[0] == 2 * len(choose_kinds())
     assert list(frame.columns) == list(run.records()[0])
     assert frame.columns.is_unique
     rows = {row["model"]: row for row in run.rows()}
@@ -200,7 +200,7 @@ def test_an_interrupted_run_goes_on_with_the_same_objects(tmp_path: Path) -> Non
     log.write_bytes(b"".join(log_bytes(run.path).splitlines(keepends=True)[:4]))
     with pytest.raises(graphwalk.ConfigError, match="unknown provider 'mine'"):
         run.resume()
-    assert len(run.resume(models=[model]).records()) == len(shipped_kinds())
+    assert len(run.resume(models=[model]).records()) == len(choose_kinds())
 
 
 @pytest.mark.extended

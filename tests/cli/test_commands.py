@@ -11,7 +11,7 @@ from graphwalk.cli import generate
 from graphwalk.experiments.loading import shipped_experiments
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.commands import graphwalk
 
 
@@ -79,12 +79,12 @@ def test_a_run_from_first_to_last(tmp_path: Path) -> None:
     done = graphwalk("run", "quickstart", "--graphs", 1, "--out", "first", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
-    assert "{0}/{0}".format(3 * len(shipped_kinds())) in done.stderr
+    assert "{0}/{0}".format(3 * len(choose_kinds())) in done.stderr
     rows = json.loads(graphwalk("report", "first", "--json", folder=tmp_path).stdout)["rows"]
     assert {row["model"]: row["questions"] for row in rows} == {
-        "scripted/expert": len(shipped_kinds()),
-        "scripted/flawed": len(shipped_kinds()),
-        "scripted/random": len(shipped_kinds()),
+        "scripted/expert": len(choose_kinds()),
+        "scripted/flawed": len(choose_kinds()),
+        "scripted/random": len(choose_kinds()),
     }
     assert graphwalk("report", "first", "--format", "csv", folder=tmp_path).stdout.count("scripted/expert") >= 1
     assert "| scripted/expert" in graphwalk("report", "first", "--format", "markdown", folder=tmp_path).stdout
@@ -124,7 +124,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     done = graphwalk("run", "quickstart", "--graphs", 1, "--dry-run", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     estimate = json.loads(done.stdout)
-    assert sum(estimate["tasks"].values()) == len(shipped_kinds())
+    assert sum(estimate["tasks"].values()) == len(choose_kinds())
     assert not list(tmp_path.iterdir())
 
 
@@ -149,7 +149,7 @@ def test_same_seed_same_bytes_in_every_process(tmp_path: Path) -> None:
     assert first == second
     assert (tmp_path / "graph-1.json").read_bytes() == (tmp_path / "graph-2.json").read_bytes()
     tasks: list[dict[str, Any]] = [json.loads(line) for line in first.splitlines()]
-    assert [task["template"] for task in tasks] == list(shipped_kinds())
+    assert [task["template"] for task in tasks] == [kind.name for kind in choose_kinds()]
     # Other programs read these two names.
     assert all(
         (task["par_turns"], task["par_calls"]) == (task["reference_turns"], task["reference_calls"]) for task in tasks

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.extending.packages import EXAMPLES, Place
 from tests.runs.runs import log_bytes
 
@@ -17,10 +17,10 @@ def test_it_runs_to_its_report(place: Place) -> None:
     done = place.graphwalk(*words)
     assert done.returncode == 0, done.stderr
     rows = json.loads(place.graphwalk("report", "run", "--json").stdout)["rows"]
-    assert {row["model"]: row["correct"] for row in rows} == {"constant/[]": 0, "scripted/expert": len(shipped_kinds())}
+    assert {row["model"]: row["correct"] for row in rows} == {"constant/[]": 0, "scripted/expert": len(choose_kinds())}
     estimate = place.graphwalk("run", "quickstart", "--graphs", 1, "-m", "constant/[]", "--dry-run", "--json")
-    assert json.loads(estimate.stdout)["rows"][0]["episodes"] == len(shipped_kinds())
-    episodes = 2 * len(shipped_kinds())
+    assert json.loads(estimate.stdout)["rows"][0]["episodes"] == len(choose_kinds())
+    episodes = 2 * len(choose_kinds())
     assert f"nothing left to do: all {episodes} episodes have a score" in place.graphwalk("resume", "run").stderr
     assert f"{episodes} results rescored, 0 scores changed" in place.graphwalk("rescore", "run").stderr
 

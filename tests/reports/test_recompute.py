@@ -3,7 +3,7 @@
 import json
 
 import graphwalk
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.reports.recompute import GROUPS, differences
 from tests.runs.runs import log_bytes
 
@@ -21,7 +21,7 @@ def test_every_cell_of_the_papers_table_is_what_the_log_says(tmp_path):
     report = run.report()
     different, compared = differences(log, report)
     assert different == []
-    assert compared == 14 * 2 * (1 + 3 + len(shipped_kinds()) + 1)
+    assert compared == 14 * 2 * (1 + 3 + len(choose_kinds()) + 1)
     assert GROUPS.keys() == report["groups"].keys()
     report["rows"][1]["f1"] += 0.001
     report["groups"]["question"][5]["tool_calls"] += 1

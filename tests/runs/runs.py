@@ -14,15 +14,13 @@ from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.worker_pool import RunSummary
 from graphwalk.settings import Settings
-from graphwalk.suites.questions.catalogue import shipped_kinds
 
 NOTHING_SET = Settings()
 
 
 def experiment(**flags: Any) -> AnyExperiment:
-    """The quickstart on one graph, with a fixed number of the kinds that ship."""
-    kinds = list(shipped_kinds())[:12]
-    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, "suite.questions": kinds, **flags})
+    """The quickstart on one graph."""
+    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, **flags})
 
 
 async def start(

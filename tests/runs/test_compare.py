@@ -12,7 +12,6 @@ from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import encode_line, read_lines
 from graphwalk.reports.formats import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
 from graphwalk.runs.compare import compare_runs
-from graphwalk.suites.questions.catalogue import shipped_kinds
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +21,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
     def play(name: str, experiment: str = "quickstart", **how: Any) -> Path:
         if name not in made:
-            asked = {"suite": {"questions": list(shipped_kinds())[:12]}} if experiment == "quickstart" else {}
             folder = tmp_path_factory.mktemp("runs") / name
-            made[name] = graphwalk.run(experiment, **{"graphs": 2, **asked, **how}, out=folder).path
+            made[name] = graphwalk.run(experiment, **{"graphs": 2, **how}, out=folder).path
         return made[name]
 
     return play

@@ -111,13 +111,13 @@ def shipped_kinds() -> Mapping[str, QuestionKind]:
 
 
 def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]:
-    """Return questions by name or path of a YAML file, in this order; None means all built-in questions.
+    """Return questions by name or path of a YAML file, in this order; None means those of the paper.
 
     Raise ConfigError for an unknown or repeated name, and for mistakes in a file.
     """
     shipped = shipped_kinds()
     if names is None:
-        return tuple(shipped.values())
+        return tuple(kind for kind in shipped.values() if kind.template.order is not None)
     if unknown := [name for name in names if not is_path(name) and name not in shipped]:
         known = ", ".join(shipped)
         raise ConfigError(f"unknown question {', '.join(unknown)}", hint=f"known questions: {known}; or a YAML file")

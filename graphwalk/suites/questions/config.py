@@ -126,7 +126,7 @@ class QuestionsConfig(SuiteConfig):
     graphs: tuple[AnyGraph, ...] = Field(default=(GeneratedGraph(),), min_length=1)
     """Graphs to generate, each `count` times, and your own graphs."""
     questions: tuple[NameOrPath, ...] | None = None
-    """Built-in questions by name, your own by the path of their YAML file; None: all built-in questions."""
+    """Built-in questions by name, your own by the path of their YAML file; None: those of the paper."""
     wording: Wording = "standard"
     """Wording of the built-in questions: standard, paper (with the information of the paper and no more), alternatives
     for training, or alternatives held out from it."""

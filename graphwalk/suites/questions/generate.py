@@ -56,7 +56,7 @@ async def tasks_on(
 ) -> list[QuestionTask]:
     """Return tasks about a graph, made on the embedded engine; `questions` are named as in an experiment.
 
-    None means all built-in questions, on your own graph those that it can host. Raise ConfigError if the graph
+    None means those of the paper, on your own graph those that it can host. Raise ConfigError if the graph
     cannot host a question.
     """
     store = await EmbeddedDatabase().load(graph)
@@ -229,7 +229,7 @@ async def make_tasks(
 ) -> list[QuestionTask]:
     """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
 
-    A task depends only on seed, graph, question and its number. `kinds=None` means all built-in questions. `max_hops`
+    A task depends only on seed, graph, question and its number. `kinds=None` means those of the paper. `max_hops`
     defaults to the graph's spec, else 3. `reference` returns the expert's walk. `load` loads graphs for drawing and
     for the search of a small counter-example; by default on the embedded engine.
 
@@ -241,7 +241,7 @@ async def make_tasks(
     hops = max_hops or int(graph.spec.get("hops", MAX_HOPS))
     search = ParameterSearch(index, maker.scratch, hops, effort, drawing)
     tasks = []
-    for kind in shipped_kinds().values() if kinds is None else kinds:
+    for kind in choose_kinds() if kinds is None else kinds:
         taken: dict[Drawn, None] = {}
         for number in range(per_question * len(answer_rows)):
             bounds = answer_rows[number // per_question]

@@ -68,7 +68,7 @@ class QuestionTemplate(Strict):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     category: Category = Field(alias="class")
     order: PositiveInt | None = None
-    """Position within the class in reports and lists; questions without one come last, by name."""
+    """Position within the class of a question of the paper; others come after these in lists and reports, by name."""
     version: PositiveInt
     parameters: dict[str, Parameter]
     wording: str

@@ -54,7 +54,8 @@ async def tasks_on_preset(
 ) -> tuple[PropertyGraph, list[QuestionTask]]:
     graph = generate_graph(GraphSpec(preset=preset, **spec), seed)
     store = await EmbeddedDatabase().load(graph)
-    return graph, await make_tasks(graph, store, seed=seed, leave_out=leave_out)
+    kinds = tuple(shipped_kinds().values())
+    return graph, await make_tasks(graph, store, seed=seed, kinds=kinds, leave_out=leave_out)
 
 
 def right(answer: str, gold: list[Row], template: str) -> bool:

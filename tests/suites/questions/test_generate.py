@@ -19,11 +19,13 @@ from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
 from tests.suites.questions.test_evaluators import GRAPH
 
+KINDS = tuple(shipped_kinds().values())
+
 
 async def tasks_on(preset: str, *, seed: int = 3, index: int = 0, per_question: int = 1) -> list[QuestionTask]:
     graph = generate_graph(GraphSpec(preset=preset), seed, index)
     store = await EmbeddedDatabase().load(graph)
-    return await make_tasks(graph, store, seed=seed, per_question=per_question)
+    return await make_tasks(graph, store, seed=seed, kinds=KINDS, per_question=per_question)
 
 
 @pytest.mark.parametrize("preset", GRAPH_PRESETS)
@@ -40,7 +42,7 @@ async def test_every_preset_hosts_every_kind(preset: str) -> None:
 @pytest.mark.parametrize("odd", [{"missing_rate": 0.3}, {"self_loops": True, "parallel_relationships": True}])
 async def test_odd_generated_graphs_host_them_too(odd: dict[str, float]) -> None:
     graph = generate_graph(GraphSpec(preset="paper-200", **odd), 1)
-    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=1)
+    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=1, kinds=KINDS)
     assert [task.template for task in tasks] == list(shipped_kinds())
     values = [row["value"] for task in tasks if task.template == "remote_node_property" for row in task.gold]
     assert None not in values
