@@ -12,7 +12,7 @@ INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/py
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp langchain-core kglite langgraph lark "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
-.PHONY: quickstart test test-all check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -23,14 +23,27 @@ test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of eve
 test-all: $(STAMP) check ## The same on every release of Neo4j, with bulk imports, outages and benchmarks
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile random
 
-check: $(STAMP) audit
+check: $(STAMP) ## What `make test` checks before the tests, two checks at a time
+	@$(MAKE) --no-print-directory --jobs 2 types site audit style layers words generated
+
+style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(STAMP)
 	$(BIN)/mypy
+
+layers: $(STAMP)
 	$(BIN)/lint-imports
+
+words: $(STAMP)
 	$(BIN)/codespell
 	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk
+
+generated: $(STAMP)
 	$(BIN)/cog --check README.md docs/experiments.md
+
+site: $(STAMP)
 	$(BIN)/mkdocs build --strict --quiet
 
 audit: $(STAMP) ## Known weaknesses of the locked packages; without a network nothing is asked, and nothing fails
@@ -139,11 +152,12 @@ $(USER_STAMP): pyproject.toml ## Install what running takes
 	@$(INSTALL) -e .
 	@touch $(USER_STAMP)
 
-$(STAMP): $(USER_STAMP) requirements/dev.txt ## Install what development takes, in the locked versions
-	@echo "Installing what tests and documentation need …"
+$(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes, in the locked versions
+	@test -d $(VENV) || $(CREATE_VENV) $(VENV)
+	@echo "Installing what running, tests and documentation need into $(VENV) …"
 	@$(INSTALL) --require-hashes -r requirements/dev.txt
 	@$(INSTALL) --no-deps -e .
-	@touch $(STAMP)
+	@touch $(USER_STAMP) $(STAMP)
 
 clean:
 	rm -rf $(VENV) .venv-clrs .venv-mutants .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

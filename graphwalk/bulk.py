@@ -113,7 +113,7 @@ def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
                 else:
                     yield part(count - 1), job
 
-        for _, job in spread(partial(_make_part, rows, file_format), missing(), workers or cores()):
+        for _, job in spread(partial(_make_part, rows.of, rows.columns, file_format), missing(), workers or cores()):
             made += job.things
             done(job.things)
     seconds = time.perf_counter() - begun
@@ -123,9 +123,11 @@ def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
     return Written(written, made, seconds, rows.name)
 
 
-def _make_part(rows: Rows, file_format: "JsonLines | Parquet", part: tuple[Path, Job]) -> None:
+def _make_part(
+    of: Callable[[Any], Iterable[Row]], columns: Columns, file_format: "JsonLines | Parquet", part: tuple[Path, Job]
+) -> None:
     path, job = part
-    file_format.write(path, rows.of(job.what), rows.columns)
+    file_format.write(path, of(job.what), columns)
 
 
 def _claim(folder: Path, out: Path, about: Mapping[str, Any]) -> None:

@@ -120,7 +120,7 @@ def in_words(error: Any, known: Set[str] = frozenset()) -> str:
     if error["type"] == "extra_forbidden":
         name = str(error["loc"][-1])
         if name in known:
-            return f"there is no field {name} in this place; it belongs inside another one"
+            return "there is no such field here, only elsewhere"
         close = difflib.get_close_matches(name, known, n=1)
         return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
     if error["type"] in ("value_error", "assertion_error"):

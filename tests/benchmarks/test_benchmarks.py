@@ -90,7 +90,7 @@ def test_loading() -> None:
 async def test_where_walking_pays_is_measured_and_laid_out() -> None:
     costs = {100: await where_walking_pays.measure(100, graphs=1)}
     assert set(costs[100].walks) == {kind.name for kind in choose_kinds()}
-    assert all(tokens > costs[100].setups[0] for walks in costs[100].walks.values() for tokens in walks)
+    assert all(tokens > costs[100].openings[0] for walks in costs[100].walks.values() for tokens in walks)
     assert costs[100].text("graphml") > costs[100].text("json") > costs[100].text("incidence") > 100
     assert "| walk, `node_count` |" in where_walking_pays.tables(costs)
 

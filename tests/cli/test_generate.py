@@ -48,8 +48,11 @@ def test_traces_of_magma_are_numbered_through_the_parts(tmp_path: Path) -> None:
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("suite", [QUESTIONS, MAZES, MAGMA], ids=lambda suite: str(suite["name"]))
+@pytest.mark.parametrize(
+    "suite",
+    [QUESTIONS, *(pytest.param(suite, marks=pytest.mark.extended) for suite in (MAZES, MAGMA))],
+    ids=lambda suite: str(suite["name"]),
+)
 def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any]) -> None:
     ways = ["io", "is"] if suite["name"] == "magma" else ["tools"]
     (tmp_path / "one.yaml").write_text(json.dumps({"name": "traces", "suite": suite, "seed": 7, "settings": ways}))

@@ -79,7 +79,7 @@ def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> Non
     ("override", "message"),
     [
         ("sed=3", "-o sed=3: there is no such field; did you mean seed?"),
-        ("nodes=9", "-o nodes=9: there is no field nodes in this place; it belongs inside another one"),
+        ("nodes=9", "-o nodes=9: there is no such field here, only elsewhere"),
         ("limits.retrys=3", "-o limits.retrys=3: there is no such field; did you mean retries?"),
         ("agent={turn_limit: 0}", "-o agent={turn_limit: 0}: agent.turn_limit: must be greater than 0, not 0"),
         ("suite.graphs.*.nodes=few", "-o suite.graphs.*.nodes=few: must be a valid integer"),

@@ -36,7 +36,7 @@ def ended(folder: Path, words: Sequence[str], seconds: float, signum: signal.Sig
     _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 128 + signum, errors
     assert "Traceback" not in errors
-    assert errors.count(f"resume:  graphwalk resume {folder}") == 1
+    assert errors.count(f"graphwalk resume {folder}") == 1
 
 
 def wait_for_file(process: "subprocess.Popen[str]", path: Path) -> None:
