@@ -6,13 +6,13 @@ from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.report import baselines, paper_reference
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import result
 
 DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
-ASKED = {name: kind.template.category for name, kind in shipped_kinds().items()}
+ASKED = {kind.name: kind.template.category for kind in choose_kinds()}
 SIZES = {"nodes": 100, "relationships": 300}
 
 

@@ -56,7 +56,7 @@ def _statements(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[di
 
 
 @pytest.mark.parametrize(
-    "graphs", [20, pytest.param(200, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
+    "graphs", [10, pytest.param(200, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
 )
 async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Settings, graphs: int) -> None:
     notices: list[str] = []
