@@ -5,7 +5,9 @@ looked for in an environment of its own: `make environments` sets them up.
 import asyncio
 import json
 import os
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,15 @@ def python_of(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"no {path.parent.parent}: make environments")
     return path
+
+
+def test_make_installs_what_graphwalk_depends_on_beside_those_projects() -> None:
+    """Except for what both bring along, and what only a person at a terminal uses."""
+    (walking,) = re.findall(r"^WALKING := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    depends = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    names = {re.match(r"[\w-]+", wanted)[0] for wanted in depends}  # type: ignore[index]
+    installed = {re.match(r"[\w-]+", wanted.strip('"'))[0] for wanted in walking.split()}  # type: ignore[index]
+    assert names - installed == {"openai", "pydantic", "prompt-toolkit"}
 
 
 def environment(package: str) -> dict[str, str]:
