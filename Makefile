@@ -12,7 +12,7 @@ INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/py
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp langchain-core kglite langgraph lark "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml
 
-.PHONY: quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -41,23 +41,23 @@ words: $(STAMP)
 	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk
 
 generated: $(STAMP)
-	$(BIN)/cog --check README.md docs/experiments.md
+	$(BIN)/cog -I .ci --check README.md docs/experiments.md
 
 site: $(STAMP)
 	$(BIN)/mkdocs build --strict --quiet
 
 audit: $(STAMP) ## Known weaknesses of the locked packages; without a network nothing is asked, and nothing fails
-	@$(BIN)/python -m benchmarks.supply_chain audit
+	@$(BIN)/python .ci/supply_chain.py audit
 
 lock: $(STAMP) ## Choose the newest versions of all packages, with their digests, and write down their licences
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/run.txt
 	$(BIN)/uv pip compile pyproject.toml --extra dev --constraint requirements/run.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/dev.txt
-	$(BIN)/python -m benchmarks.supply_chain licences
+	$(BIN)/python .ci/supply_chain.py licences
 
 release: $(STAMP) ## Wheel, sdist and bill of materials in dist, the same bytes for the same commit
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/hatchling build -d dist
-	$(BIN)/python -m benchmarks.supply_chain bill dist
+	$(BIN)/python .ci/supply_chain.py bill dist
 	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 docs: $(STAMP) ## The site, in build/site: every link, example and name in it is checked
@@ -67,7 +67,7 @@ docs: $(STAMP) ## The site, in build/site: every link, example and name in it is
 format: $(STAMP) ## Put the code and the generated parts of the README in order
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/cog -r README.md docs/experiments.md
+	$(BIN)/cog -I .ci -r README.md docs/experiments.md
 	$(BIN)/graphwalk ask "What did Aksel Brandt command?" --graph example -m scripted/look --no-log --json --svg docs/walk.svg > /dev/null
 	$(BIN)/graphwalk experiments --schema > templates/experiments/experiment.schema.json
 
@@ -83,32 +83,19 @@ pictures: $(STAMP) ## Screenshots of the page in docs, taken with Chromium
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes (an hour and a half)
 	$(BIN)/pytest -m slow --timeout 0
 
-reliability: $(STAMP) ## Kill, freeze and damage what can be, and write the figures into docs/reliability.md (hours)
-	$(BIN)/python -m benchmarks.reliability
-
-mutants: $(STAMP) ## Change what judges answers in small ways, and write into docs/reliability.md what no test noticed (half an hour on two free cores)
-	test -d .venv-mutants || $(PYTHON) -m venv .venv-mutants
-	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4' -e '.[dev]'
-	.venv-mutants/bin/python -m benchmarks.mutants
-
-truth: ## Ask openCypher's TCK, networkx and reasoning-gym, and write docs/truth.md (minutes; installs in .venv-truth)
+truth: ## Ask openCypher's TCK and networkx, and write docs/peers.md (minutes; installs in .venv-truth)
 	test -d .venv-truth || $(PYTHON) -m venv .venv-truth
 	.venv-truth/bin/python -m pip install --quiet --disable-pip-version-check -e '.[truth]'
 	.venv-truth/bin/python -m benchmarks.truth
 
-clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB in .venv-clrs)
+clrs: ## Compare MAGMA with dm-clrs, step for step (installs 2.9 GB in .venv-clrs)
 	test -d .venv-clrs || $(PYTHON) -m venv .venv-clrs
 	.venv-clrs/bin/python -m pip install --quiet dm-clrs==2.0.3 -e .
 	.venv-clrs/bin/python benchmarks/magma_dm_clrs.py
-	.venv-clrs/bin/python -m benchmarks magma
 
-bench-peers: $(STAMP) ## Compare with inspect_ai and other MCP servers for Neo4j, and write docs/peers.md (15 minutes; installs in .venv-peers)
-	test -d .venv-peers/inspect || $(PYTHON) -m venv .venv-peers/inspect
-	test -d .venv-peers/official || $(PYTHON) -m venv .venv-peers/official
-	test -d .venv-peers/cypher || $(PYTHON) -m venv .venv-peers/cypher
-	.venv-peers/inspect/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
-	.venv-peers/official/bin/python -m pip install --quiet --disable-pip-version-check neo4j-mcp-server==1.6.1
-	.venv-peers/cypher/bin/python -m pip install --quiet --disable-pip-version-check mcp-neo4j-cypher==0.6.0
+bench-peers: $(STAMP) ## Compare with inspect_ai and write the table of docs/peers.md (minutes; installs in .venv-peers)
+	test -d .venv-peers || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
 	$(BIN)/python -m benchmarks.peers
 
 formats: $(STAMP) ## Let inspect_ai and harbor read what we export (Python 3.12 or later; installs 0.8 GB in .venv-formats)
@@ -160,4 +147,4 @@ $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes,
 	@touch $(USER_STAMP) $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs .venv-mutants .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -6,29 +6,14 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import (
-    divided_calls,
-    environment_steps,
-    graphs,
-    magma_generation,
-    model_calls,
-    planning,
-    rows,
-    start_up,
-    tool_calls,
-)
+from benchmarks import graphs, model_calls, start_up, tool_calls
 from benchmarks.measure import Row, table
 
 BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
     "model-calls": lambda quick, full: model_calls.measure(quick),
-    "divided-calls": lambda quick, full: divided_calls.measure(quick),
     "tool-calls": lambda quick, full: tool_calls.measure(quick),
-    "environment-steps": lambda quick, full: environment_steps.measure(quick),
     "generation": graphs.measure_generation,
     "loading": graphs.measure_loading,
-    "planning": planning.measure,
-    "magma": magma_generation.measure,
-    "rows": lambda quick, full: rows.measure(quick),
     "start-up": lambda quick, full: start_up.measure(quick),
 }
 

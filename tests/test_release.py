@@ -10,8 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from benchmarks import supply_chain
+import supply_chain
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("graphwalk", "templates", "tools", "docs", "requirements", "examples", "benchmarks", "tests")

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks.truth.graph_tasks import Count, graph_tasks
-from benchmarks.truth.page import PAGE, write_page
+from benchmarks.markers import DOCS, write_between_markers
 from benchmarks.truth.targets import Found, targets
 from benchmarks.truth.tck import failures, judged, played, table, tck_jar
 from benchmarks.truth.tck_engines import Kglite, Neo4j
@@ -21,6 +20,7 @@ from graphwalk import database
 from graphwalk.database.jars import RELEASES
 from graphwalk.settings import Settings, read_settings
 
+PAGE = DOCS / "peers.md"
 Outcomes = Mapping[str, Sequence[Outcome]]
 """Of all scenarios, by engine."""
 
@@ -29,12 +29,10 @@ def main() -> int:
     started = time.perf_counter()
     print("targets, by networkx …", flush=True)
     found = asyncio.run(targets())
-    print("reasoning-gym …", flush=True)
-    counts = list(graph_tasks())
     print("openCypher TCK …", flush=True)
     plainly, written = _tck_outcomes(tck_jar())
-    wrong = [*_wrong(found, counts), *_unjudged(plainly), *_different(plainly, written)]
-    write_page("\n".join([*_tck(plainly, written), *_targets(found), *_graph_tasks(counts)]))
+    wrong = [*_wrong(found), *_unjudged(plainly), *_different(plainly, written)]
+    write_between_markers(PAGE, "truth", "\n".join(["", *_tck(plainly, written), *_targets(found), ""]))
     print(f"{PAGE.name} written, {time.perf_counter() - started:.0f} s")
     for line in wrong:
         print(f"differs: {line}")
@@ -66,10 +64,9 @@ def neo4j_environment(release: str) -> Iterator[Settings]:
             database.down(settings, delete=True)
 
 
-def _wrong(found: dict[str, Found], counts: Sequence[Count]) -> Iterator[str]:
+def _wrong(found: dict[str, Found]) -> Iterator[str]:
     for kind, targets_found in found.items():
         yield from (f"{kind}: {text[:300]}" for text in targets_found.differ)
-    yield from (f"{c.what}, {c.judge}: {c.number - c.right} of {c.number}" for c in counts if c.right < c.number)
 
 
 def _unjudged(outcomes: Outcomes) -> Iterator[str]:
@@ -98,13 +95,6 @@ def _targets(found: dict[str, Found]) -> Iterator[str]:
     yield "### networkx\n\n| targets | recomputed | differ | no second way |\n|---|--:|--:|--:|"
     for kind, one in found.items():
         yield f"| {kind} | {one.agree} | {len(one.differ)} | {one.unknown} |"
-
-
-def _graph_tasks(counts: Sequence[Count]) -> Iterator[str]:
-    version = metadata.version("reasoning-gym")
-    yield f"\n### reasoning-gym {version}\n\n| solved by | scored by | right | of |\n|---|---|--:|--:|"
-    for count in counts:
-        yield f"| {count.what} | {count.judge} | {count.right} | {count.number} |"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """Count tokens by the model's tokenizer if it is installed, else estimate them by a rule.
 
 OpenAI's tokenizers are in the package `bpe-openai` (extra `tokens`); nothing is downloaded. The rule counts pieces
-that tokenizers keep together. Its weights are a least-squares fit to `o200k_base` over the texts of this project;
-`python -m benchmarks.token_ratios` measures its error for each kind of text (docs/running.md, What it will cost).
+that tokenizers keep together. Its weights are a least-squares fit to `o200k_base` over the texts of this project.
 """
 
 import json

@@ -10,7 +10,6 @@ import yaml
 
 pytest.importorskip("gherkin", reason="an extra of its own: pip install -e '.[truth]'")
 
-from benchmarks.truth.page import BEGIN, END, write_page
 from benchmarks.truth.tck import JUDGEMENTS, failures, judged, judgements, table
 from benchmarks.truth.tck_engines import Kglite
 from benchmarks.truth.tck_play import play
@@ -157,10 +156,3 @@ def test_judgements_and_chosen_features_are_whole() -> None:
     entries = yaml.safe_load(JUDGEMENTS.read_text(encoding="utf-8"))
     assert len(judgements()) == len(entries) >= 8
     assert all(judgement.reason.strip() for judgement in judgements())
-
-
-def test_only_the_marked_part_of_the_page_is_rewritten(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
-    write_page("new", page)
-    assert page.read_text(encoding="utf-8") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 import yaml
+from experiment_fields import experiment_fields
 from jsonschema import Draft202012Validator
 
-from benchmarks.experiment_fields import experiment_fields
 from graphwalk.experiments.config import SCHEMA_LINE, experiment_schema
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.resources import data_path

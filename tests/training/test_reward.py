@@ -5,23 +5,47 @@ from statistics import fmean
 import pytest
 
 import graphwalk
-from benchmarks.reward_hacking import measured
+from graphwalk.agent import Episode, run_episode
+from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.training.reward import Reward
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from tests.training.cheap_policies import POLICIES, MakePolicy
 
 EXPERIMENT = {"name": "cheap", "suite": {"name": "questions", "graphs": [{"nodes": 30}]}, "seed": 5}
 
 
+async def earned_rewards(stage: Stage, make: MakePolicy, name: str) -> list[Reward]:
+    """Return one reward per task, in order."""
+    rewards = []
+    for planned in stage.planned:
+        task, store = planned.task, planned.graph.store
+        assert isinstance(task, QuestionTask)
+        assert store is not None
+        model = ScriptedModel(name, make(task, await store.schema()))
+        setup, experiment = await planned.setup(stage.experiment), stage.experiment
+        trajectory = await run_episode(Episode(setup, model, experiment.agent, experiment.options))
+        earned = graphwalk.reward(task, trajectory)
+        assert earned is not None
+        rewards.append(earned)
+    return rewards
+
+
 async def test_cheap_policies_earn_no_more_than_their_answers_are_worth() -> None:
-    found = await measured(EXPERIMENT)
-    for name, rewards in found.items():
+    stage = await Stage.open(EXPERIMENT)
+    try:
+        rewards_of = {name: await earned_rewards(stage, make, name) for name, make in POLICIES.items()}
+    finally:
+        await stage.close()
+    for name, rewards in rewards_of.items():
         for earned in rewards:
             parts = [value for value in vars(earned).values() if value is not None]
             assert all(0 <= part <= 1 for part in parts), (name, earned)
             assert earned.total <= earned.f1 + 1e-9, (name, earned)
-    total = {name: fmean(earned.total for earned in rewards) for name, rewards in found.items()}
+    total = {name: fmean(earned.total for earned in rewards) for name, rewards in rewards_of.items()}
     assert total["the expert"] > 0.95
     for name in ("answer nothing", "copy the prompt", "one call again and again"):
         assert total[name] == 0
@@ -54,7 +78,6 @@ def test_a_failure_of_the_provider_earns_nothing_and_costs_nothing() -> None:
 @pytest.mark.parametrize("suite", ["mazes", "magma"])
 def test_the_other_suites_have_rewards_too(suite: str) -> None:
     from graphwalk.asynchronous import run_in_background
-    from graphwalk.environments.stage import Stage
 
     fields = {"mazes": {"mazes": [{"size": 5, "min_path": 4}]}, "magma": {"traces": [{"nodes": 5, "count": 1}]}}[suite]
     setting = "tools" if suite == "mazes" else "is"

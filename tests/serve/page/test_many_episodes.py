@@ -1,14 +1,23 @@
 """Pages too large for one file, and pages with very many episodes."""
 
+from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from benchmarks.page import measure, repeated
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.serve.page import BUNDLE, content_of, write_page
+from graphwalk.serve.page import BUNDLE, RunContent, content_of, write_page
 from tests.serve.page.browser import Browser
 from tests.serve.page.conftest import RUNS
+
+
+def repeated(content: RunContent, number: int) -> RunContent:
+    """Return the run with `number` episodes: its own, as further repeats."""
+    every = content.episodes
+    episodes = [
+        replace(one, key=one.key._replace(repeat=turn))
+        for turn in range(-(-number // len(every)))
+        for one in every[: number - turn * len(every)]
+    ]
+    return replace(content, episodes=episodes)
 
 
 def test_beyond_the_largest_page_there_is_a_folder(browser: Browser, tmp_path: Path) -> None:
@@ -20,11 +29,3 @@ def test_beyond_the_largest_page_there_is_a_folder(browser: Browser, tmp_path: P
         browser.open(f"{page.as_uri()}#view=episode&e={number}")
         assert browser.run("document.querySelectorAll('.turn').length") > 0
     assert browser.complaints == []
-
-
-@pytest.mark.slow
-def test_ten_thousand_episodes_open_and_scroll(browser: Browser, tmp_path: Path) -> None:
-    found = measure(repeated(content_of(RunFolder.open(RUNS / "questions")), 10_000), tmp_path, browser)
-    assert found["opened"] < 3
-    assert found["frame"] < 500
-    assert found["episode"] < 3

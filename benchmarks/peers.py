@@ -1,4 +1,4 @@
-"""Episodes a second, ours beside inspect_ai's: the same server, prompts, calls, tools and graph, in turns."""
+"""Compare episodes per second with inspect_ai: the same server, prompts, calls, tools and graph, in turns."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from benchmarks.walking_server import walking_server
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.version import __version__
 
-PYTHON = Path(".venv-peers/inspect/bin/python")
+PYTHON = Path(".venv-peers/bin/python")
 PRESET = "paper-100"
 ROUNDS, TURNS = 4, 3
 """Episodes for each place in flight, and how often each of the two is measured."""
@@ -47,13 +47,8 @@ def compare(python: Path = PYTHON, rounds: int = ROUNDS, turns: int = TURNS) -> 
     return f"{about}\n\n{markdown_table(columns, rows)}"
 
 
-def write() -> None:
-    """The table into docs/peers.md."""
-    write_between_markers(DOCS / "peers.md", "harness", compare())
-
-
 def _by_inspect(python: Path, work: dict[str, object]) -> tuple[Usage, str]:
-    command = [str(python), "-m", "benchmarks.peers.inspect_calls"]
+    command = [str(python), "-m", "benchmarks.inspect_calls"]
     done = subprocess.run(command, input=json.dumps(work), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -73,3 +68,7 @@ def _figures(usages: list[Usage], calls: int, ours: list[Usage]) -> list[str]:
         f"{median(usage.cpu for usage in usages) / calls * 1e3:.2f} ms",
         "" if usages is ours else f"{ahead:.1f}",
     ]
+
+
+if __name__ == "__main__":
+    write_between_markers(DOCS / "peers.md", "harness", compare())

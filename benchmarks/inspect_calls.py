@@ -1,6 +1,6 @@
 """The episodes of `benchmarks.model_calls`, played by inspect_ai: a program of its own, for an environment that has it.
 
-    python -m benchmarks.peers.inspect_calls < work.json
+    python -m benchmarks.inspect_calls < work.json
 
 `work.json` holds `url`, `episodes`, `in_flight`, `preset`, `seed`, `messages` (one prompt) and `tools`, both in the
 chat form. The tools are ours, over the same graph in the same engine; all else is inspect_ai's as it comes, its log

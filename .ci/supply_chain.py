@@ -1,6 +1,6 @@
 """What is installed with GraphWalk: known weaknesses, licences, and a bill of materials for a release.
 
-python -m benchmarks.supply_chain audit | licences | bill FOLDER
+python .ci/supply_chain.py audit | licences | bill FOLDER
 """
 
 import json

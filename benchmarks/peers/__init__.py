@@ -1,1 +1,0 @@
-"""Head to head with other MCP servers for Neo4j, for docs/peers.md (`make bench-peers`)."""
