@@ -1,42 +1,33 @@
-"""`graphwalk play`: a human player in place of the model, with the same loop, prompt, tools and score.
+"""`graphwalk play`: one episode with a person in place of the model, with the same loop, prompt, tools and score."""
 
-With --name the episodes are logged, in a new run or in an existing one.
-"""
-
-import re
 import sys
-from collections.abc import Coroutine, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import App
 from graphwalk.cli.view import drawn_format, write_pictures
-from graphwalk.console import data, draw, prose, say
+from graphwalk.console import draw, prose, say
 from graphwalk.errors import ConfigError
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
-    from graphwalk.runs.experiment import Experiment
-    from graphwalk.runs.progress import Progress
     from graphwalk.runs.result import Result
-    from graphwalk.runs.run_folder import RunFolder
-    from graphwalk.runs.worker_pool import HumanSession
     from graphwalk.suites.suite import ReadLine, Suite
 
 _SHORT = {"index": "offset"}
-_NAME = re.compile(r"[\w.-]{1,40}")
+_PERSON = "human/terminal"
 app = App()
 
 
 @app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def play(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(help="Suite, task type (graph, maze, trace), experiment or run folder.")],
+    what: Annotated[str, typer.Argument(help="Suite, task type (graph, maze, trace) or experiment.")],
     setting: Annotated[str | None, typer.Option(help="Setting. Default: the first of the suite or experiment.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed of the task.")] = None,
     store: Annotated[str | None, typer.Option(help="Graph store.")] = None,
@@ -44,31 +35,24 @@ def play(
     out: Annotated[
         Path | None, typer.Option(help="Write the episode as FILE.html, or another format of the suite.")
     ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Play all tasks, logged as human/NAME; required for a run folder.")
-    ] = None,
 ) -> None:
     """Play a task yourself, in place of the model.
 
     You read the model's prompt, and type tool calls and the answer. Fields of the suite are options:
-    graphwalk play maze --size 8 --walls 0.4. With --name, your results are part of the report.
+    graphwalk play maze --size 8 --walls 0.4.
     """
+    from graphwalk.models.human import HumanPlayer
     from graphwalk.runs.episode import play_first
     from graphwalk.runs.experiment import resolve
 
-    if _suite(what) is None and (Path(what) / "run.json").exists():
-        _play_in_run(Path(what), name, setting)
-        return
     given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
-    experiment = resolve(config, read_settings(), human=True)
-    if name is not None:
-        _play_new_run(experiment, name)
-        return
+    read = _typed_lines()
+    experiment = resolve(config, read_settings(), given={_PERSON: HumanPlayer(read)})
     suite = experiment.suite
     if out is not None:
         drawn_format(suite, out)
-    result = run_async(play_first(experiment, _typed_lines()))
+    result = run_async(play_first(experiment, read))
     pictures = suite.presentation.pictures
     for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
         draw(drawing)
@@ -99,7 +83,7 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
     else:
         data = {"name": "play", "suite": {"name": suite.name, suite.graphs_field: [{"count": 1}]}}
         data["settings"] = [suite.settings[0]]
-    person = {"models": ["human/terminal"], "repeats": 1, "limit": None, "extractor": None}
+    person = {"models": [_PERSON], "repeats": 1, "limit": None, "extractor": None}
     for key, value in {**person, **given, **dict(_fields(words, suite))}.items():
         set_dotted(data, key, value, f"play {what}")
     data["settings"] = data["settings"][:1]
@@ -155,71 +139,3 @@ def _tell(result: "Result") -> None:
         return
     given = "no answer found" if result.answer is None else f"incorrect: {result.answer}"
     prose(f"{given}; target: {result.task['gold']}")
-
-
-def _play_new_run(experiment: "Experiment", name: str) -> None:
-    """Play the tasks of an experiment, in a new run folder."""
-    from graphwalk.runs.execute import start_run
-    from graphwalk.runs.run_folder import NewRun
-
-    session = _session(name, experiment.config.settings[0])
-    config = experiment.config.model_copy(update={"models": (session.model,)})
-    new = NewRun.make(config.name)
-    _play(
-        new.folder,
-        start_run(replace(experiment, config=config, models=(session.model,)), new, _progress(), session=session),
-    )
-
-
-def _play_in_run(path: Path, name: str | None, setting: str | None) -> None:
-    """Play the tasks of an existing run."""
-    from graphwalk.runs.execute import resume_run
-    from graphwalk.runs.run_folder import RunFolder
-
-    folder = RunFolder.open(path)
-    settings = folder.read_manifest()["config"]["settings"]
-    if name is None:
-        raise ConfigError("a run folder requires --name", hint=f"graphwalk play {folder.quoted} --name NAME")
-    if setting is not None and setting not in settings:
-        raise ConfigError(f"{path} has no setting {setting!r}", hint=f"settings: {', '.join(settings)}")
-    session = _session(name, setting or settings[0])
-    _play(folder, resume_run(folder, read_settings(), _progress(), session=session))
-
-
-def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
-    goes_on = f"graphwalk play {folder.quoted} --name …"
-    try:
-        run_async(work)
-    except Interrupted as interrupted:
-        say(f"{interrupted}: stopped; answers are saved. Continue with:  {goes_on}")
-        raise
-    say(f"run folder: {folder.path}   (graphwalk report {folder.quoted}; continue: {goes_on})")
-
-
-def _session(name: str, setting: str) -> "HumanSession":
-    from graphwalk.runs.worker_pool import HumanSession
-
-    if not _NAME.fullmatch(name):
-        raise ConfigError(f"--name {name!r}: expected letters, digits, dots and dashes", hint="--name ida")
-    read = _typed_lines()
-
-    async def goes_on() -> bool:
-        data("\nPress Enter for the next task, or type quit.")
-        line = await read()
-        return line is not None and line.strip().lower() not in ("quit", "q", "exit")
-
-    return HumanSession(f"human/{name}", setting, read, goes_on)
-
-
-def _progress() -> "Progress":
-    """Return a progress that prints the result after each task."""
-    from graphwalk.runs.progress import Progress
-
-    class TaskByTask(Progress):
-        def finished(self, result: "Result") -> None:
-            _tell(result)
-
-        def note(self, text: str) -> None:
-            say(f"note: {text}")
-
-    return TaskByTask()

@@ -3,7 +3,6 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.runs.worker_pool import RunSummary
 
-    Observed = Callable[[Progress], AbstractContextManager[Progress]]
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 _WIDTH = 80
@@ -85,9 +83,6 @@ class _Common:
         Literal["debug", "info", "warning", "error"],
         typer.Option("--log-level", help="Level of run.log in the run folder. debug includes libraries."),
     ] = "info"
-    otel: Annotated[
-        bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
-    ] = False
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")] = False
 
 
@@ -209,9 +204,8 @@ def run(given: RunOptions) -> None:
     if given.on is None and (given.ray_address is not None or given.shards is not None):
         flag = "--shards" if given.ray_address is None else "--ray-address"
         raise ConfigError(f"{flag} requires --on", hint=f"--on ray {flag} …")
-    if given.on is not None and (given.shard is not None or given.otel):
-        flag = "--otel" if given.shard is None else "--shard"
-        raise ConfigError(f"{flag} and --on ray cannot be combined")
+    if given.on is not None and given.shard is not None:
+        raise ConfigError("--shard and --on ray cannot be combined")
     if given.dry_run:
         from graphwalk.runs.estimate import estimate_run
 
@@ -225,12 +219,12 @@ def run(given: RunOptions) -> None:
     from graphwalk.runs.run_folder import NewRun
     from graphwalk.runs.shards import WHOLE, Shard
 
-    observed, shard = _spans(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
+    shard = WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(config.name, given.out)
     if not config.models and not settings.model:
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
-    _finish(new.folder, work, observed, given, new=True)
+    _finish(new.folder, work, given, new=True)
 
 
 @dataclass(frozen=True)
@@ -250,28 +244,12 @@ def resume(given: ResumeOptions) -> None:
     from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(given).items() if value is not None}
-    folder, observed, settings = RunFolder.open(given.folder), _spans(given.otel), read_settings()
-    work = partial(resume_run, folder, settings, changes=limits, log_level=given.log_level)
-    _finish(folder, work, observed, given)
+    folder = RunFolder.open(given.folder)
+    work = partial(resume_run, folder, read_settings(), changes=limits, log_level=given.log_level)
+    _finish(folder, work, given)
 
 
-def _spans(wanted: bool) -> "Observed":
-    """Return a context manager that adds spans to a progress if they are `wanted`. ConfigError without the extra."""
-    if not wanted:
-        return nullcontext
-    from graphwalk.runs.spans import otlp_exporter, traced
-
-    return partial(traced, exporter=otlp_exporter())
-
-
-def _finish(
-    folder: "RunFolder",
-    work: "Work",
-    observed: "Observed",
-    given: _Common,
-    *,
-    new: bool = False,
-) -> None:
+def _finish(folder: "RunFolder", work: "Work", given: _Common, *, new: bool = False) -> None:
     """Execute the work with progress, print the report, and exit with the code of the run.
 
     The folder of a `new` run that fails before its plan is removed.
@@ -282,7 +260,7 @@ def _finish(
     stopping = f"stopping; a second signal exits at once. Finished episodes are saved. Resume with:  {resume}"
     try:
         try:
-            with run_progress() as shown, observed(shown) as progress:
+            with run_progress() as progress:
                 summary = run_async(work(progress), stopping)
         except GraphwalkError as error:
             # The configuration is stored in the run folder: if it is wrong, resuming would not help.

@@ -132,7 +132,7 @@ def outcome_of(result: Result) -> dict[str, Any]:
 
 
 def is_language_model(name: str) -> bool:
-    return not name.startswith(("scripted/", "human/", "replay/"))
+    return not name.startswith(("scripted/", "replay/"))
 
 
 def file_name(*words: str, ending: str) -> str:

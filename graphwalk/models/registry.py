@@ -42,7 +42,6 @@ PROVIDERS = Registry(
 """Name → function that makes a model from its name, the settings, and keyword arguments."""
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
-    "human": "human/terminal: you, by `graphwalk play`",
     "replay": "replay/RUN, or replay/RUN:MODEL where several took part: what a model said in a recorded run",
 }
 """Providers of models that play one episode each, made by the run."""
@@ -96,11 +95,6 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
     except Exception as error:
         cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
-
-
-def is_human(spec: str) -> bool:
-    """Return True for a human player, whose episodes are optional and never missing."""
-    return spec.startswith("human/")
 
 
 def no_reply_hint(spec: str) -> str:

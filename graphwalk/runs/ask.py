@@ -119,8 +119,6 @@ def asking(
 
     Raise ConfigError for an unknown model, a missing key or a wrong override.
     """
-    if model.startswith("human/"):
-        raise ConfigError(f"{model} is a human player", hint="--model openai/gpt-4.1-mini, or scripted/look")
     data = {
         "name": "ask",
         "suite": {

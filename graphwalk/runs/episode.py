@@ -144,13 +144,17 @@ def _result(
 
 
 async def play_first(experiment: Experiment, read: ReadLine) -> Result:
-    """Play the first episode of an experiment; a human player types `read`. Raise ConfigError without an episode."""
+    """Play the first episode of an experiment; its model is a person who types the lines of `read`.
+
+    Raise ConfigError without an episode.
+    """
     config, suite = experiment.config, experiment.suite
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
         async with _loaded(instance, experiment) as loaded:
             for task in await suite.tasks(instance, loaded.store, config.suite, config.seed, experiment.agent):
                 for planned in episodes_about(task, loaded, experiment):
-                    return await _played(planned, experiment, read)
+                    model = suite.presentation.human(task, read) or experiment.given[planned.key.model]
+                    return await play(planned, model, None, experiment)
     raise no_episode(experiment)
 
 
@@ -165,13 +169,9 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
         )
     async with _loaded(GraphInstance.of(graph), experiment) as loaded:
         for planned in episodes_about(task, loaded, experiment):
-            return await _played(planned, experiment)
+            async with RunModels(experiment) as models, models.for_episode(planned) as (model, extractor):
+                return await play(planned, model, extractor, experiment)
     raise no_episode(experiment)
-
-
-async def _played(planned: PlannedEpisode, experiment: Experiment, read: ReadLine | None = None) -> Result:
-    async with RunModels(experiment, read=read) as models, models.for_episode(planned) as (model, extractor):
-        return await play(planned, model, extractor, experiment)
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreErro
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.registry import is_human
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
@@ -26,7 +25,7 @@ from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.run_models import RunModels
 from graphwalk.runs.shards import WHOLE, Shard
-from graphwalk.runs.worker_pool import EpisodeCounters, HumanSession, RunSummary, WorkerPool, earlier_results
+from graphwalk.runs.worker_pool import EpisodeCounters, RunSummary, WorkerPool, earlier_results
 from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.health import HealthCheck
@@ -45,19 +44,18 @@ async def start_run(
     progress: Progress,
     *,
     log_level: str = "info",
-    session: HumanSession | None = None,
     shard: Shard = WHOLE,
 ) -> RunSummary:
     """Start a run, or one `shard` of it, in its new folder and play it to its end. Errors of the run are raised.
 
-    `log_level`: "debug", "info", "warning" or "error". `session`: only this human player plays.
+    `log_level`: "debug", "info", "warning" or "error".
     """
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
         if shard != WHOLE:
             manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
-        return await _worked(experiment, new.folder, progress, manifest, log_level, session)
+        return await _worked(experiment, new.folder, progress, manifest, log_level)
 
 
 async def resume_run(
@@ -68,35 +66,28 @@ async def resume_run(
     given: Mapping[str, Model] | None = None,
     *,
     log_level: str = "info",
-    session: HumanSession | None = None,
 ) -> RunSummary:
     """Resume a run: keep finished episodes, retry failed ones, reuse cached replies.
 
     `changes` replaces fields of the limits (concurrency, budgets, …); `given`: name → model object of the caller.
-    `session`: only this human player plays. Raise RunLogError if anything else has changed.
+    Raise RunLogError if anything else has changed.
     """
     with folder.lock():
         manifest = folder.read_manifest()
         data = manifest["config"]
         limits = {**data.get("limits", {}), **(changes or {})}
-        models = data.get("models", ())
-        if session is not None and session.model not in models:
-            models = [*models, session.model]
         try:
-            config = experiment_from({**data, "limits": limits, "models": models}, str(folder.manifest_path))
+            config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
         except ConfigError as error:
             error.hint = error.hint or f"the original texts of the run are in {folder.texts_path}"
             raise
         manifest["config"] = config.model_dump(mode="json")
-        keys = session is None
         try:
             prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
         except (LookupError, AttributeError, ValidationError) as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-        experiment = resolve(config, settings, given=given, prices=prices, human=True, keys=keys)
-        if session is not None:
-            experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
-        return await _worked(experiment, folder, progress, manifest, log_level, session)
+        experiment = resolve(config, settings, given=given, prices=prices)
+        return await _worked(experiment, folder, progress, manifest, log_level)
 
 
 async def _worked(
@@ -105,12 +96,11 @@ async def _worked(
     progress: Progress,
     manifest: dict[str, Any],
     level: str,
-    session: HumanSession | None,
 ) -> RunSummary:
     with _run_log(folder.log_path, level, experiment.settings.secrets.redact) as log:
         log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         try:
-            summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, session).work()
+            summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest).work()
         except BaseException as error:
             internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
             log.log(
@@ -129,7 +119,6 @@ class _Run:
     folder: RunFolder
     progress: Progress
     manifest: dict[str, Any]
-    session: HumanSession | None
 
     def __post_init__(self) -> None:
         self._shard = Shard.parse(self.manifest.get("shard", str(WHOLE)))
@@ -138,11 +127,7 @@ class _Run:
 
     async def work(self) -> RunSummary:
         plan = Plan()
-        playing, read = self.experiment, None
-        if self.session is not None:
-            # Where a human plays, no model is called, and no key is needed.
-            playing, read = replace(playing, models=(self.session.model,), extractor=None), self.session.read
-        async with RunModels(playing, self.folder.replies_path, read, self.progress.note) as models:
+        async with RunModels(self.experiment, self.folder.replies_path, self.progress.note) as models:
             try:
                 summary = await self._play_all(plan, models)
                 for name in await self.sources.changed():
@@ -172,9 +157,7 @@ class _Run:
         if deviations(self.manifest["config"]):
             self.progress.note(protocol_note(self.manifest["config"]))
         self.progress.priced(counters.usage, self.experiment.prices)
-        workers = WorkerPool(
-            self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters, self.session
-        )
+        workers = WorkerPool(self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters)
         await workers.play(self._left(plan, counters, lines))
         for caveat in models.caveats():
             self.progress.note(caveat)
@@ -184,24 +167,23 @@ class _Run:
         return summary
 
     def _due(self, plan: Plan) -> int:
-        """Return the number of episodes of this run, or of its shard, without those of human players."""
-        return sum(not is_human(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
+        """Return the number of episodes of this run, or of its shard."""
+        return sum(1 for _ in self._shard.part(plan, plan.episodes))
 
     async def _left(
         self, plan: Plan, counters: EpisodeCounters, lines: Mapping[EpisodeKey, int]
     ) -> AsyncIterator[list[PlannedEpisode]]:
         """Yield the episodes without a result as they are planned. `lines`: the line of each logged episode."""
-        earlier, done = frozenset(counters.status_of), counters.due
-        plays = self.session.plays if self.session else lambda key: not is_human(key.model)
-        async for episodes in self._planned(plan, at_once=not lines and self.session is None):
+        earlier = frozenset(counters.status_of)
+        async for episodes in self._planned(plan, at_once=not lines):
             if lines:
                 keys = {episode.key for episode in plan.episodes}
                 if other := next((key for key in lines if key not in keys), None):
                     place = f"{self.folder.results_path}:{lines[other]}"
                     raise RunLogError(f"{place}: the episode is not part of this run: {other}")
             mine = self._shard.part(plan, episodes)
-            yield [planned for planned in mine if planned.key not in earlier and plays(planned.key)]
-        self.progress.started(self._due(plan), done)
+            yield [planned for planned in mine if planned.key not in earlier]
+        self.progress.started(self._due(plan), len(earlier))
 
     async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
         """Yield the episodes of a new run graph by graph (`at_once`); else all, after the plan is checked."""

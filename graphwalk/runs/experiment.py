@@ -131,13 +131,12 @@ def resolve(
     settings: Settings,
     *,
     keys: bool = True,
-    human: bool = False,
     given: Mapping[str, Model] | None = None,
     prices: Mapping[str, KnownPrice] | None = None,
 ) -> Experiment:
     """Look up all that an experiment names. Raise ConfigError for anything missing; with `keys` also for API keys.
 
-    `human`: a human player is there. `given`: name → model object of the caller. `prices`: those of a run that is
+    `given`: name → model object of the caller. `prices`: those of a run that is
     resumed; None: look them up.
     """
     _refuse_secrets(config, settings)
@@ -163,7 +162,7 @@ def resolve(
     )
     _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)
-    _check_models(experiment, keys, human)
+    _check_models(experiment, keys)
     _check_settings(experiment)
     return experiment.with_variants()
 
@@ -189,7 +188,7 @@ def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
 
 
 def per_episode(spec: str) -> bool:
-    """Return True for scripted, human and replayed models: each plays one episode and costs nothing."""
+    """Return True for scripted and replayed models: each plays one episode and costs nothing."""
     return spec.partition("/")[0] in EPISODE_PROVIDERS
 
 
@@ -239,7 +238,7 @@ def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | N
     return named.model
 
 
-def _check_models(experiment: Experiment, keys: bool, human: bool) -> None:
+def _check_models(experiment: Experiment, keys: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
@@ -252,8 +251,6 @@ def _check_models(experiment: Experiment, keys: bool, human: bool) -> None:
         if provider == "scripted" and name not in suite.agents.names:
             known = ", ".join(suite.agents.names) or "the suite has none"
             raise ConfigError(f"there is no {spec}", hint=f"scripted agents of the suite {suite.name}: {known}")
-        if provider == "human" and not human:
-            raise ConfigError(f"{spec} plays single episodes", hint=f"graphwalk play {config.suite.name}")
         if provider == "replay":
             recorded_episodes(spec)
         elif not per_episode(spec) and spec not in experiment.given and keys:

@@ -12,7 +12,6 @@ from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.models.openai_servers import server_of
-from graphwalk.models.registry import is_human
 from graphwalk.resources import PACKAGE
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import Plan
@@ -79,7 +78,7 @@ def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> di
                 "scorer": code_version(),
                 "graphs": [loaded.facts for loaded in plan.graphs],
                 "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-                "episodes": plan.due if whole else None,
+                "episodes": len(plan.episodes) if whole else None,
             }
         )
     )
@@ -92,7 +91,7 @@ def _conditions(experiment: Experiment) -> dict[str, Any]:
     measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
     return {
         "version": code_version(),
-        "config": {**measured, "models": [model for model in experiment.models if not is_human(model)]},
+        "config": {**measured, "models": [*experiment.models]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
         "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.settings))},
         **({} if config.extractor is None else {"stage_2": experiment.extractor}),

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
-from graphwalk.models.registry import is_human
 from graphwalk.runs.result import key_of
 from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.types.episode import ExitStatus
@@ -64,7 +63,7 @@ def listed(folder: RunFolder) -> ListedRun:
     config, episodes = manifest["config"], own_episodes(manifest)
     results = {key_of(head): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
-    due = sum(not is_human(key.model) and bool(head["score"]) for key, head in results.items())
+    due = sum(bool(head["score"]) for head in results.values())
     judged = folder.suite.judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
@@ -75,7 +74,7 @@ def listed(folder: RunFolder) -> ListedRun:
         tags=tuple(config.get("tags", ())),
         models=tuple(config["models"]),
         episodes=episodes,
-        done=sum(not is_human(key.model) for key in results),
+        done=len(results),
         scored=len(scored),
         correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,

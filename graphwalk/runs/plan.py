@@ -8,7 +8,6 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
-from graphwalk.models.registry import is_human
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import EpisodeKey
@@ -68,11 +67,6 @@ class Plan:
     episodes: list[PlannedEpisode] = field(default_factory=list)
     unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Model and setting → episodes left out because a scripted agent cannot play them."""
-
-    @property
-    def due(self) -> int:
-        """Number of episodes, without those of human players."""
-        return sum(not is_human(planned.key.model) for planned in self.episodes)
 
     def known_to(self, settled: Mapping[str, Any]) -> "Plan":
         """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""

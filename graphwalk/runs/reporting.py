@@ -10,7 +10,6 @@ from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.evaluation.power import Design, Spread, measured_spread
 from graphwalk.experiments.protocols import OWN
-from graphwalk.models.registry import is_human
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
@@ -58,7 +57,7 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     missing_extractor = _without_extractor(manifest)
     reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
-    incomplete = _missing_part(manifest, sum(not is_human(key.model) for key in seen))
+    incomplete = _missing_part(manifest, len(seen))
     first = [note for note in (incomplete, protocol_note(config)) if note]
     last = [note for note in (*notes, missing_extractor) if note]
     every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))

@@ -212,7 +212,7 @@ class RunFolder:
         return manifest
 
     def planned_episodes(self) -> int | None:
-        """Return the planned episodes of a run or shard, without those of human players; None before it is planned."""
+        """Return the planned episodes of a run or shard; None before it is planned."""
         return own_episodes(self.read_manifest())
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
@@ -317,7 +317,7 @@ def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> Non
 
 
 def own_episodes(manifest: Mapping[str, Any]) -> int | None:
-    """Return the planned episodes of a run or shard, without those of human players; None before it is planned."""
+    """Return the planned episodes of a run or shard; None before it is planned."""
     planned: int | None = (manifest.get("fingerprint") or {}).get("episodes")
     return None if planned is None else manifest.get("shard_episodes", planned)
 

@@ -8,32 +8,27 @@ from types import TracebackType
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
-from graphwalk.models.human import HumanPlayer
-from graphwalk.models.registry import is_human, open_model
+from graphwalk.models.registry import open_model
 from graphwalk.models.replay import ReplayModel
 from graphwalk.models.wrappers import Cached, ReplyCache, wrap
 from graphwalk.runs.experiment import Experiment, per_episode, recorded_episodes
 from graphwalk.runs.plan import PlannedEpisode
 from graphwalk.runs.result import EpisodeKey
-from graphwalk.suites.suite import ReadLine
 
 
 class RunModels:
     """All models of an experiment, an asynchronous context manager.
 
-    `replies`: file of the reply cache; None: no cache. `read` returns the lines of a human player. `note` gets
-    messages about long pauses.
+    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses.
     """
 
     def __init__(
         self,
         experiment: Experiment,
         replies: Path | None = None,
-        read: ReadLine | None = None,
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
         self.experiment = experiment
-        self._read = read
         self.keeps_results: Callable[[], None] = lambda: None
         """Called before each request; raises if results can no longer be written."""
         config = experiment.config
@@ -109,6 +104,4 @@ class RunModels:
                 missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
                 raise ConfigError(f"{spec} has no episode of {missing}")
             return ReplayModel(spec, found)
-        if self._read is not None and is_human(spec):
-            return self.experiment.suite.presentation.human(planned.task, self._read) or HumanPlayer(self._read)
         return await planned.scripted(spec.partition("/")[2], self.experiment)

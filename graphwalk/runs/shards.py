@@ -11,7 +11,6 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.models.registry import is_human
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.plan import Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, key_of
@@ -69,7 +68,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
         manifests = [folder.read_manifest() for folder in folders]
         _refuse_other_plans(folders, manifests)
         lines = _last_lines(folders)
-        counts = Counter(number for key, (number, _) in lines.items() if not is_human(key.model))
+        counts = Counter(number for number, _ in lines.values())
         planned = manifests[0]["fingerprint"]["episodes"]
         if limits is None and counts.total() != planned:
             held = [

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
-from graphwalk.models.registry import is_human
 from graphwalk.models.replay import ReplayModel
 from graphwalk.resources import quote
 from graphwalk.runs.episode import judge, play
@@ -172,7 +171,7 @@ class _Run:
             await self._check_line(where, record, result)
             done()
         for key in self.planned:
-            if self.scored[key] or is_human(key.model):
+            if self.scored[key]:
                 self.checks["episodes"].verified += self.scored[key] == 1
             else:
                 self.checks["episodes"].unverified["not finished"] += 1
@@ -191,7 +190,7 @@ class _Run:
         made = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
         self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], made, things=len(tasks))
         if known is self.plan:
-            self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], known.due, things=0)
+            self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], len(known.episodes), things=0)
         else:
             self.checks["episodes"].unverified["no count in run.json: the run ended before its plan was complete"] += 1
 
@@ -345,7 +344,7 @@ def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any
             yield where, record
 
 
-_CANNOT_ASK = ("human", "replay")
+_CANNOT_ASK = ("replay",)
 """Providers whose models cannot be called again."""
 _NO_REPLY = "the reply is not in replies.jsonl"
 

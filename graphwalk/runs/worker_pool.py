@@ -3,12 +3,11 @@
 import asyncio
 import resource
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.jsonlines import LineWriter
-from graphwalk.models.registry import is_human
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import PlannedEpisode
@@ -17,7 +16,6 @@ from graphwalk.runs.result import EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.run_models import RunModels
 from graphwalk.stores.health import HealthCheck
-from graphwalk.suites.suite import ReadLine
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import from_dict
@@ -49,18 +47,13 @@ class EpisodeCounters:
     status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
 
-    @property
-    def due(self) -> int:
-        """Number of finished episodes, without those of human players."""
-        return sum(not is_human(key.model) for key in self.status_of)
-
     def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
         self.status_of[key] = status
         self.usage += usage
 
     def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
-        failed = sum(status.infrastructure for key, status in self.status_of.items() if not is_human(key.model))
-        return RunSummary(episodes, self.due - failed, failed, self.usage, budget_reached)
+        failed = sum(status.infrastructure for status in self.status_of.values())
+        return RunSummary(episodes, len(self.status_of) - failed, failed, self.usage, budget_reached)
 
 
 def earlier_results(folder: RunFolder) -> tuple[EpisodeCounters, dict[EpisodeKey, int]]:
@@ -72,21 +65,6 @@ def earlier_results(folder: RunFolder) -> tuple[EpisodeCounters, dict[EpisodeKey
         if not status.infrastructure:
             counters.count(key, status, from_dict(Usage, record["usage"]))
     return counters, lines
-
-
-@dataclass(frozen=True)
-class HumanSession:
-    """A human player at the terminal, who plays the tasks of a run in one setting."""
-
-    model: str
-    """human/NAME"""
-    setting: str
-    read: ReadLine
-    goes_on: Callable[[], Awaitable[bool]]
-    """Called before each task except the first; False ends the session."""
-
-    def plays(self, key: EpisodeKey) -> bool:
-        return (key.model, key.setting, key.repeat) == (self.model, self.setting, 0)
 
 
 class CircuitBreaker:
@@ -112,7 +90,7 @@ class CircuitBreaker:
 
 @dataclass
 class WorkerPool:
-    """A pool with one worker per episode in flight; one worker for a human player."""
+    """A pool with one worker per episode in flight."""
 
     experiment: Experiment
     models: RunModels
@@ -121,7 +99,6 @@ class WorkerPool:
     health: HealthCheck
     progress: Progress
     counters: EpisodeCounters
-    session: HumanSession | None
 
     def __post_init__(self) -> None:
         self._breaker = CircuitBreaker(self.progress.note)
@@ -132,8 +109,7 @@ class WorkerPool:
 
         The log is opened with the first episode, so that the log of a finished run stays compressed.
         """
-        wanted = self.experiment.config.limits.max_concurrency
-        most = 1 if self.session else files_for(wanted, self.progress.note)
+        most = files_for(self.experiment.config.limits.max_concurrency, self.progress.note)
         begun, writer = 0, None
         try:
             async with asyncio.TaskGroup() as workers:
@@ -157,15 +133,11 @@ class WorkerPool:
                 writer.close()
 
     async def _work(self, writer: LineWriter) -> None:
-        played = False
         while (planned := await self._queue.get()) is not None:
             if self.models.budget.exhausted:
                 return
             if self._breaker.skips(planned.key.model):
                 continue
-            if self.session and played and not await self.session.goes_on():
-                return
-            played = True
             await self.health.finished()
             async with self.models.for_episode(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)

@@ -233,7 +233,7 @@ MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
         "two models have the name mine/thinker",
     ),
     "no model": (lambda g, t: graphwalk.play(t, g, model=7), graphwalk.ConfigError, "int object is not a model"),
-    "person": (lambda g, t: graphwalk.play(t, g, model="human/terminal"), graphwalk.ConfigError, "single episodes"),
+    "person": (lambda g, t: graphwalk.play(t, g, model="human/terminal"), graphwalk.ConfigError, "unknown provider"),
     "other graph": (
         lambda g, t: graphwalk.play(t, graphwalk.generate_graph(seed=3), model="scripted/expert"),
         graphwalk.ConfigError,

@@ -141,7 +141,7 @@ WRONG = [
     ((QUESTION, "-m", "openai/gpt-4.1-mini"), "OPENAI_API_KEY is not set"),
     ((QUESTION, "-m", "gpt"), "'gpt' is not a model"),
     ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),
-    ((QUESTION, "-m", "human/terminal"), "human/terminal is a human player"),
+    ((QUESTION, "-m", "human/terminal"), "unknown provider 'human'"),
     ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database cannot be combined"),
     ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: expected a file name ending in .svg"),
     ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot be combined"),

@@ -1,7 +1,14 @@
-"""`graphwalk play` with what somebody types coming through a pipe: the way to a score, and every wrong input."""
+"""`graphwalk play` with typed lines from a pipe and at a terminal: the way to a score, and every wrong input."""
 
 import json
+import os
+import pty
 import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -107,7 +114,73 @@ def test_a_mistake_is_told_before_anything_is_shown(
     assert "Traceback" not in error
 
 
-def test_a_person_takes_no_part_in_a_run(tmp_path: Path) -> None:
-    done = graphwalk("run", "quickstart", "-m", "human/terminal", folder=tmp_path)
-    assert done.returncode == 2
-    assert "graphwalk play questions" in done.stderr
+READY = r"help or quit\?.*\x1b\[\?2004h"
+"""The question, and after it the line that is edited; what is typed before that is not completed."""
+
+
+class Terminal:
+    """A process at a pseudo-terminal of 80 by 20."""
+
+    def __init__(self, folder: Path, *words: object) -> None:
+        self._master, slave = pty.openpty()
+        import fcntl
+        import struct
+        import termios
+
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 80, 0, 0))
+        command = [sys.executable, "-m", "graphwalk", *map(str, words)]
+        settings = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        self.process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=settings, start_new_session=True
+        )
+        os.close(slave)
+        self.shown = ""
+
+    def until(self, pattern: str, seconds: float = 60) -> str:
+        """What was shown since the last time, up to the moment when it has the pattern."""
+        end, new = time.monotonic() + seconds, ""
+        while not re.search(pattern, new, re.DOTALL):
+            assert time.monotonic() < end, f"no {pattern!r} in {self.shown[-3000:]!r}"
+            if select.select([self._master], [], [], 0.2)[0]:
+                try:
+                    new += os.read(self._master, 65536).decode("utf-8", "replace")
+                except OSError:
+                    break
+                self.shown += new
+        return new
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path, "play", "graph", "--preset", "paper-100", "--questions", "[node_count]", "--seed", 3)
+    yield opened
+    opened.close()
+
+
+def test_completion_and_an_answer_at_a_real_terminal(terminal: Terminal) -> None:
+    terminal.until(READY)
+    for begun, rest in (("get_uni", "que_property_values"), (" entity_t", "ype")):
+        terminal.type(f"{begun}\t")
+        terminal.until(rest)
+    terminal.type("=node\r")
+    assert "get_unique_property_values" in terminal.until(READY), "the message about the arguments that lack"
+    terminal.type("help\r")
+    assert "call a tool" in terminal.until(READY)
+    terminal.type("answer [1]\r")
+    told = terminal.until("target:")
+    assert re.search(r"incorrect|no answer", told)
+    assert terminal.process.wait(20) == 0
+
+
+def test_ctrl_c_ends_the_game_in_order(terminal: Terminal) -> None:
+    terminal.until(READY)
+    terminal.type("\x03")
+    assert terminal.process.wait(20) == 130
