@@ -50,9 +50,7 @@ def generate_maze_command(
     size: Annotated[int, typer.Option(help="Cells per side.")] = 10,
     walls: Annotated[float, typer.Option(help="Share of cells that are walls.")] = 0.5,
     min_path: Annotated[int, typer.Option(help="Minimum steps from start to goal.")] = 15,
-    generator: Annotated[
-        str, typer.Option(help="Algorithm: random, depth_first, kruskal, prim, wilson or rooms.")
-    ] = "random",
+    generator: Annotated[str, typer.Option(help="Algorithm: random, or depth_first for a perfect maze.")] = "random",
     count: Annotated[int, typer.Option(min=1, help="Number of mazes.")] = 1,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     index: Annotated[int, typer.Option(min=0, help="Index of the first maze for this seed.")] = 0,

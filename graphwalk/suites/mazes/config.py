@@ -8,7 +8,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from graphwalk.config.strict import Spec, SuiteConfig
 
-MazeGenerator = Literal["random", "depth_first", "kruskal", "prim", "wilson", "rooms"]
+MazeGenerator = Literal["random", "depth_first"]
 
 DrawnWalls = Literal["signs", "numbered"]
 
@@ -23,7 +23,7 @@ class MazeSpec(Spec):
     min_path: PositiveInt = 15
     """Minimum steps from start to goal."""
     generator: MazeGenerator = "random"
-    """Algorithm that places the walls."""
+    """Walls at random places (random), or a perfect maze by depth-first search (depth_first)."""
     offset: NonNegativeInt = 0
     """Index of the first maze of the seed's series."""
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from math import dist
 from random import Random
 from typing import Any
@@ -48,66 +48,8 @@ def depth_first_tree(side: int, random: Random) -> Edges:
     return edges
 
 
-def kruskal_tree(side: int, random: Random) -> Edges:
-    """Return the edges of a minimum spanning tree for random weights."""
-    lattice = nx.grid_2d_graph(side, side)
-    for _, _, attributes in lattice.edges(data=True):
-        attributes["weight"] = random.random()
-    edges: Edges = nx.minimum_spanning_edges(lattice, algorithm="kruskal", data=False)
-    return edges
-
-
-def prim_tree(side: int, random: Random) -> Edges:
-    """Yield the edges of a tree that grows by a random one of its outgoing edges.
-
-    networkx's Prim on random weights would draw the same trees as Kruskal.
-    """
-    start = (random.randrange(side), random.randrange(side))
-    inside, border = {start}, [(start, place) for place in places_beside(start, side)]
-    while border:
-        number = random.randrange(len(border))
-        border[number], border[-1] = border[-1], border[number]
-        source, target = border.pop()
-        if target not in inside:
-            inside.add(target)
-            border += [(target, place) for place in places_beside(target, side)]
-            yield source, target
-
-
-def wilson_tree(side: int, random: Random) -> Edges:
-    """Yield the edges of a uniform spanning tree made of loop-erased random walks (Wilson 1996).
-
-    networkx draws uniform trees with determinants, which takes hours for a large maze.
-    """
-    places = [(row, column) for row in range(side) for column in range(side)]
-    random.shuffle(places)
-    inside = {places.pop()}
-    for first in places:
-        left_by: dict[Place, Place] = {}
-        place = first
-        while place not in inside:
-            left_by[place] = place = random.choice(places_beside(place, side))
-        place = first
-        while place not in inside:
-            inside.add(place)
-            yield place, left_by[place]
-            place = left_by[place]
-
-
-TREES: dict[str, Callable[[int, Random], Edges]] = {
-    "depth_first": depth_first_tree,
-    "kruskal": kruskal_tree,
-    "prim": prim_tree,
-    "wilson": wilson_tree,
-}
-"""Generator name → function of (side of the lattice, random) that returns the edges of a tree."""
-
-
 Layout = Callable[[int, int, Random], list[int]]
 """(size, number of walls, random) → the cells that are walls."""
-
-_ROOM_SHARE = 0.7
-"""Share of open cells in rooms; the rest are corridors."""
 
 
 def random_walls(size: int, walls: int, random: Random) -> list[int]:
@@ -120,37 +62,11 @@ def neighbours(cell: int, size: int) -> list[int]:
     return [row * size + column for row, column in places_beside(divmod(cell, size), size)]
 
 
-def _from_tree(tree: Callable[[int, Random], Edges]) -> Layout:
-    def layout(size: int, walls: int, random: Random) -> list[int]:
-        edges = list(tree((size + 1) // 2, random)) or [((0, 0), (0, 0))]
-        opened = {(a + c) * size + b + d for (a, b), (c, d) in edges}
-        opened |= {2 * row * size + 2 * column for edge in edges for row, column in edge}
-        return _with_walls(opened, size, walls, random)
-
-    return layout
-
-
-def rooms(size: int, walls: int, random: Random) -> list[int]:
-    """Return walls around separate rectangles joined by corridors with at most one bend."""
-    opened: set[int] = set()
-    taken: set[int] = set()
-    centres: list[Place] = []
-    for _ in range(size * size):
-        if len(opened) >= _ROOM_SHARE * (size * size - walls):
-            break
-        longest = max(2, size // 3)
-        height, width = (min(size, random.randint(2, longest)) for _ in range(2))
-        top, left = random.randint(0, size - height), random.randint(0, size - width)
-        room = [row * size + column for row in range(top, top + height) for column in range(left, left + width)]
-        if taken.isdisjoint(room):
-            opened.update(room)
-            taken.update(cell for inner in room for cell in (inner, *neighbours(inner, size)))
-            centres.append(divmod(room[len(room) // 2], size))
-    for (row, column), (last_row, last_column) in pairwise(centres):
-        first, last = sorted((column, last_column))
-        opened.update(range(row * size + first, row * size + last + 1))
-        first, last = sorted((row, last_row))
-        opened.update(range(first * size + last_column, last * size + last_column + 1, size))
+def depth_first_walls(size: int, walls: int, random: Random) -> list[int]:
+    """Return the walls of a perfect maze (a spanning tree), with cells opened or closed until the number is exact."""
+    edges = list(depth_first_tree((size + 1) // 2, random)) or [((0, 0), (0, 0))]
+    opened = {(a + c) * size + b + d for (a, b), (c, d) in edges}
+    opened |= {2 * row * size + 2 * column for edge in edges for row, column in edge}
     return _with_walls(opened, size, walls, random)
 
 
@@ -210,11 +126,7 @@ def _search_tree(opened: set[int], size: int, random: Random) -> dict[int, int]:
     return parent
 
 
-LAYOUTS: dict[str, Layout] = {
-    "random": random_walls,
-    **{name: _from_tree(tree) for name, tree in TREES.items()},
-    "rooms": rooms,
-}
+LAYOUTS: dict[str, Layout] = {"random": random_walls, "depth_first": depth_first_walls}
 
 
 _LARGEST_LISTED = 24

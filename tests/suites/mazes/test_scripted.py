@@ -34,7 +34,7 @@ async def test_explorers_are_always_right_within_the_turns_they_need(walker: str
 
 @pytest.mark.parametrize(
     "spec",
-    [{"size": 20, "walls": 0.4, "min_path": 40}, {"generator": "wilson", "size": 13}, {"generator": "rooms"}],
+    [{"size": 20, "walls": 0.4, "min_path": 40}, {"generator": "depth_first", "size": 13}],
     ids=str,
 )
 async def test_the_expert_on_other_mazes(spec: dict[str, Any]) -> None:

@@ -62,18 +62,18 @@ def test_every_generator_keeps_the_number_of_walls(generator: str, walls: float)
         check(maze, spec)
 
 
-@pytest.mark.parametrize("generator", [name for name in GENERATORS if name != "random"])
 @pytest.mark.parametrize("walls", [0.3, 0.5, 0.8])
-def test_classical_mazes_are_all_of_one_piece(generator: str, walls: float) -> None:
+def test_perfect_mazes_are_connected(walls: float) -> None:
     for size in (3, 9, 12):
-        for maze in generate_mazes(MazeSpec(size=size, walls=walls, min_path=1, generator=generator, count=3), seed=4):
+        for maze in generate_mazes(
+            MazeSpec(size=size, walls=walls, min_path=1, generator="depth_first", count=3), seed=4
+        ):
             assert nx.is_connected(as_networkx(maze))
 
 
-@pytest.mark.parametrize("generator", ["depth_first", "kruskal", "prim", "wilson"])
-def test_spanning_trees_have_no_loops(generator: str) -> None:
+def test_perfect_mazes_have_no_loops() -> None:
     natural = 1 - (2 * 6**2 - 1) / 11**2
-    maze = generate_maze(MazeSpec(size=11, walls=natural + 0.01, min_path=10, generator=generator), seed=5)
+    maze = generate_maze(MazeSpec(size=11, walls=natural + 0.01, min_path=10, generator="depth_first"), seed=5)
     assert nx.is_tree(as_networkx(maze))
 
 
@@ -123,10 +123,6 @@ def test_the_same_in_every_release() -> None:
         {
             "random": "2a7f774ef32f",
             "depth_first": "c75f0713d97a",
-            "kruskal": "37ed8ba42415",
-            "prim": "19ea3ac71424",
-            "wilson": "5393ce416aaf",
-            "rooms": "0088feddd1ad",
         }
     )
 
@@ -167,7 +163,7 @@ def test_large_mazes() -> None:
     for spec in (
         MazeSpec(size=200),
         MazeSpec(size=120, walls=0.35, min_path=150),
-        MazeSpec(size=60, generator="wilson"),
+        MazeSpec(size=60, generator="depth_first"),
     ):
         check(generate_maze(spec, seed=11), spec)
 
