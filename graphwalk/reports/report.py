@@ -59,7 +59,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         suite=declared,
         rows=rows,
         baselines=[exact_row(baselines, p, baselines.rows_of(p)) for p in baselines.players] if baselines else [],
-        groups={**groups, **declared.derived(groups)},
+        groups=groups,
         baseline_groups=dict(_grouped(baselines, exact_row, list(groups))) if baselines else {},
         comparisons=comparisons,
         memorisation_test=memorisation_test(observed, seed=seed),

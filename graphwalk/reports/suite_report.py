@@ -125,7 +125,7 @@ class SuiteReport:
     baselines from any result of a task. `reference` returns a published table by name. `unreported` names fields of
     the score that are in no table. `records` converts the log to the records to measure, if these are not episodes.
     `tables` adds tables with their own layout. `remark` returns a note required by a result; equal notes are shown
-    once. `derived` computes further groups from the rows of all groups.
+    once.
     """
 
     suite: str
@@ -142,7 +142,6 @@ class SuiteReport:
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
     tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())
     remark: Callable[[ResultRecord], str | None] = lambda result: None
-    derived: "Callable[[Groups], Groups]" = lambda groups: {}
 
 
 ReportRow = dict[str, Any]

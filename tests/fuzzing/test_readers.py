@@ -21,8 +21,6 @@ from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import read_state, state_file
-from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.export import export_magma, verify_export
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
@@ -83,11 +81,6 @@ def tool_file(folder: Path) -> tuple[Path, Read]:
     return path, lambda file: load_tools([str(file)])
 
 
-def traces(folder: Path) -> tuple[Path, Read]:
-    export_magma([MagmaSpec(count=2)], folder / "export", seed=1)
-    return folder / "export" / "manifest.json", lambda file: verify_export(file.parent)
-
-
 def run_file(name: str) -> Callable[[Path], tuple[Path, Read]]:
     def read(file: Path) -> None:
         list(list_runs(file.parent))
@@ -122,7 +115,6 @@ FILES = {
     "experiment": experiment_file,
     "question": question_file,
     "tool": tool_file,
-    "traces": traces,
     "run.json": run_file("run.json"),
     "results.jsonl": run_file("results.jsonl"),
     "server.json": server_state,
@@ -156,7 +148,7 @@ def test_damaged_bytes(name: str, rounds: int, tmp_path: Path) -> None:
 
 @pytest.mark.extended
 @pytest.mark.parametrize("rounds", ROUNDS)
-@pytest.mark.parametrize("name", ["json", "traces", "run.json", "results.jsonl", "server.json"])
+@pytest.mark.parametrize("name", ["json", "run.json", "results.jsonl", "server.json"])
 def test_valid_json_of_another_form(name: str, rounds: int, tmp_path: Path) -> None:
     """Checksums are right, fields are not."""
     path, read = FILES[name](tmp_path)

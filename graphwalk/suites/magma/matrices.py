@@ -1,21 +1,19 @@
-"""Tables of MAGMA: results per trace, by size, step and part, and the association of earlier and final states."""
+"""Tables of MAGMA: results per trace, by size, step and part, and the association of final states by earlier ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from graphwalk.reports.measures import tool_seconds
-from graphwalk.reports.suite_report import PLAYER, Column, Groups, Report, ReportRow, ResultRecord, table_of
-from graphwalk.reports.text_table import UNKNOWN, TextTable, integer, one_decimal, p_value, two_decimals
+from graphwalk.reports.suite_report import Column, Groups, Report, ReportRow, ResultRecord, table_of
+from graphwalk.reports.text_table import TextTable, one_decimal
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
-from graphwalk.types.episode import ExitStatus, setting_of
+from graphwalk.types.episode import ExitStatus
 
 TRACE, STEP = "trace", "step"
-CELLS = ("both_right", "earlier_only_right", "final_only_right", "none_right")
-"""Counts of traces by earlier and final states, in the order of `Fourfold`."""
+GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
+"""Measures: correct final states in % of traces with all earlier states correct, and of the others."""
 
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
@@ -75,9 +73,7 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
         "task_id": trace_id,
         "exit_status": failed["exit_status"],
         "trajectory": failed["trajectory"],
-        "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states, first)
-        if scores
-        else None,
+        "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states) if scores else None,
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
@@ -118,20 +114,13 @@ def _trace_score(
     }
 
 
-def _relation(steps: Sequence[Mapping[str, Any]], states: int, record: ResultRecord) -> dict[str, Any]:
-    """Return the final state by the correctness of all earlier ones; empty if an earlier state is missing or unknown.
-
-    The counts use only the first repeat, because others are not independent traces.
-    """
+def _relation(steps: Sequence[Mapping[str, Any]], states: int) -> dict[str, Any]:
+    """Return the final state by the correctness of all earlier ones; empty if one is missing or unknown."""
     if len(steps) < states or states == 1:
         return {}
     *before, last = (step["exact"] for step in steps)
-    earlier, final = all(before), last
-    shares = {"final_if_earlier_right" if earlier else "final_if_earlier_wrong": final}
-    if record["repeat"]:
-        return shares
-    found = (earlier and final, earlier and not final, final and not earlier, not earlier and not final)
-    return shares | dict(zip(CELLS, found, strict=True))
+    right, wrong = GIVEN_EARLIER
+    return {right if all(before) else wrong: last}
 
 
 def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:
@@ -260,144 +249,3 @@ def _matrix(
         optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
         columns.append(Column(column.format(number), str(number), one_decimal, optional, one_decimal))
     return table_of(title, columns, lines, note, long_only=long_only)
-
-
-_EQUAL = 1 + 1e-7
-"""Ratio below which two probabilities count as equal."""
-
-
-class Fourfold(NamedTuple):
-    """Cases of one stratum, counted by two binary outcomes."""
-
-    both: int
-    first_only: int
-    second_only: int
-    neither: int
-
-    @property
-    def cases(self) -> int:
-        return sum(self)
-
-
-class OddsRatio(NamedTuple):
-    value: float
-    low: float
-    high: float
-
-
-def mantel_haenszel(strata: Sequence[Fourfold]) -> OddsRatio | None:
-    """Return the common odds ratio with its 95 % interval, or None if it is 0, infinite or undefined.
-
-    N. Mantel and W. Haenszel, "Statistical aspects of the analysis of data from retrospective studies of disease",
-    JNCI 22 (1959); variance of the logarithm: J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
-    """
-    table = np.array([stratum for stratum in strata if stratum.cases], dtype=np.float64).reshape(-1, 4)
-    a, b, c, d = table.T
-    n = table.sum(axis=1)
-    concordant, discordant = a * d / n, b * c / n
-    r, s = concordant.sum(), discordant.sum()
-    if not r or not s:
-        return None
-    agree, differ = (a + d) / n, (b + c) / n
-    variance = (
-        (agree @ concordant) / (2 * r * r)
-        + (agree @ discordant + differ @ concordant) / (2 * r * s)
-        + (differ @ discordant) / (2 * s * s)
-    )
-    from scipy.special import ndtri
-
-    value, spread = float(r / s), float(np.exp(ndtri(0.975) * np.sqrt(variance)))
-    return OddsRatio(value, value / spread, value * spread)
-
-
-def exact_p_value(strata: Sequence[Fourfold]) -> float | None:
-    """Return the exact two-sided p-value of no association, or None if the margins allow one outcome only.
-
-    Given the margins of a stratum, `both` is hypergeometric; the test statistic is the sum over strata. For a single
-    stratum this is Fisher's exact test. (A. Agresti, "Categorical Data Analysis", 6.7.1.)
-    """
-    from scipy.stats import hypergeom
-
-    lowest, probabilities = 0, np.ones(1)
-    for stratum in filter(sum, strata):
-        first, second = stratum.both + stratum.first_only, stratum.both + stratum.second_only
-        low, high = max(0, first + second - stratum.cases), min(first, second)
-        lowest += low
-        counts = np.arange(low, high + 1)
-        probabilities = np.convolve(probabilities, hypergeom.pmf(counts, stratum.cases, first, second))
-    if len(probabilities) == 1:
-        return None
-    observed = probabilities[sum(stratum.both for stratum in strata) - lowest]
-    return min(1.0, float(probabilities[probabilities <= observed * _EQUAL].sum()))
-
-
-RELATION = "relation"
-GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
-"""Measures: correct final states in % of traces with all earlier states correct, and of the others."""
-_CERTAINTY = ("intervals", "no_interval")
-_NOTE = (
-    "Odds ratio: Mantel–Haenszel over sizes. p: exact permutation test within each size, not adjusted for the number"
-    " of rows. Both use the first repeat of a trace. With its own states as context, an association may come from"
-    " propagated errors; otherwise each step is asked separately, and it shows that some traces are harder."
-)
-_COLUMNS = (
-    Column("Algorithm", RELATION, name=True),
-    *PLAYER,
-    Column("Context", "context", name=True),
-    Column("N", "traces", integer, legend="traces with a score"),
-    Column("Final % if all\nearlier correct", "final_if_earlier_right", str, 2, one_decimal),
-    Column("Final % if\nsome wrong", "final_if_earlier_wrong", str, 2, one_decimal),
-    Column("Odds ratio", "odds_ratio", two_decimals, 1, two_decimals),
-    Column("p", "p_value", p_value),
-)
-
-
-def relations(groups: Mapping[str, Sequence[ReportRow]]) -> dict[str, list[ReportRow]]:
-    """Return rows of the group "relation": by algorithm with sizes as strata, and by algorithm and size."""
-    by_size: dict[tuple[str, str, str], list[ReportRow]] = {}
-    for row in groups.get("case", ()):
-        if all(row[name] is not None for name in CELLS):
-            by_size.setdefault((row["case"].split()[0], row["model"], row["setting"]), []).append(row)
-    pooled = {(row["algorithm"], row["model"], row["setting"]): row for row in groups.get("algorithm", ())}
-    rows = [_relation_rows(pooled[key], key[0], strata) for key, strata in by_size.items()]
-    rows += [_relation_rows(row, row["case"], [row]) for strata in by_size.values() for row in strata]
-    return {RELATION: rows} if rows else {}
-
-
-def _relation_rows(row: ReportRow, group: str, strata: Sequence[ReportRow]) -> ReportRow:
-    tables = [Fourfold(*(stratum[name] for name in CELLS)) for stratum in strata]
-    ratio = mantel_haenszel(tables)
-    intervals, reasons = ({n: row[part][n] for n in GIVEN_EARLIER if n in row[part]} for part in _CERTAINTY)
-    return {
-        "model": row["model"],
-        "setting": row["setting"],
-        RELATION: group,
-        "context": _context(row),
-        "strata": len(tables),
-        **{name: sum(stratum[name] for stratum in strata) for name in CELLS},
-        **{name: row[name] for name in GIVEN_EARLIER},
-        "odds_ratio": ratio and round(ratio.value, 6),
-        "p_value": exact_p_value(tables),
-        "no_interval": reasons,
-        "intervals": intervals | ({"odds_ratio": [round(ratio.low, 6), round(ratio.high, 6)]} if ratio else {}),
-    }
-
-
-def _context(row: ReportRow) -> str:
-    """Return the states that precede a question in its prompt."""
-    if row["dialogues"]:
-        return "its own states"
-    return "correct states" if setting_of(row["setting"]) in STEPWISE else "no states"
-
-
-def relation_tables(groups: Mapping[str, Sequence[ReportRow]]) -> Iterator[TextTable]:
-    """Yield a table with one row per algorithm, model and setting."""
-    rows = []
-    for row in groups.get(RELATION, ()):
-        if " " not in row[RELATION]:
-            counts = [row[name] for name in CELLS]
-            shares = zip(GIVEN_EARLIER, (sum(counts[:2]), sum(counts[2:])), strict=True)
-            texts = {name: f"{UNKNOWN if row[name] is None else one_decimal(row[name])} of {n}" for name, n in shares}
-            rows.append({**row, "traces": sum(counts), **texts})
-    if rows:
-        yield table_of("Final state by correctness of earlier states", _COLUMNS, rows, _NOTE)
