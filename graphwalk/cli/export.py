@@ -64,7 +64,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         setting: SettingNames = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
         per_episode: Annotated[
-            bool, typer.Option("--per-episode", help="atif, sts: one file per episode instead of per model.")
+            bool, typer.Option("--per-episode", help="atif: one file per episode instead of per model.")
         ] = False,
     ) -> None:
         from graphwalk.exports.episodes import Episodes

@@ -19,7 +19,6 @@ EXPORTS = Registry(
     {
         "inspect": "graphwalk.exports.inspect_log:export_inspect",
         "atif": "graphwalk.exports.atif:export_atif",
-        "sts": "graphwalk.exports.chats:export_sts",
         "chats": "graphwalk.exports.chats:export_chats",
         "csv": "graphwalk.exports.tables:export_csv",
         "parquet": "graphwalk.exports.tables:export_parquet",

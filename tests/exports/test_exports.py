@@ -19,7 +19,7 @@ from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place
 
-FORMATS = ("inspect", "atif", "sts", "chats", "csv", "parquet")
+FORMATS = ("inspect", "atif", "chats", "csv", "parquet")
 READERS = Path(__file__).parents[2] / ".venv-formats" / "bin" / "python"
 SINGLE = {"chats": ".jsonl"}
 
@@ -73,46 +73,19 @@ def test_chats_hold_each_episode_once_and_what_was_said(tmp_path: Path) -> None:
     assert '{"label": "x' in bad
 
 
-def test_sts_is_a_session_line_and_message_lines(tmp_path: Path) -> None:
-    out = export("sts", hostile_run(tmp_path / "run"), tmp_path / "sts", per_episode=True)
-    files = sorted(out.iterdir())
-    assert len(files) == 12
-    ids = set()
-    for file in files:
-        header, *lines = [strict(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        assert (header["type"], header["harness"]) == ("session", "graphwalk")
-        ids.add(header["id"])
-        calls = set()
-        for line in lines:
-            message = line["message"]
-            assert line["type"] == "message"
-            assert message["role"] in ("system", "user", "assistant", "tool")
-            assert isinstance(message["content"], str)
-            for call in message.get("toolCalls", ()):
-                assert isinstance(call["function"]["arguments"], str)
-                calls.add(call["id"])
-            assert message["role"] != "tool" or message["toolCallId"] in calls
-    assert len(ids) == 12
-
-
-@pytest.mark.parametrize(("name", "suffix"), [("atif", ".json"), ("sts", ".jsonl")])
-def test_trajectories_are_in_one_file_per_model_or_episode(name: str, suffix: str, tmp_path: Path) -> None:
+def test_trajectories_are_in_one_file_per_model_or_episode(tmp_path: Path) -> None:
     folder = hostile_run(tmp_path / "run")
-    files = sorted(export(name, folder, tmp_path / "models").iterdir())
-    held = [[strict(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files]
-    sessions = [[line for line in lines if line.get("type") != "message"] for lines in held]
+    files = sorted(export("atif", folder, tmp_path / "models").iterdir())
+    sessions = [[strict(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files]
     assert [len(one) for one in sessions] == [6, 6]
-    models = [{one["model"] if name == "sts" else one["agent"]["model_name"] for one in lines} for lines in sessions]
+    models = [{one["agent"]["model_name"] for one in lines} for lines in sessions]
     assert sorted(models, key=str) == sorted([{"scripted/expert"}, {MODEL}], key=str)
-    words = ("export", name, folder.path, "--out")
+    words = ("export", "atif", folder.path, "--out")
     done = graphwalk(*words, tmp_path / "episodes", "--per-episode")
     assert done.returncode == 0, done.stderr
     alone = [file.read_text(encoding="utf-8") for file in (tmp_path / "episodes").iterdir()]
-    if name == "sts":
-        assert sorted("".join(alone).splitlines()) == sorted(json.dumps(line) for lines in held for line in lines)
-    else:
-        assert sorted(json.dumps(strict(text)) for text in alone) == sorted(json.dumps(e) for s in sessions for e in s)
-    assert {file.suffix for file in (tmp_path / "episodes").iterdir()} == {suffix}
+    assert sorted(json.dumps(strict(text)) for text in alone) == sorted(json.dumps(e) for s in sessions for e in s)
+    assert {file.suffix for file in (tmp_path / "episodes").iterdir()} == {".json"}
     refused = graphwalk(*words, tmp_path / "all.jsonl")
     assert refused.returncode == 2
     assert "all.jsonl cannot be written: there is one .jsonl file per model, 2 in all" in refused.stderr
@@ -232,5 +205,5 @@ def export_count(episodes, out):
     assert "How many episodes there are." in place.graphwalk("export", "--help").stdout
     shown = graphwalk("export", "--help").stdout
     assert all(name in shown for name in (*FORMATS, "magma"))
-    wrong = graphwalk("export", "sts", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
+    wrong = graphwalk("export", "atif", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
     assert (wrong.returncode, "no episode with model 'nobody'" in wrong.stderr) == (2, True)

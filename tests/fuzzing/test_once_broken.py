@@ -17,7 +17,6 @@ def _before(text: str, *marks: str) -> Callable[[str], str]:
     return changed
 
 
-
 @pytest.mark.parametrize(
     ("name", "changed"),
     [
