@@ -9,6 +9,7 @@ from typing import Any
 
 from graphwalk.agent import Episode, Watcher, run_episode
 from graphwalk.errors import ConfigError, ModelError, StoreError
+from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.experiments.config import Scoring
 from graphwalk.models.base import Model
@@ -99,7 +100,10 @@ def judge(
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
     score = suite.score(task, setting_of(setting), trajectory, extraction)
     if instance is not None and not score.correct:
-        score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
+        missing = list(filter(None, [score.missing]))
+        with comment("failure analysis", missing.append):
+            score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
+        score = score.model_copy(update={"missing": "; ".join(missing)})
     return extraction.answer, score.model_dump(mode="json")
 
 
