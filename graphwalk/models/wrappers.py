@@ -23,7 +23,7 @@ from graphwalk.files import check_in_place
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
-from graphwalk.models.provider_replies import NoToolsError, OverloadedError
+from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
@@ -69,8 +69,11 @@ class Guarded(Wrapper):
             reply = await self.inner.complete(messages, tools, options)
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
+            _check_texts(reply, self.name)
             redact, message = self._secrets.redact_certain, reply.message
-            state = None if message.provider_state is None else json.loads(redact(json.dumps(message.provider_state)))
+            state = message.provider_state
+            if state is not None:
+                state = json.loads(redact(json.dumps(bounded(state))))
             clean = replace(
                 message,
                 content=None if message.content is None else redact(message.content),
@@ -95,6 +98,21 @@ class Guarded(Wrapper):
             await close()
 
 
+def _check_texts(reply: Reply, name: str) -> None:
+    """Raise ModelError unless the parts of a reply are texts; the object of a user may return anything."""
+    message = reply.message
+    if not isinstance(message, Message):
+        raise ModelError(f"{name} returned a Reply with {type(message).__name__} instead of a Message")
+    texts = {"content": message.content, "reasoning": message.reasoning, "finish_reason": reply.finish_reason}
+    for call in message.tool_calls:
+        if not isinstance(call, ToolCall):
+            raise ModelError(f"{name} returned a Message with {type(call).__name__} instead of a ToolCall")
+        texts |= {f"tool_calls.{field}": getattr(call, field) for field in ("id", "name", "arguments")}
+    for field, value in texts.items():
+        if not isinstance(value, str | None):
+            raise ModelError(f"{name} returned {type(value).__name__} as {field}; expected str")
+
+
 class Deadline(Wrapper):
     """A model whose calls have a timeout of `seconds`."""
 
@@ -113,6 +131,7 @@ class Deadline(Wrapper):
 class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
+    `stated`: the user stated the price, so that it has priority over the cost that the provider reports.
     `ready` is called before each request; if it raises, nothing is sent. `note` is called once if the provider does
     not report its usage.
     """
@@ -123,11 +142,12 @@ class Budgeted(Wrapper):
         budget: Budget,
         price: Price | None,
         *,
+        stated: bool = False,
         ready: Callable[[], None] = lambda: None,
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
         super().__init__(inner)
-        self._budget, self._price = budget, price
+        self._budget, self._price, self._stated = budget, price, stated
         self._ready, self._note = ready, note
         self._announced = False
         self._largest: Usage | None = None
@@ -138,7 +158,7 @@ class Budgeted(Wrapper):
         async with self._budget.reservation(lambda: self._largest):
             self._ready()
             reply = await self.inner.complete(messages, tools, options)
-            usage = charged_usage(reply, messages, tools, self.name, self._price)
+            usage = charged_usage(reply, messages, tools, self.name, self._price, self._stated)
             self._budget.charge(usage)
             self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
         reply = replace(reply, usage=usage)
@@ -347,8 +367,12 @@ class ReplyCache:
         return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
 
     def put(self, key: str, reply: Reply) -> None:
-        """Write a reply to the file, before it is used."""
-        line = encode_line({"key": key, "reply": to_dict(reply)})
+        """Write a reply to the file, before it is used. Raise ModelError if it has no JSON form."""
+        try:
+            line = encode_line({"key": key, "reply": to_dict(reply)})
+        except Exception as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise ModelError(f"the reply cannot be recorded: {cause}") from error
         try:
             self._writer.write(line)
             self._writer.flush()
@@ -413,13 +437,14 @@ def wrap(
     *,
     budget: Budget,
     price: Price | None = None,
+    stated: bool = False,
     seed: int = 0,
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
     model: Model = Deadline(provider, limits.call_seconds)
-    model = Budgeted(model, budget, price, ready=ready, note=note)
+    model = Budgeted(model, budget, price, stated=stated, ready=ready, note=note)
     model = RateLimited(
         model,
         limits.max_concurrency,

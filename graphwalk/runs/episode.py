@@ -1,6 +1,7 @@
 """Play one episode, from task to result: prompt, agent loop, extraction, score."""
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,6 +23,8 @@ from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
+
+_LOGGER = logging.getLogger("graphwalk")
 
 
 async def play(
@@ -70,6 +73,13 @@ async def play(
             failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.MODEL_ERROR, f"extractor: {error}")
             return _result(planned, experiment, failed)
     return await _cross_checked(planned, experiment, trajectory, extracted)
+
+
+def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception) -> Result:
+    """Return the failure of an episode whose result has no JSON form, after logging the traceback."""
+    _LOGGER.error("%s cannot be recorded", planned.key, exc_info=error)
+    cause = f"the result cannot be recorded: {type(error).__name__}: {error}"
+    return _result(planned, experiment, Trajectory((), (), ExitStatus.MODEL_ERROR, cause))
 
 
 def read_answer(suite: Suite[Any, Any], task: Task, reply: str, scoring: Scoring) -> Extraction:

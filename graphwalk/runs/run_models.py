@@ -85,6 +85,7 @@ class RunModels:
             config.agent,
             budget=self.budget,
             price=price.price if price else None,
+            stated=price is not None and price.stated,
             seed=config.seed,
             ready=self._ready,
             note=note,
