@@ -12,7 +12,6 @@ from graphwalk.config.strict import Strict
 from graphwalk.models.openai_servers import SERVERS, base_url
 from graphwalk.settings import Settings
 
-
 STATED = "the experiment"
 
 

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
@@ -19,7 +19,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.files import check_in_place
+from graphwalk.files import check_in_place, write_whole
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
@@ -332,29 +332,35 @@ class TextTools(Wrapper):
 class ReplyCache:
     """The replies of one run on disk, one line each; memory holds only their positions in the file.
 
-    The lock of the run folder admits one process at a time. `damaged` counts unreadable lines, whose calls are made
-    again. An incomplete last line is dropped. Raise RunLogError if the file cannot be opened or written.
+    The lock of the run folder admits one process at a time. Damaged lines are removed from the file, and counted by
+    `damaged`; an incomplete last line is removed, too. Raise RunLogError if the file cannot be opened or written.
     """
 
     def __init__(self, path: Path) -> None:
-        self.damaged = 0
         self._places: dict[bytes, tuple[int, int]] = {}
         self._path = path
         try:
+            path.open("ab").close()
+            if damaged := self._index():
+                write_whole(path, (line for key, line in _keyed(path) if key is not None), error=RunLogError)
+                self._index()
+            self.damaged = damaged
             self._writer = path.open("ab")
             self._reader = path.open("rb")
-            self._end = 0
-            for line in self._reader:
-                if not line.endswith(b"\n"):
-                    break
-                try:
-                    self._places[bytes.fromhex(decode_line(line)["key"])] = (self._end, len(line))
-                except (ValueError, KeyError, RecursionError):
-                    self.damaged += 1
-                self._end += len(line)
             self._writer.truncate(self._end)
         except OSError as error:
             raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
+
+    def _index(self) -> int:
+        """Find the lines of the file. Return the number of damaged ones."""
+        damaged = self._end = 0
+        for key, line in _keyed(self._path):
+            if key is None:
+                damaged += 1
+            else:
+                self._places[key] = (self._end, len(line))
+            self._end += len(line)
+        return damaged
 
     def __len__(self) -> int:
         return len(self._places)
@@ -388,6 +394,20 @@ class ReplyCache:
     def close(self) -> None:
         self._writer.close()
         self._reader.close()
+
+
+def _keyed(path: Path) -> Iterator[tuple[bytes | None, bytes]]:
+    """Yield the complete lines of a reply cache with their keys, None for a damaged line."""
+    with path.open("rb") as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = decode_line(line)
+                from_dict(Reply, record["reply"])
+                yield bytes.fromhex(record["key"]), line
+            except (ValueError, KeyError, TypeError, RecursionError):
+                yield None, line
 
 
 class Cached(Wrapper):

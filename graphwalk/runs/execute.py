@@ -152,7 +152,7 @@ class _Run:
                     self.progress.note(note)
                 return summary
             finally:
-                await self._clean_up(plan)
+                await self._clean_up()
 
     def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
         """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
@@ -220,19 +220,21 @@ class _Run:
         if not at_once:
             yield plan.episodes
 
-    async def _clean_up(self, plan: Plan) -> None:
+    async def _clean_up(self) -> None:
         """Drop the graphs of the run and close the stores, with a time limit if the run was interrupted."""
         task = asyncio.current_task()
         interrupted = task is not None and task.cancelling() > 0
         limit = _CLEAN_UP_SECONDS if interrupted else None
         try:
             try:
-                if self.sources.used and not self.experiment.config.keep and self._health.failure is None:
+                if not self.experiment.config.keep and self._health.failure is None:
                     async with asyncio.timeout(limit):
-                        await plan.drop_graphs()
+                        await self.sources.drop_graphs()
             finally:
                 async with asyncio.timeout(limit):
                     await self.sources.close()
+            if self.sources.half_loaded:
+                raise StoreError("a load was interrupted")
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
             self.progress.note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
