@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -253,6 +253,17 @@ class _LogFormatter(logging.Formatter):
         return self._redact(super().format(record))
 
 
+class _LogFile(logging.FileHandler):
+    """A log file whose records are left out while it cannot be written, for example on a full disk."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- the name is that of the library
+        pass
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def _run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
     """Log into a file while the block runs; at "debug" also the records of libraries.
@@ -260,7 +271,7 @@ def _run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[l
     `redact` removes secrets. If the file cannot be written, the run continues without it.
     """
     try:
-        handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     except OSError:
         yield _LOGGER
         return

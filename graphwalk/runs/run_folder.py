@@ -115,8 +115,15 @@ def _no_run(path: Path) -> RunLogError:
     found = "has no run.json" if path.exists() else "does not exist"
     killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
     hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
+    if _has_only_results(path):
+        hint = "restore run.json; or, if a merge into this folder was killed, remove the folder and merge again"
     lost = "; a run stopped in its first seconds has no folder and lost nothing: start it again"
     return RunLogError(f"{path} is not a run folder: it {found}", hint=hint + lost * killed)
+
+
+def _has_only_results(path: Path) -> bool:
+    """Return True for results without run.json, which a merge writes last."""
+    return (path / "results.jsonl").exists() and not (path / "run.json").exists()
 
 
 def _may_be_left(entry: Path) -> bool:
@@ -189,7 +196,8 @@ class RunFolder:
             raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
         make_folder(path, error=RunLogError)
         if not all(map(_may_be_left, path.iterdir())):
-            raise RunLogError(f"{path} is not empty", hint="choose another --out")
+            left = f", or, if a merge into {path} was killed, remove this folder" * _has_only_results(path)
+            raise RunLogError(f"{path} is not empty", hint=f"choose another --out{left}")
         return folder
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk import database
+from graphwalk.database.loads import clean, list_loads
 from graphwalk.errors import OracleError
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
@@ -21,7 +21,7 @@ from tests.runs.runs import experiment, start
 
 
 async def loads_of(settings: Settings, run_id: str) -> list[Load]:
-    return [load for load in await database.status(settings) if load.run_id == run_id]
+    return [load for load in await list_loads(settings) if load.run_id == run_id]
 
 
 class Notes(Progress):
@@ -75,7 +75,7 @@ async def test_a_run_interrupted_while_it_loads_names_the_graph_and_db_clean_rem
     assert "graphwalk db clean" in note
     (left,) = await loads_of(neo4j_server, new.run_id)
     assert left.state == "loading"
-    await database.clean(neo4j_server)
+    await clean(neo4j_server)
     assert not await loads_of(neo4j_server, new.run_id)
 
 

@@ -1,7 +1,10 @@
 """Damaged and repeated lines of a run folder: named, and nothing is lost or counted twice."""
 
 import gzip
+import resource
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +135,43 @@ def test_a_folder_in_place_of_a_file_is_named(run: Path) -> None:
     assert "results.jsonl cannot be read: Is a directory" in " ".join(done.stderr.split())
     with pytest.raises(RunLogError):
         records(run)
+
+
+def test_a_merge_after_a_killed_one_says_what_to_do(run: Path) -> None:
+    plain_log(run)
+    (run / "run.json").rename(run.parent / "run.json")
+    for words in (("report", run), ("resume", run)):
+        done = graphwalk(*words)
+        assert done.returncode == 3
+        assert "if a merge into this folder was killed, remove the folder and merge again" in done.stderr
+    with pytest.raises(RunLogError) as refused:
+        RunFolder.create(run)
+    assert f"if a merge into {run} was killed, remove this folder" in refused.value.hint
+
+
+@pytest.mark.parametrize("words", [("export", "csv", "RUN", "--out", "F"), ("view", "RUN", "--out", "F.html")])
+def test_a_full_disk_is_no_mistake_in_the_command(run: Path, words: tuple[str, ...], tmp_path: Path) -> None:
+    places = {"RUN": run, "F": tmp_path / "out.csv", "F.html": tmp_path / "out.html"}
+    done = limited(*(str(places.get(word, word)) for word in words), size=100)
+    assert (done.returncode, "free some space" in done.stderr) == (3, True), done.stderr
+
+
+def test_a_full_disk_ends_a_resume_without_a_traceback(run: Path) -> None:
+    log = plain_log(run)
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:1]))
+    done = limited("resume", str(run), size=(run / "run.log").stat().st_size)
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Logging error" not in done.stderr
+    assert "free some space" in done.stderr
+
+
+def limited(*words: str, size: int) -> "subprocess.CompletedProcess[str]":
+    """Run a command on a disk that takes no file larger than `size` bytes."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return subprocess.run(
+        [sys.executable, "-m", "graphwalk", *words], capture_output=True, text=True, check=False, preexec_fn=limit
+    )
