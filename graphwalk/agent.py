@@ -81,7 +81,7 @@ class Episode:
         usage = sum((turn.usage for turn in turns), Usage())
         if self.tokens is not None and usage.total_tokens >= self.tokens:
             return ExitStatus.TOKEN_LIMIT
-        if self.usd is not None and (usage.cost or 0.0) >= self.usd:
+        if self.usd is not None and usage.charge >= self.usd:
             return ExitStatus.BUDGET
         return None
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _SCRATCH_START, _SCRATCH_END = ".graphwalk-", ".part"
-_STALE_SECONDS = 3600.0
-"""Age of an unlocked scratch file, in seconds, after which its writer must have been killed."""
+_STALE_SECONDS = 60.0
+"""Age of an unlocked scratch file, in seconds, after which its writer must have been killed; writers lock it."""
 _HINTS = {
     errno.ENOENT: "make the folder first, or choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
@@ -92,12 +92,14 @@ def check_link(path: Path, error: type[GraphwalkError]) -> None:
 
 
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
-    """Return the error for a file or folder that cannot be written, with a hint."""
+    """Return the error for a file or folder that cannot be written, with a hint; StoreError for a full disk."""
     if not isinstance(cause, OSError):
         return error(f"{path} cannot be written: {cause}")
     if cause.errno == errno.ENOENT and not path.parent.exists():
         return error(f"{path} cannot be written: there is no folder {path.parent}", hint=_HINTS[errno.ENOENT])
     hint = _HINTS.get(cause.errno or 0, "choose a place that you may write to")
+    if cause.errno in FULL_DISK and error.exit_code < StoreError.exit_code:
+        error = StoreError
     return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
 
 

@@ -86,6 +86,8 @@ class Teller(Watcher):
             prose("" if streamed.strip() == answer.answer.strip() else f"\n{answer.answer}\n")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
+        if answer.missing:
+            say(answer.missing)
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
             loaded = "" if in_neo4j else " after loading the graph there"

@@ -1,5 +1,6 @@
 """The commands, and the conversion of exceptions to messages and exit codes."""
 
+import logging
 import os
 import sys
 import traceback
@@ -121,6 +122,8 @@ def main() -> None:
     """
     write_what_can_be()
     show_warnings_as_lines()
+    # A traceback that a command survives: in run.log during a run, else only with --debug.
+    logging.getLogger("graphwalk").addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
     try:
         heed_signals()
         _run()

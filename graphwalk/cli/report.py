@@ -7,6 +7,7 @@ import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames, run_folders
 from graphwalk.console import counted, data, say, stdout
+from graphwalk.evaluation.comments import comment
 from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ def report(
     from graphwalk.reports.plots import worth_drawing
     from graphwalk.runs.reporting import measured
 
-    written = save_plots(worth_drawing(list(run.suite.presentation.figures(*measured(run)))), plots)
+    figures, report_and_observed = [], measured(run)
+    with comment("plots", say):
+        figures = list(run.suite.presentation.figures(*report_and_observed))
+    written = save_plots(worth_drawing(figures), plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")

@@ -144,9 +144,7 @@ def publish(
 
 def verify(
     folder: RunOrFile,
-    store: Annotated[
-        str | None, typer.Option(help="Store that graphs are rebuilt in. Default: that of the run.")
-    ] = None,
+    store: Annotated[str | None, typer.Option(help="Store that graphs are rebuilt in. Default: embedded.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print every difference as JSON.")] = False,
 ) -> None:
     """Recompute a run, and compare it with its log.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.statistics import (
     Estimate,
     Outcomes,
@@ -23,6 +24,7 @@ from graphwalk.reports.observations import Observations, Player, observe, player
 from graphwalk.reports.suite_report import (
     ESTIMATED,
     PERCENT,
+    Groups,
     Measure,
     Reference,
     Report,
@@ -53,18 +55,30 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     groups = dict(_grouped(observed, row_of))
     baselines = observed.baselines
-    comparisons = comparisons_of(observed, seed=seed)
+    derived: Groups = {}
+    comparisons: list[dict[str, Any]] = []
+    memorised: list[dict[str, Any]] = []
+    variances: list[dict[str, Any]] = []
+    missing: list[str] = []
+    with comment("derived groups", missing.append):
+        derived = declared.derived(groups)
+    with comment("comparison of models and settings", missing.append):
+        comparisons = comparisons_of(observed, seed=seed)
+    with comment("memorisation test", missing.append):
+        memorised = memorisation_test(observed, seed=seed)
+    with comment("variance of variants", missing.append):
+        variances = variance_rows(observed, seed)
     reasons = {reason for row in chain(rows, *groups.values()) for reason in row["no_interval"].values()}
     return Report(
         suite=declared,
         rows=rows,
         baselines=[exact_row(baselines, p, baselines.rows_of(p)) for p in baselines.players] if baselines else [],
-        groups={**groups, **declared.derived(groups)},
+        groups={**groups, **derived},
         baseline_groups=dict(_grouped(baselines, exact_row, list(groups))) if baselines else {},
         comparisons=comparisons,
-        memorisation_test=memorisation_test(observed, seed=seed),
+        memorisation_test=memorised,
         reference=_matching(reference, observed.players),
-        variance_shares=variance_rows(observed, seed),
+        variance_shares=variances,
         notes=(
             *declared.notes,
             *([_INTERVALS] if rows else []),
@@ -72,6 +86,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
             *([PAIRS_NOTE] if comparisons else []),
             *without_range(reasons | reasons_of(comparisons)),
             *observed.remarks,
+            *missing,
             *_failures(observed),
         ),
     )

@@ -6,6 +6,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from graphwalk.evaluation.comments import comment
 from graphwalk.reports.measures import layout, shared_legends
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, Report, ReportRow, table_of
 from graphwalk.reports.text_table import (
@@ -47,9 +48,16 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         rows = report.groups.get(grouping.name, [])
         if grouping.shown and len({row[grouping.name] for row in rows}) > 1:
             yield _group_table(report, grouping, rows)
-    yield from report.suite.tables(report)
+    tables: list[TextTable] = []
+    with comment(title := f"Tables of {report.suite.suite}", lambda text: tables.append(_note_table(title, text))):
+        tables += report.suite.tables(report)
+    yield from tables
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
+
+
+def _note_table(title: str, text: str) -> TextTable:
+    return TextTable(title, (Header("Note"),), ((Cell(text),),))
 
 
 def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:

@@ -11,6 +11,7 @@ from graphwalk.agent import Watcher
 from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.comments import comment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
 from graphwalk.runs.episode import play
@@ -41,11 +42,16 @@ class Answer:
     result: Result
     evidence: AnswerEvidence
     cypher: str
+    missing: str = ""
+    """The phrase about missing evidence, if an error prevented it."""
 
     @classmethod
     def of(cls, result: Result, store: GraphStore) -> "Answer":
-        evidence = evidence_in(result.as_dict())
-        return cls(result, evidence, browser_cypher(evidence, store))
+        evidence, cypher, missing = AnswerEvidence(), "", list[str]()
+        with comment("evidence", missing.append):
+            evidence = evidence_in(result.as_dict())
+            cypher = browser_cypher(evidence, store)
+        return cls(result, evidence, cypher, "".join(missing))
 
     @property
     def question(self) -> str:

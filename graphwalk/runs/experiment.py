@@ -14,7 +14,7 @@ from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files import check_links
 from graphwalk.models.base import Model
-from graphwalk.models.prices import KnownPrice, published_price
+from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
@@ -220,7 +220,7 @@ def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -
         if per_episode(spec):
             continue
         if own := config.prices.get(spec):
-            found[spec] = KnownPrice(price=own, source="the experiment")
+            found[spec] = KnownPrice(price=own, source=STATED)
         elif published := published_price(spec, settings):
             found[spec] = published
     return found

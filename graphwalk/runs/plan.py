@@ -95,12 +95,6 @@ class Plan:
         for (model, setting), number in self.unplayed.items():
             yield f"{counted(number, 'episode')} of {model} left out: this scripted agent cannot play {setting}."
 
-    async def drop_graphs(self) -> None:
-        """Remove the graphs of this run from the database."""
-        for loaded in self.graphs:
-            if loaded.store is not None:
-                await loaded.store.drop()
-
 
 def episodes_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
     """Return the episodes of one task that the models can play."""

@@ -1,5 +1,6 @@
 """Make the report of a run folder, and measure the spread of its players for power analysis."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -45,12 +46,14 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     config, suite = manifest["config"], folder.suite
     declared = suite.presentation.report(suite)
     seen: set[EpisodeKey] = set()
+    missing: Counter[str] = Counter()
     unread = 0
 
     def noted() -> Iterator[ResultRecord]:
         nonlocal unread
         for record in records:
             seen.add(key_of(record))
+            missing.update(filter(None, [(record["score"] or {}).get("missing")]))
             unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
             yield record
 
@@ -60,7 +63,9 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, sum(not is_human(key.model) for key in seen))
     first = [note for note in (incomplete, protocol_note(config)) if note]
-    last = [note for note in (*notes, missing_extractor) if note]
+    hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
+    comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
+    last = [note for note in (*notes, missing_extractor, *comments) if note]
     every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed

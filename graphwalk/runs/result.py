@@ -26,6 +26,10 @@ class EpisodeKey(NamedTuple):
     def text(self) -> str:
         return "\x1f".join([self.task_id, self.model, self.setting, str(self.repeat)])
 
+    @property
+    def in_words(self) -> str:
+        return f"{self.task_id}, {self.model}, {self.setting}, repeat {self.repeat}"
+
 
 @dataclass(frozen=True)
 class Result:

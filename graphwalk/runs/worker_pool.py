@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphwalk.errors import GraphwalkError
 from graphwalk.jsonlines import LineWriter
 from graphwalk.models.registry import is_human
-from graphwalk.runs.episode import play
+from graphwalk.runs.episode import play, unrecorded
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import PlannedEpisode
 from graphwalk.runs.progress import Progress
@@ -169,7 +170,13 @@ class WorkerPool:
             await self.health.finished()
             async with self.models.for_episode(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
-            writer.append(result.as_line(self.manifest))
+            try:
+                writer.append(result.as_line(self.manifest))
+            except GraphwalkError:
+                raise
+            except Exception as error:
+                result = unrecorded(planned, self.experiment, error)
+                writer.append(result.as_line(self.manifest))
             self.counters.count(planned.key, result.exit_status, result.usage)
             self._breaker.count(result)
             self.progress.finished(result)

@@ -158,7 +158,8 @@ class Score(BaseModel):
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
     `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
     tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
-    where true.
+    where true. `missing`: comments on the answer that an error prevented, for example "failure analysis missing:
+    TypeError"; written only if there are any.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -171,3 +172,4 @@ class Score(BaseModel):
     extraction_stage: str | None
     lossy: bool = Field(default=False, exclude_if=operator.not_)
     grounded: float | None = None
+    missing: str = Field(default="", exclude_if=operator.not_)

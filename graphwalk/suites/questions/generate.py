@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,8 @@ from jinja2 import TemplateError
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.errors import OracleError
+from graphwalk.errors import GraphwalkError, OracleError
+from graphwalk.evaluation.comments import comment
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
@@ -31,7 +33,7 @@ from graphwalk.suites.questions.parameters import (
     ParameterSearch,
     generated_effort,
 )
-from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
+from graphwalk.suites.questions.reference import ExpertReference, MemoryTools
 from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate, Target, render_wording
@@ -199,9 +201,9 @@ async def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig
     if existing and not store.in_process:
         store = await EmbeddedDatabase().load(index.graph)
     schema = schema_of(index.graph)
-    in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
-    return ExpertReference(schema, toolbox, MemoryTools(index) if in_memory else None, agent.result_budget)
+    memory = MemoryTools.of(index) if agent.result_tokens is None else None
+    return ExpertReference(schema, toolbox, memory, agent.result_budget)
 
 
 def paging_of(agent: AgentConfig) -> dict[str, Any]:
@@ -333,7 +335,8 @@ class TaskMaker:
         )
         if self._reference is not None and kind.python is not None:
             try:
-                task = (await self._reference(task)).added_to(task)
+                with comment(f"reference figures of {task.task_id}", _warn, raises=(GraphwalkError,)):
+                    task = (await self._reference(task)).added_to(task)
             except OracleError as error:
                 if self._index.all_labelled:
                     raise
@@ -360,6 +363,10 @@ class TaskMaker:
             "tied_rows": len(task.gold) - len(gold) if template.mode == "ties-allowed" else 0,
         }
         return task.model_copy(update=changed)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
 
 
 def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
