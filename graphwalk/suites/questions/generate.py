@@ -31,7 +31,7 @@ from graphwalk.suites.questions.parameters import (
     ParameterSearch,
     generated_effort,
 )
-from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
+from graphwalk.suites.questions.reference import ExpertReference, MemoryTools
 from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate, Target, render_wording
@@ -199,9 +199,9 @@ async def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig
     if existing and not store.in_process:
         store = await EmbeddedDatabase().load(index.graph)
     schema = schema_of(index.graph)
-    in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
-    return ExpertReference(schema, toolbox, MemoryTools(index) if in_memory else None, agent.result_budget)
+    memory = MemoryTools.of(index) if agent.result_tokens is None else None
+    return ExpertReference(schema, toolbox, memory, agent.result_budget)
 
 
 def paging_of(agent: AgentConfig) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Variants of a question with one condition ignored or changed, and their rows (docs/method.md, Failure analysis)."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.rows import as_shown
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
-from graphwalk.types.graph import PropertyGraph, Relationship
+from graphwalk.types.graph import Column, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
 
@@ -47,10 +47,10 @@ class Variant(NamedTuple):
 
 
 class GraphViews:
-    """A graph, its index, and changed copies of it, each made on first use."""
+    """A graph with its values as in logged questions and answers, and changed copies of it, each made on first use."""
 
     def __init__(self, graph: PropertyGraph) -> None:
-        self.graph = graph
+        self.graph = _as_logged(graph)
         self.small = graph.node_count + graph.relationship_count <= _MOST_ENTITIES
 
     @cached_property
@@ -58,8 +58,8 @@ class GraphViews:
         return GraphIndex(self.graph)
 
     @cached_property
-    def tools(self) -> MemoryTools:
-        return MemoryTools(self.index)
+    def tools(self) -> MemoryTools | None:
+        return MemoryTools.of(self.index)
 
     @cached_property
     def schema(self) -> Schema:
@@ -104,6 +104,22 @@ class GraphViews:
         return [relationship for outgoing in self.index.outgoing.values() for relationship in outgoing]
 
 
+def _as_logged(graph: PropertyGraph) -> PropertyGraph:
+    """Return the graph with text for dates, points and other values that JSON lacks."""
+
+    def columns(raw: Mapping[str, Column]) -> Mapping[str, Column]:
+        return {name: replace(column, pool=tuple(map(_logged, column.pool))) for name, column in raw.items()}
+
+    nodes = tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables)
+    relationships = tuple(replace(table, columns=columns(table.columns)) for table in graph.relationship_tables)
+    return replace(graph, node_tables=nodes, relationship_tables=relationships)
+
+
+def _logged(value: Value) -> Value:
+    """Return a value as in a log, with a tuple for a list."""
+    return tuple(map(_logged, value)) if isinstance(value, tuple) else shown(value)  # type: ignore[no-any-return]
+
+
 def _turned(relationship: Relationship) -> Relationship:
     return replace(relationship, source=relationship.target, target=relationship.source)
 
@@ -125,7 +141,7 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
     """Yield the variants of a question, those with the fewest alternatives first.
 
     There are none without an evaluator, on large graphs, or if the evaluator does not find the target from the logged
-    parameters, for example because one is a date.
+    parameters and values.
     """
     part = python_part(task.template) if task.oracles == 2 and views.small else None
     if part is None:
