@@ -170,11 +170,14 @@ async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> 
         assert {record["task"]["template"] for record in log} == set(shipped_kinds())
 
 
-@pytest.mark.parametrize("setting", ["tools", "write_cypher"])
-async def test_every_kind_holds_on_neo4j(setting: str, tmp_path: Path, neo4j_server: Settings) -> None:
-    graphs = [{"file": "example"}, {"file": ASKED_ABOUT}]
-    models = {"tools": ["scripted/expert", "scripted/flawed"], "write_cypher": ["scripted/cypher"]}
-    run = {"suite": {**EVERY_KIND, "graphs": graphs}, "settings": [setting], "models": models[setting]}
+@pytest.mark.parametrize(
+    ("graph", "setting", "model"),
+    [("example", "tools", "scripted/flawed"), (ASKED_ABOUT, "write_cypher", "scripted/cypher")],
+)
+async def test_every_kind_holds_on_neo4j(
+    graph: str, setting: str, model: str, tmp_path: Path, neo4j_server: Settings
+) -> None:
+    run = {"suite": {**EVERY_KIND, "graphs": [{"file": graph}]}, "settings": [setting], "models": [model]}
     found = await verified_run(tmp_path, {**run, "store": "neo4j"}, neo4j_server)
     assert found.error is None, found.error
     assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(shipped_kinds())

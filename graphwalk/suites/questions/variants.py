@@ -112,7 +112,7 @@ def _as_logged(graph: PropertyGraph) -> PropertyGraph:
 
 def _logged(value: Value) -> Value:
     """Return a value as in a log, with a tuple for a list."""
-    return tuple(map(_logged, value)) if isinstance(value, tuple) else shown(value)  # type: ignore[no-any-return]
+    return tuple(map(_logged, value)) if isinstance(value, tuple) else shown(value)
 
 
 def _turned(relationship: Relationship) -> Relationship:
