@@ -144,8 +144,11 @@ class EmbeddedStore(GraphStore):
                 hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
             ) from error
         except REFUSALS as error:
-            raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
-        return [{self.dialect.name(n): self._own(value) for n, value in row.items()} for row in found.to_list()]
+            refusal = self.dialect.with_own_names(f"{error}\n{cypher}")
+            raise StoreError(f"the embedded engine refused a query: {refusal}") from error
+        return [
+            {self.dialect.with_own_names(n): self._own(value) for n, value in row.items()} for row in found.to_list()
+        ]
 
     def _own(self, value: Any) -> Any:
         return own_value(value, self.dialect)

@@ -11,7 +11,7 @@ from typing import Any
 
 import kglite
 
-from graphwalk.errors import StoreError
+from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.cypher import NO_LABEL, RESERVED_PREFIX, Dialect, quote
 from graphwalk.stores.schema_queries import has_several_labels
 from graphwalk.stores.serialisation import ESCAPED, Serialisation, decoded
@@ -36,6 +36,14 @@ STORED = "gw_stored"
 """The one that holds the way there."""
 _PLAIN = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 """All characters were tried; others are refused in patterns, in back-ticks too."""
+_TOKEN = re.compile(
+    r"(?P<skipped>//[^\n]*|/\*.*?\*/)"
+    r"|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+    r"|(?P<name>`(?:[^`]|``)*`|[^\W\d]\w*)"
+    r"|\d\w*|\S",
+    re.DOTALL,
+)
+_STORED = re.compile(rf"\b{RESERVED_PREFIX}\w+")
 BATCH = 10_000
 REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
 """Exceptions of kglite that mean that it refuses a query or a graph."""
@@ -75,6 +83,43 @@ class EmbeddedDialect(Dialect):
 
     def stored_property(self, name: str) -> str:
         return self.properties.get(name) or (RESERVED_PREFIX + name if name in RESERVED else name)
+
+    def finished(self, cypher: str) -> str:
+        """Return the query with stored names for the properties that its template spells out.
+
+        These are the names in `p.name`, `p {.name}` and `{name: "Ida"}`. Raise ConfigError for `p["name"]`.
+        """
+        tokens = [token for token in _TOKEN.finditer(cypher) if not token["skipped"]]
+        texts = ["", *(token[0] for token in tokens), "", ""]
+        brackets, parts, end = [""], [], 0
+        for number, token in enumerate(tokens, 1):
+            before, text, after = texts[number - 1 : number + 2]
+            if text in ("(", "[", "{"):
+                brackets.append(text)
+            elif text in (")", "]", "}") and len(brackets) > 1:
+                brackets.pop()
+            key_of_map = brackets[-1] == "{" and before in ("{", ",") and after == ":"
+            if token["name"] and (key_of_map or (before == "." and after != "(")):
+                parts += [cypher[end : token.start()], self._spelled_out(text)]
+                end = token.end()
+            name = after[1:-1]
+            indexed = token.start() and re.fullmatch(r"[\w`)\]]", cypher[token.start() - 1]) and before.upper() != "IN"
+            if text == "[" and indexed and texts[number + 2] == "]" and self.stored_property(name) != name:
+                raise ConfigError(
+                    f"the embedded engine cannot read {before}[{after}]:\n{cypher}", hint=f"write {before}.{name}"
+                )
+        return "".join([*parts, cypher[end:]])
+
+    def _spelled_out(self, name: str) -> str:
+        """Return the stored form of a property name in the text of a query. One with our prefix is stored already."""
+        if not name.startswith("`"):
+            stored = self.stored_property(name)
+            return stored if stored.isascii() else quote(stored)
+        return name if name.startswith(f"`{OUR_PREFIX}") else self.property(name[1:-1].replace("``", "`"))
+
+    def with_own_names(self, text: str) -> str:
+        """Return a text of the engine with the original names; a column without an alias is named by its expression."""
+        return _STORED.sub(lambda stored: self.name(stored[0]), text) if RESERVED_PREFIX in text else text
 
     def labels_of(self, variable: str) -> str:
         found = f"labels({variable})"

@@ -58,6 +58,11 @@ class RelationshipRow:
         """Return the key of the node that the call asked about."""
         return self.source if self.outgoing else self.target
 
+    @property
+    def other_end(self) -> tuple[str, frozenset[str]]:
+        """Return the key and all labels of the end that is not the centre."""
+        return (self.target, self.target_labels) if self.outgoing else (self.source, self.source_labels)
+
 
 def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) -> RelationshipRow | None:
     """Return the relationship of a row about a centre with this label; None for a row of another form.

@@ -207,5 +207,6 @@ class Question:
             starts = [str(given[first["key"]])]
         elif "value" in first and parameters[of := str(parameters[first["value"]].of)].of == first["label"]:
             starts = index.keys_with(label, str(given[of]), given[first["value"]])
-        walks = index.walks(longest)
+        followed = index.both_ways if self.part is not None and self.part.both_ways else index
+        walks = followed.walks(longest)
         return len(starts) + sum(walks[key] for key in starts)

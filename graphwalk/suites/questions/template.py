@@ -47,8 +47,10 @@ class Parameter(Strict):
 
 
 class Drawing(Strict):
-    """Conditions on parameters, so that the answer is not trivial."""
+    """Conditions on parameters, so that the answer is not trivial, and clauses for graphs that do not meet them."""
 
+    no_answer: str = "there is no answer"
+    trivial: str = "the answer is trivial"
     below_candidates: bool = False
     """Require fewer rows than `candidates` allow."""
     required_fields: tuple[str, ...] = ()

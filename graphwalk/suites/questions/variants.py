@@ -86,11 +86,6 @@ class GraphViews:
         return PartialIndex(self.index.nodes.values(), map(_turned, self._relationships))
 
     @cached_property
-    def both_ways(self) -> GraphIndex:
-        both = [*self._relationships, *map(_turned, self._relationships)]
-        return PartialIndex(self.index.nodes.values(), both)
-
-    @cached_property
     def any_label(self) -> GraphIndex:
         nodes = (replace(node, labels=(*node.labels, _ANY)) for node in self.index.nodes.values())
         return PartialIndex(nodes, self._relationships)
@@ -155,7 +150,7 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
         turned = [{**row, first: row[second], second: row[first]} for row in task.gold]
         yield Variant("direction", "with both ends exchanged", turned)
     yield Variant("direction", "with relationships followed from target to source", tried.rows(views.backwards))
-    yield Variant("direction", "with relationships followed in both directions", tried.rows(views.both_ways))
+    yield Variant("direction", "with relationships followed in both directions", tried.rows(index.both_ways))
     roles = roles_of(task)
     for name, role in roles.items():
         given: Any = task.parameters[name]
@@ -216,7 +211,8 @@ class _Evaluations:
     def _affordable(self, index: GraphIndex, part: PythonPart) -> bool:
         """Take the walks of an evaluation from the effort, unless they are too many."""
         hops = [getattr(part, name) for name, role in roles_of(self.task).items() if role == "hops"]
-        walks, keys = index.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
+        followed = index.both_ways if part.both_ways else index
+        walks, keys = followed.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
         ways = sum(walks.get(key, 0) for key in keys) if keys else len(walks) + sum(walks.values())
         if ways > min(OWN.ways or 0, self.left):
             return False
