@@ -209,8 +209,7 @@ async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: 
 
 
 def _check_store(store: object) -> None:
-    if not hasattr(store, "schema"):
-        raise wrong_type("store", store, "GraphStore")
+    check_type("store", store, GraphStore)
 
 
 def _config(agent: Mapping[str, Any]) -> AgentConfig:
