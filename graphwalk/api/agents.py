@@ -27,7 +27,7 @@ from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
-from graphwalk.types.check_type import check_type, names_of, wrong_type
+from graphwalk.types.check_type import check_type, names_of
 from graphwalk.types.episode import ToolResult
 
 if TYPE_CHECKING:
