@@ -39,6 +39,8 @@ GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
+FEW_NODES = 1000
+"""Nodes of a label up to which no index is advised."""
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
@@ -247,6 +249,9 @@ class GraphToolbox:
             for name in tool.with_role("property"):
                 label, property_name = checked.identifiers[tool.parameters[name].of or ""], checked.identifiers[name]
                 if (label, property_name) in self._advised or tool.parameters[name].of not in tool.with_role("label"):
+                    continue
+                node = self._schema.node(label)
+                if node is not None and node.count is not None and node.count <= FEW_NODES:
                     continue
                 self._advised.add((label, property_name))
                 if statement := await self._store.missing_index(label, property_name):
