@@ -119,9 +119,9 @@ def status() -> None:
         data(f"NEO4J_URI      {settings.secrets.redact(settings.neo4j_uri)}")
     if composed is not None:
         data(f"docker compose {composed[0]}")
-    elif found.server is None:
+    elif found.server is None and not settings.neo4j_uri:
         data("started here   nothing (graphwalk db up)")
-    else:
+    elif found.server is not None:
         state = "answers" if found.answers else "runs, but does not answer" if found.running else "is gone"
         data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
     if not (settings.neo4j_uri or composed or found.answers):

@@ -153,7 +153,8 @@ def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float,
                 raise StoreError(f"Neo4j did not start:\n{end}", hint=f"see {log}")
             time.sleep(0.1)
     except BaseException:
-        stop_jars(pid, folder, at_once=True)
+        if pipe is None:  # else the owner of the pipe ends the server
+            stop_jars(pid, folder, at_once=True)
         raise
     return pid
 

@@ -80,7 +80,7 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
 
 @asynccontextmanager
 async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
-    with tempfile.TemporaryDirectory(prefix="graphwalk-script-") as folder:
+    with tempfile.TemporaryDirectory(prefix="graphwalk-script-", ignore_cleanup_errors=True) as folder:
         kept = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
         own = Settings({**kept, "GRAPHWALK_HOME": folder})
         read_end, write_end = os.pipe()
