@@ -32,6 +32,7 @@ from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import ENTITY_TYPES, IN_LIST, LIMITS, OPERATIONS, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import KEY
 from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
 from graphwalk.types.values import Row, Value, shown
 
@@ -55,7 +56,7 @@ class _Found:
     total: int | None
     """Number of rows; None if there are more than these and their number is unknown."""
     names: Mapping[str, str | int]
-    """Of the query that gave them: identifiers, and switches such as `IN_LIST`."""
+    """Of the query that gave them: identifiers and switches, `IN_LIST` among them."""
 
     @property
     def in_list(self) -> bool:
@@ -198,7 +199,7 @@ class GraphToolbox:
             owner = checked.identifiers[tool.parameters[name].of or ""]
             entity = self._schema.node(owner) or self._schema.relationship(owner)
             properties = entity.properties if entity is not None else ()
-            for p in (p for p in properties if p.name == checked.identifiers[name]):
+            for p in (p for p in properties if p.name == checked.identifiers[name] != KEY):
                 samples = any(isinstance(value, tuple) for value in p.samples)
                 if samples or "list" in p.kinds or (if_unknown and not p.kinds and self._schema.lists):
                     return True

@@ -286,7 +286,7 @@ async def test_a_property_that_no_node_of_the_label_has_is_unknown(own: OwnDatab
     await own.write("MATCH (n:StBig {name: 'b550'})-[r]->() SET n.rare = ['x'], r.`rare one` = 7")
     await own.write(f"CREATE (:{MARK}:StOther {{alien: 1}})")
     store = await own.open([MARK])
-    for name, words in (("alien", "key, name"), ("nam", "Did you mean name?"), ("nothing at all", "key, name")):
+    for name, words in (("alien", "key, name"), ("names", "Did you mean name?"), ("nothing at all", "key, name")):
         asked = await call(store, "get_node_by_property", label="StBig", property_name=name, property_value="x")
         assert (asked.error, words in asked.content, "INDEX" in asked.content) == ("unknown_name", True, False)
     for name, rows in (("days", 1000), ("rare one", 1), ("alien", None)):
