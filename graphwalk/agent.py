@@ -228,7 +228,7 @@ def tool_message(result: ToolResult, elapsed: float) -> "ToolMessage":
     """
     from langchain_core.messages import ToolMessage
 
-    facts = {"error": result.error, "rows": result.rows, "seconds": result.seconds, "final": result.final}
+    facts = {name: getattr(result, name) for name in ("error", "rows", "seconds", "final", "in_list")}
     return ToolMessage(
         result.content,
         tool_call_id=result.call.id,

@@ -238,10 +238,10 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
 def _known_neo4j() -> "GraphSource":
     import graphwalk.database as database
     from graphwalk.config.graph_source import GraphSource
-    from graphwalk.stores.neo4j.local_server import compose_server, read_state
+    from graphwalk.stores.neo4j.local_server import local_server
 
     settings = read_settings()
-    if not (settings.neo4j_uri or read_state(settings) or compose_server(settings)):
+    if not (settings.neo4j_uri or local_server(settings)):
         raise ConfigError(
             "no graph given, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",

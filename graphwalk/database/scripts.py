@@ -1,6 +1,7 @@
 """Read graph files of every format; a foreign Cypher script runs in a temporary Neo4j."""
 
 import asyncio
+import os
 import re
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -79,15 +80,19 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
 
 @asynccontextmanager
 async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
-    with tempfile.TemporaryDirectory(prefix="graphwalk-script-") as folder:
+    with tempfile.TemporaryDirectory(prefix="graphwalk-script-", ignore_cleanup_errors=True) as folder:
         kept = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
         own = Settings({**kept, "GRAPHWALK_HOME": folder})
-        # Docker would need a second project next to that of `db up`, so only the jars are used.
-        await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED)
+        read_end, write_end = os.pipe()
         try:
+            # Docker would need a second project next to that of `db up`, so only the jars are used.
+            await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED, pipe=read_end)
             async with await connect(own, wait_seconds=30.0) as connection:
                 yield connection
         finally:
+            os.write(write_end, b"\n")
+            os.close(write_end)
+            os.close(read_end)
             await asyncio.to_thread(down, own, delete=True)
 
 

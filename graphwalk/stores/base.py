@@ -117,8 +117,13 @@ class GraphStore(ABC):
     async def schema(self, samples: int = 0) -> Schema:
         """Return the schema of the graph, with up to `samples` values per property (0: none)."""
 
-    async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
-        """Return the schema with the properties of this label or type, if `schema` left them out."""
+    async def look_closer(
+        self, kind: Literal["node", "relationship"], name: str, samples: int, properties: Sequence[str] = ()
+    ) -> Schema:
+        """Return the schema with the properties of this label or type, if `schema` left them out.
+
+        `properties`: names that are looked for on all of its nodes or relationships, if they were only sampled.
+        """
         return await self.schema(samples)
 
     async def missing_index(self, label: str, property_name: str) -> str | None:

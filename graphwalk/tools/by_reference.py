@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -50,9 +51,7 @@ class ReferenceToolbox:
             return result
         self._shown.append([dict(_flat(row)) for row in rows])
         number = render_text(self._tool.messages["number"], number=len(self._shown))
-        return ToolResult(
-            call, f"{NOTE}{number}\n{result.content}", result.error, result.rows, result.seconds, data=result.data
-        )
+        return replace(result, content=f"{NOTE}{number}\n{result.content}")
 
     def _answered(self, call: ToolCall) -> ToolResult:
         started = perf_counter()

@@ -26,8 +26,10 @@ JsonType = Literal["string", "number", "integer", "boolean"]
 
 SWITCHES = ("direction", "relationship_properties")
 """Fields of AgentConfig that the texts of a tool can ask for."""
-GRAPH_SWITCHES = ("several_labels", "no_label")
-"""Conditions from the schema: some node has not exactly one label; some node has none."""
+IN_LIST = "in_list"
+"""True for the second query of a call: nothing equals the value, and the property may hold lists that contain it."""
+GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST)
+"""Conditions of the graph: some node has not exactly one label; some node has none; see `IN_LIST`."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
 ENTITY_TYPES = ("node", "relationship")

@@ -79,6 +79,8 @@ class ToolResult:
     seconds: float = 0.0
     final: bool = False
     """It is the answer, which ends the episode: a tool put it together from what the model pointed at."""
+    in_list: bool = False
+    """No property equals the value of the call: the rows are for lists that contain it."""
     data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 
     @property

@@ -19,7 +19,7 @@ from graphwalk.stores.base import Closing
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.health import FIRST_PAUSE, LONGEST_PAUSE, HealthCheck
-from graphwalk.stores.neo4j.local_server import compose_server, read_state
+from graphwalk.stores.neo4j.local_server import local_server
 
 GRACE_SECONDS = 1.5
 """Time beyond the server's own limit before the client gives up."""
@@ -233,6 +233,8 @@ async def connect(
     except StoreError as error:
         if not any(isinstance(cause, TimeoutError) for cause in _causes(error)):  # refused, or no address
             await connection.close()
+            if auth is None and isinstance(error.__cause__, AuthError):
+                raise _no_password(settings, connection.place) from error.__cause__
             raise
     except BaseException:
         await connection.close()
@@ -249,11 +251,18 @@ def _address(settings: Settings) -> tuple[str, Any]:
         if secret and scheme != "none":
             auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else settings.neo4j_username, secret)
         return settings.neo4j_uri, settings.neo4j_auth or auth
-    if server := read_state(settings):
-        return server.uri, settings.neo4j_auth or ("neo4j", server.password)
-    if found := compose_server(settings):
-        return found[0], settings.neo4j_auth or ("neo4j", found[1])
+    if server := local_server(settings):
+        uri, password = server
+        return uri, settings.neo4j_auth or ("neo4j", password)
     raise StoreError("no Neo4j server is configured", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
+
+
+def _no_password(settings: Settings, place: str) -> StoreError:
+    if settings.neo4j_authentication.lower() == "none":
+        problem, hint = "NEO4J_AUTHENTICATION is none", "unset NEO4J_AUTHENTICATION, and set NEO4J_PASSWORD"
+    else:
+        problem, hint = "NEO4J_PASSWORD is not set", "export NEO4J_PASSWORD=…   (or set it in .env)"
+    return StoreError(f"Neo4j at {place} requires a password, and {problem}", hint=hint)
 
 
 def _place(uri: str) -> str:

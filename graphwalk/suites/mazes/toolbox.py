@@ -68,16 +68,17 @@ class MazeToolbox(GraphToolbox):
         except _CellMistake as mistake:
             return ToolResult(call, str(mistake), mistake.kind, seconds=perf_counter() - started)
 
-    async def _run(self, call: ToolCall) -> tuple[str, int | None, list[Row] | None]:
+    async def _run(self, call: ToolCall) -> ToolResult:
         tool = self._tools.get(ALIASES.get(call.name, call.name))
         if tool is None or tool.name not in MAZE_TOOLS:
             return await super()._run(call)
         arguments = parse_arguments(tool, call.arguments)
         if tool.name == NEXT_CELLS:
             content, rows = await self._next_cells(tool, arguments)
-            return content, len(rows), rows
+            return ToolResult(call, content, rows=len(rows), data=rows)
         check_shape(tool, arguments)
-        return *self._connected_path(tool), None
+        text, found = self._connected_path(tool)
+        return ToolResult(call, text, rows=found)
 
     def _has_pages(self, tool: Tool) -> bool:
         # A cell has at most four neighbours, so that the maze's own tools need no pages.
