@@ -24,11 +24,17 @@ _DIGITS = 6
 def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
     """Return the row of the episodes `numbers`, all of one player. `group` is added to the row."""
     measures = observed.suite.measures
-    values, graphs, tasks = observed.part(numbers)
-    outcomes = outcomes_of(values, graphs, tasks)
+    values, graphs, tasks, questions = observed.part(numbers)
+    outcomes = outcomes_of(values, graphs, tasks, questions)
     estimates = dict(_estimates(measures, outcomes))
     headline = estimates[observed.suite.compared[0]]
-    row: ReportRow = {**player._asdict(), **group, "tasks": headline.n, "graphs": headline.clusters}
+    row: ReportRow = {
+        **player._asdict(),
+        **group,
+        "tasks": headline.n,
+        "graphs": headline.graphs,
+        "unit": headline.unit,
+    }
     for number, measure in enumerate(measures):
         row[measure.name] = _figure(measure, values[:, number], outcomes.values[:, number], estimates)
     if observed.tries > 1:

@@ -1,15 +1,14 @@
 """Compute the tables of a run as plain data."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
-from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, difference_of, reasons_of
+from graphwalk.reports.compare import compared_groups, comparisons_of, difference_of, reasons_of, test_notes
 from graphwalk.reports.observations import Observations, Player, observe, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.suite_report import (
@@ -20,13 +19,12 @@ from graphwalk.reports.suite_report import (
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.reports.text_table import without_range
+from graphwalk.reports.text_table import interval_notes
 from graphwalk.reports.variants import variance_rows
+from graphwalk.reports.verdict import MOST_PAIRS, verdict_on
 from graphwalk.types.episode import setting_of
 
-_INTERVALS = "Intervals: 95 %, cluster-robust; the graph is the cluster, since tasks on one graph are dependent."
 _PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
-_MOST_CAUSES = 3
 _DIGITS = 6
 
 
@@ -42,13 +40,18 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     declared = observed.suite
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     groups = dict(_grouped(observed, row_of))
-    baselines = observed.baselines
+    baselines, baseline_rows = observed.baselines, list[ReportRow]()
+    if baselines:
+        baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
     comparisons = comparisons_of(observed, seed=seed)
-    reasons = {reason for row in chain(rows, *groups.values()) for reason in row["no_interval"].values()}
+    first_groups = islice(compared_groups(observed, seed=seed), len(comparisons) <= MOST_PAIRS)
+    pairs_of_groups = {grouping.name: pairs for grouping, pairs in first_groups if pairs}
+    every = list(chain(rows, *groups.values()))
+    reasons = {reason for row in every for reason in row["no_interval"].values()}
     return Report(
         suite=declared,
         rows=rows,
-        baselines=[exact_row(baselines, p, baselines.rows_of(p)) for p in baselines.players] if baselines else [],
+        baselines=baseline_rows,
         groups={**groups, **declared.derived(groups)},
         baseline_groups=dict(_grouped(baselines, exact_row, list(groups))) if baselines else {},
         comparisons=comparisons,
@@ -57,24 +60,13 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         variance_shares=variance_rows(observed, seed),
         notes=(
             *declared.notes,
-            *([_INTERVALS] if rows else []),
+            *interval_notes((row["unit"] for row in every if row["intervals"]), reasons | reasons_of(comparisons)),
             *([_PASS] if any("k" in row for row in rows) else []),
-            *([PAIRS_NOTE] if comparisons else []),
-            *without_range(reasons | reasons_of(comparisons)),
+            *test_notes(comparisons),
             *observed.remarks,
-            *_failures(observed),
         ),
+        verdict=verdict_on(observed, rows, comparisons, pairs_of_groups, baseline_rows),
     )
-
-
-def _failures(observed: Observations) -> Iterator[str]:
-    """Yield the number of failed episodes, and the most frequent causes."""
-    column = observed.column("infrastructure_failures")
-    failed = [case.failure for case, is_failed in zip(observed.cases, column, strict=True) if is_failed == 1]
-    if failed:
-        yield f"{len(failed)} of {len(observed.cases)} episodes failed without a score. Resume the run to retry them."
-    for cause, count in Counter(filter(None, failed)).most_common(_MOST_CAUSES):
-        yield f"{count} × {cause}"
 
 
 def _grouped(
@@ -129,9 +121,8 @@ def _memorised(observed: Observations, player: Player, seed: int) -> dict[str, A
 
     def outcomes(tasks: list[tuple[int, str]]) -> Outcomes:
         known = [(i, task) for i, task in tasks if task in graph_of]
-        # With one graph, the question is the cluster.
-        clusters = [graph_of[task] if graphs > 1 else task for _, task in known]
-        return outcomes_of(accuracy[[i for i, _ in known]], clusters, [task for _, task in known])
+        numbers, names = [i for i, _ in known], [task for _, task in known]
+        return outcomes_of(accuracy[numbers], [graph_of[task] for task in names], names)
 
     first = outcomes([(i, observed.cases[i].task_id) for i in originals])
     second = outcomes([(i, observed.cases[i].twin_of or "") for i in copies])
