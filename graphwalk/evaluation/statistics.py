@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, gammaln, stdtr, stdtrit
+from scipy.special import bdtr, gammaln, ndtri, stdtr, stdtrit
 
 from graphwalk.seeds import generator
 
@@ -243,15 +243,28 @@ def estimate_means(outcomes: Outcomes) -> list[Estimate]:
 def estimate_shares(outcomes: Outcomes) -> list[Estimate]:
     """Estimate each measure with values between 0 and 1 by the hierarchical beta-binomial model.
 
+    Independent questions with one episode each have Wilson's interval, which holds the share more often.
     A unit with n episodes has k = the sum of its values as successes; a score between 0 and 1 is a part of a success.
     As usual for intervals of a share, an end is 0 or 1 where nothing, or everything, was right.
     """
     found = _clustered(outcomes)
     repeats = outcomes.episodes / np.maximum(found.n, 1)
     low, high = _share_bounds(found.sums * repeats, found.counts * repeats)
+    if found.unit == "question":
+        is_single = (found.counts * repeats).max(axis=0, initial=0) <= 1
+        low, high = np.where(is_single, _wilson(found.mean, found.n), (low, high))
     low = np.where(found.mean <= 0, 0.0, np.minimum(low, found.mean))
     high = np.where(found.mean >= 1, 1.0, np.maximum(high, found.mean))
     return list(_estimates(found, low, high, np.zeros(len(found.n), dtype=np.bool_)))
+
+
+def _wilson(share: Table, n: Numbers) -> tuple[Table, Table]:
+    """Return E. B. Wilson's score interval (1927) of shares of n independent outcomes."""
+    z = ndtri((1 + CONFIDENCE) / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+        half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return centre - half, centre + half
 
 
 def _share_bounds(successes: Table, trials: Table) -> tuple[Table, Table]:
