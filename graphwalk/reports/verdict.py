@@ -44,11 +44,13 @@ def verdict_on(
     if not pairs:
         scored = scored[:MOST_PAIRS]
         results = [_score("score", row, name, chance) for row in scored]
-    elif len(pairs) <= MOST_PAIRS:
+    elif len(pairs) == 1 or (len(pairs) <= MOST_PAIRS and not no_significance(pairs, _MEASURE)):
         results = list(_few(pairs, groups, suite, name))
     else:
-        scored = [max(scored, key=lambda row: float(row[_MEASURE]))]
-        results = list(_best(scored[0], pairs, name))
+        highest = max(row[_MEASURE] for row in scored)
+        best = [row for row in scored if row[_MEASURE] == highest]
+        results = list(_best(best, pairs, name))
+        scored = scored if len(pairs) <= MOST_PAIRS else best[:1]
     return (*failures, *results, *(sentence for row in scored for sentence in _wrong(row, suite, name)))
 
 
@@ -199,9 +201,19 @@ def _group(pair: Pair, grouping: Grouping) -> str:
     return one_line(group) if isinstance(group, str) else f"{grouping.title} {group}"
 
 
-def _best(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
-    """Yield the player with the highest accuracy, and the others that it is shown to be better than, or is not."""
-    yield _score("best", best, name)
+def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
+    """Yield the players with the highest accuracy; of one, also whom it is shown to be better than, and whom not."""
+    if len(best) > 1:
+        yield _sentence("several_best", players=_listed([*map(name, best)]), accuracy=one_decimal(best[0][_MEASURE]))
+    else:
+        yield _score("best", best[0], name)
+    if reason := no_significance(pairs, _MEASURE):
+        yield reason
+    elif len(best) == 1:
+        yield from _others(best[0], pairs, name)
+
+
+def _others(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
     behind, others = list[str](), list[str]()
     for pair in pairs:
         for side, other, sign in (("first_", "second_", 1), ("second_", "first_", -1)):
@@ -212,8 +224,6 @@ def _best(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
         yield _sentence("best_is_better", others=_listed(behind))
     if others:
         yield _sentence("best_is_not_better", others=_listed(others))
-    if reason := no_significance(pairs, _MEASURE):
-        yield reason
 
 
 def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
