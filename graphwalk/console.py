@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NO_LIMIT = 10_000
 """Columns that no table needs; the widest has some 300."""
+PIPED = 120
+"""Columns of tables with optional columns in a file or a pipe."""
 
 
 @cache
@@ -77,6 +79,18 @@ def draw(picture: "RenderableType") -> None:
 
     drawn = stdout().render(picture)
     stdout().print(Segments([one if one.control else Segment(printable(one.text), one.style) for one in drawn]))
+
+
+def print_tables(tables: "RenderableType", *, all_columns: bool = False) -> None:
+    """Print tables that drop optional columns, as wide as the terminal or COLUMNS, else 120 columns wide.
+
+    `all_columns`: as wide as their content.
+    """
+    console = stdout()
+    limited = console.width < NO_LIMIT
+    if all_columns:
+        console.width = NO_LIMIT
+    console.print(tables, width=None if all_columns or limited else PIPED)
 
 
 def prose(text: str, indent: int = 0) -> None:

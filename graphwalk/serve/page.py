@@ -351,6 +351,7 @@ def _run(run: RunContent, state: str) -> dict[str, Any]:
         "judged": suite_named(run.suite).judged,
         "state": state,
         **run.facts,
+        "verdict": list(report.verdict) if report else [],
         "tables": [_table(table) for table in tables],
         "notes": [*legends, *(note for note in report.notes if note != report.incomplete)] if report else [],
         "incomplete": report.incomplete if report else None,

@@ -4,6 +4,7 @@ function resultsView() {
     runTitle(number),
     run.incomplete && h("p", { class: "warning" }, plain(run.incomplete)),
     run.description && h("p", { class: "about" }, plain(run.description)),
+    run.verdict.length > 0 && h("section", { class: "verdict", "aria-label": "Verdict" }, run.verdict.map((sentence) => h("p", {}, plain(sentence)))),
     run.tables.map((table, place) => tableView(table, place)),
     run.notes.length > 0 && h("section", { class: "notes" }, h("h3", {}, "Notes"), h("ul", {}, run.notes.map((note) => h("li", {}, plain(note))))),
     run.tables.length === 0 && h("p", { class: "empty" }, "Nothing is measured yet."),
