@@ -1,267 +1,146 @@
-"""Find values in the text of a reply: JSON, Python literals, and near misses of them.
+"""Find the values in a reply: JSON and Python literals; and words in places where an answer may be.
 
-The whole reply is tried first, then its code fences, then every outermost pair of brackets that can be parsed. A value
-inside a parsed value is not returned separately. The time is linear in the length of the text.
+Every outermost pair of brackets that begins like a value is parsed once, so the time is linear in the length of the text.
 """
 
-import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from graphwalk.evaluation.values import LONGEST_LITERAL, parse_answer, parse_literal
+from graphwalk.evaluation.values import parse_answer, parse_literal
 
-_FENCE_LANGUAGE = re.compile(r"[ \t]*[\w+#.-]*[ \t]*\r?\n")
-_FENCED, _EMBEDDED, _UNCLOSED = range(3)
-_STAGES = ("fenced", "embedded")
-_MOST_FENCES = 1000
-_MOST_VALUES = 20_000
-_MOST_READ = 5 * _MOST_VALUES
-"""Footnotes are parsed too, and dropped."""
-_ATTEMPT = 100
-"""Fixed cost of one attempt to parse, in characters."""
-_FAILED_LENGTHS = 8
-"""Failed attempts may cost this many times the length of the reply, all together."""
-_LITERAL_BUDGET = 2_000_000
-_LITERAL_ATTEMPT = 500
-"""Fixed cost of failed attempts to parse something other than JSON."""
-_LITERAL = re.compile(r"[\[({'\"]|-?\d[\d.eE+-]*\Z")
-"""A whole reply that may be a Python literal: `- 5` is a bullet, and `1,234` no pair."""
-_CONTEXT = 40
-"""Characters looked at on either side of a value."""
-_OBJECT = re.compile(r"\{(?:\s{39}|\s{0,38}(?:[\"']|\Z))")
-_BEGINS = re.compile(r"(?:\n|[:：=]|<[\w/]{1,20}>|\\boxed\{)[\s*_`$>•·(\-\d.)\\\[]*\Z")
-_ENDS = re.compile(r"[ \t*_`$.!,;)\\。\]]*(?:\r?\n|\Z)")
+_MOST_VALUES = 10_000
+"""Of more values, only the last ones are parsed, and the others count as unreadable."""
+_MOST_BRACKETS = 400_000
+_BEGINS_VALUE = re.compile(
+    r"\[\s*(?:[\[{(\]\"'-]|\d|(?:true|false|null|None|True|False)\b)|\{\s*(?:[\"'}({]|-?\d)|\{\s*\Z"
+)
+_FENCE = re.compile(r"```[\w+#.-]*\s*\Z")
+_FOOTNOTE = re.compile(r"(?<=[\w.,;\])]) ?\[\d{1,3}\](?!\s*[\]}])")
+_OPENING = re.compile(r"[\[{]")
+_INSIDE = re.compile(
+    r"""[\[\]{}]
+      | (?<=[\[{(,:\s]) "(?:[^"\\\n]|\\.)*+"     # quotes open a text only where JSON or Python could have one,
+      | (?<=[\[{(,:\s]) '(?:[^'\\\n]|\\.)*+'     # so that an apostrophe in prose is none; no text spans lines
+    """,
+    re.VERBOSE,
+)
+_PARTNER = {"]": "[", "}": "{"}
 
 
-class Candidate(NamedTuple):
-    """A value at text[start:end]. `stage` names how it was parsed: "strict", "fenced", "embedded", "literal".
-
-    `begins`: it begins a line or follows a colon. `stated`: it does, or ends its line; otherwise it has words on both
-    sides and may only be mentioned. `torn_from`: where the innermost list begins that holds it and could not be parsed.
-    """
+class Value(NamedTuple):
+    """A value at text[start:end]. `stage` names how it was parsed: "strict", "fenced", "embedded", "literal"."""
 
     value: Any
     stage: str
     start: int
     end: int
-    begins: bool = True
-    stated: bool = True
-    torn_from: int | None = None
+    repeats: bool = False
 
 
-class Candidates(NamedTuple):
-    """The values, the text that holds them (for a quoted JSON text, its content), and where an object never ends."""
+class Values(NamedTuple):
+    """The values of a text in order. `unreadable`: brackets begin like a value, and do not hold one."""
 
-    values: list[Candidate]
-    text: str
-    broken_off: int | None = None
-
-
-def find_candidates(text: str) -> Candidates:
-    """Return all values of a text, in its order."""
-    whole, stage = parse_answer(text), "strict"
-    if whole is None and _LITERAL.match(text):
-        whole, stage = parse_literal(text), "literal"
-    if isinstance(whole, str):
-        within = _search(whole)
-        values = [found._replace(stage="wrapped") for found in within.values]
-        return within._replace(values=[*values, Candidate(whole, stage, len(whole), len(whole))])
-    if whole is not None:
-        return Candidates([Candidate(whole, stage, 0, len(text))], text)
-    return _search(text)
+    values: list[Value]
+    unreadable: bool = False
 
 
-def _search(text: str) -> Candidates:
-    readable = to_ascii(text)
-    brackets = match_brackets(readable)
-    spans = [
-        *((start, -end, _FENCED) for start, end in _fences(text)),
-        *((start, -end, _EMBEDDED) for start, end in brackets.matched),
-    ]
-    # An opening bracket without a partner matters only to values behind it.
-    last = max(spans, default=(0, 0, 0))[0]
-    spans += [(start, -len(text), _UNCLOSED) for start in brackets.unclosed if start < last]
-    parsed = islice(_parse_spans(text, readable, sorted(spans)), _MOST_READ)
-    values = list(islice((found for found in parsed if not _is_note(found)), _MOST_VALUES))
-    last = values[-1].end if values else 0
-    broken = (start for start in brackets.unclosed if start >= last and _OBJECT.match(readable, start))
-    return Candidates(values, text, next(broken, None))
-
-
-def _fences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the content of code fences, without the language; the last may have no end."""
-    parts = text.split("```", 2 * _MOST_FENCES)
-    position = 0
-    for number, part in enumerate(parts):
-        if number % 2:
-            language = _FENCE_LANGUAGE.match(part)
-            content = part[language.end() :] if language else part
-            inner = content.strip()
-            start = position + len(part) - len(content.lstrip())
-            if inner:
-                yield start, start + len(inner)
-        position += len(part) + 3
-
-
-def _parse_spans(text: str, readable: str, spans: list[tuple[int, int, int]]) -> Iterator[Candidate]:
-    """Yield the parsed values of spans (start, -end, kind) in ascending order; a whole precedes its parts."""
-    parser, torn, read_until = ValueParser(text, readable), list[tuple[int, int]](), 0
-    for start, minus_end, kind in spans:
-        end = -minus_end
-        if start < read_until:
-            continue
-        while torn and torn[-1][1] <= start:
-            torn.pop()
-        value, literal = (None, False) if kind == _UNCLOSED else parser.parse(start, end)
-        if value is not None:
-            read_until = end
-            begins = kind == _FENCED or _begins(text, start)
-            stated = begins or _ends(text, end)
-            stage = "literal" if literal else _STAGES[kind]
-            yield Candidate(value, stage, start, end, begins, stated, torn[-1][0] if torn else None)
-        elif kind != _FENCED and readable[start] == "[":
-            torn.append((start, end))
-        if parser.failed < 0:
-            return
-
-
-def _is_note(found: Candidate) -> bool:
-    """Return True for a footnote: `[1]` after a word."""
-    value = found.value
-    return not found.begins and isinstance(value, list) and len(value) == 1 and type(value[0]) is int
-
-
-def is_stated(text: str, start: int, end: int) -> bool:
-    """Return True if text[start:end] begins its line, follows a colon, or ends its line."""
-    return _begins(text, start) or _ends(text, end)
-
-
-def _begins(text: str, start: int) -> bool:
-    before = text[max(0, start - _CONTEXT) : start]
-    return _BEGINS.search(before if start > _CONTEXT else "\n" + before) is not None
-
-
-def _ends(text: str, end: int) -> bool:
-    after = text[end : end + _CONTEXT]
-    return _ENDS.match(after if end + _CONTEXT >= len(text) else after + " …") is not None
-
-
-@dataclass
-class ValueParser:
-    """Parses parts of a text until too many attempts failed; `readable` is the text as `to_ascii` returns it."""
-
-    text: str
-    readable: str
-
-    def __post_init__(self) -> None:
-        self.failed = _FAILED_LENGTHS * (len(self.text) + _ATTEMPT)
-        self._literals = _LITERAL_BUDGET
-
-    def parse(self, start: int, end: int) -> tuple[Any, bool]:
-        """Return the value of a part, None if it has none, and whether it is something other than JSON."""
-        value = parse_answer(self.text[start:end])
-        if value is not None:
-            return value, False
-        if self._literals > 0:
-            value = parse_literal(self.text[start:end])
-            value = parse_relaxed(self.readable[start:end]) if value is None else value
-        if value is None:
-            self.failed -= end - start + _ATTEMPT
-            self._literals -= end - start + _LITERAL_ATTEMPT
-        return value, True
-
-
-_RELAXED_TOKEN = re.compile(
-    r"""(?P<text>"(?:[^"\\\n]|\\.)*+["\\]?+|'(?:[^'\\\n]|\\.)*+['\\]?+)
-      | (?P<comment>//[^\n]*+|/\*.*?(?:\*/|\Z))
-      | (?P<comma>,(?=\s*+[\]}]))
-      | (?P<name>\b[A-Za-z_]\w*+(?=\s*+:))
-      | (?P<word>\b(?:null|true|false)\b)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_PYTHON_WORDS = {"null": "None", "true": "True", "false": "False"}
-
-
-def parse_relaxed(text: str) -> Any:
-    """Return the value of JSON with comments, trailing commas or unquoted names, in ASCII; None if it has none."""
-    if len(text) > LONGEST_LITERAL:
-        return None
-    if '{\\"' in text or '[\\"' in text:
-        text = text.replace('\\"', '"')
-
-    def replaced(token: re.Match[str]) -> str:
-        if token["comment"] or token["comma"]:
-            return " "
-        return json.dumps(token["name"]) if token["name"] else token[0]
-
-    strict = _RELAXED_TOKEN.sub(replaced, text)
-    value = parse_answer(strict)
-    if value is not None:
-        return value
-    return parse_literal(_RELAXED_TOKEN.sub(lambda token: _PYTHON_WORDS.get(token[0], token[0]), strict))
-
-
-_OTHER_SCRIPTS = {
-    "[": "［【〔", "]": "］】〕", "{": "｛", "}": "｝", "(": "（", ")": "）",
-    ",": "，、،", ":": "：", ";": "；", ".": "．",
-    '"': "“”„‟″＂", "'": "‘’‚", "-": "−–", " ": "\u00a0\u200b\u2009\u202f\u3000\ufeff",
-    **{str(digit): chr(ord("０") + digit) for digit in range(10)},
-}  # fmt: skip
-_TO_ASCII = {ord(other): form for form, others in _OTHER_SCRIPTS.items() for other in others}
-
-
-def to_ascii(text: str) -> str:
-    """Replace brackets, quotes, commas, digits and spaces of other scripts, character by character."""
-    return text if text.isascii() else text.translate(_TO_ASCII)
-
-
-_OPENING = re.compile(r"[\[{]")
-_INSIDE = re.compile(
-    r"""[\[\]{}]
-      | (?<=[\[{,:\s]) "(?:[^"\\\n]|\\.)*+"      # quotes open a text only where JSON or Python could have one,
-      | (?<=[\[{,:\s]) '(?:[^'\\\n]|\\.)*+'      # so that an apostrophe in prose is none; no text spans lines
-    """,
-    re.VERBOSE,
-)
-_PARTNER = {"]": "[", "}": "{"}
-_MOST_BRACKETS = 400_000
-"""Brackets looked at; an answer behind more of them is not found."""
-
-
-class Brackets(NamedTuple):
-    """`matched`: (start, end) of pairs, sorted by start. `unclosed`: opening brackets without a partner, ascending."""
-
-    matched: list[tuple[int, int]]
-    unclosed: list[int]
-
-
-def match_brackets(text: str) -> Brackets:
-    """Match square and curly brackets outside quoted texts; skip closing ones without a partner."""
+def find_values(text: str) -> Values:
+    """Return the JSON values and Python literals of a text; a value within another one is not returned separately."""
+    for stage, parse in (("strict", parse_answer), ("literal", parse_literal)):
+        if (whole := parse(text)) is not None:
+            return Values([Value(whole.value, stage, 0, len(text), whole.repeats)])
+    footnotes = {match.end() for match in _FOOTNOTE.finditer(text)}
     spans: list[tuple[int, int]] = []
+    pairs, unreadable = match_brackets(text)
+    for start, end in pairs:
+        if (not spans or start >= spans[-1][1]) and end not in footnotes and _BEGINS_VALUE.match(text, start):
+            spans.append((start, end))
+    unreadable |= len(spans) > _MOST_VALUES
+    values = []
+    for start, end in spans[-_MOST_VALUES:]:
+        part = text[start:end]
+        stage = "fenced" if _FENCE.search(text, max(0, start - 40), start) else "embedded"
+        parsed = parse_answer(part)
+        if parsed is None:
+            parsed, stage = parse_literal(part), "literal"
+        if parsed is None:
+            unreadable = True
+        else:
+            values.append(Value(parsed.value, stage, start, end, parsed.repeats))
+    return Values(values, unreadable)
+
+
+def match_brackets(text: str) -> tuple[list[tuple[int, int]], bool]:
+    """Return the pairs of brackets outside quoted texts, sorted, and whether an unclosed one begins like a value."""
+    pairs: list[tuple[int, int]] = []
     unclosed: list[int] = []
     opened: list[tuple[str, int]] = []
-    open_count = {"[": 0, "{": 0}
-    position, left = 0, _MOST_BRACKETS
-    while left and (first := _OPENING.search(text, position)):
-        for token in _INSIDE.finditer(text, first.start()):
-            position, bracket, left = token.end(), token[0], left - 1
-            if bracket in open_count:
-                opened.append((bracket, token.start()))
-                open_count[bracket] += 1
-            elif bracket in _PARTNER and open_count[_PARTNER[bracket]]:
-                # What is left open inside the pair has no partner.
-                while (last := opened.pop())[0] != _PARTNER[bracket]:
-                    open_count[last[0]] -= 1
-                    unclosed.append(last[1])
-                open_count[last[0]] -= 1
-                spans.append((last[1], position))
-            if not (opened and left):
-                break
-        else:
+    position, count = 0, {"[": 0, "{": 0}
+    while len(pairs) + len(unclosed) < _MOST_BRACKETS:
+        first = _OPENING.search(text, position)
+        if first is None:
             break
+        position = len(text)
+        for token in _INSIDE.finditer(text, first.start()):
+            bracket = token[0]
+            if bracket in count:
+                opened.append((bracket, token.start()))
+                count[bracket] += 1
+            elif bracket in _PARTNER and count[_PARTNER[bracket]]:
+                while (last := opened.pop())[0] != _PARTNER[bracket]:  # unclosed within the pair
+                    count[last[0]] -= 1
+                    unclosed.append(last[1])
+                count[last[0]] -= 1
+                pairs.append((last[1], token.end()))
+            if not opened:  # outside of brackets, quotes mean nothing
+                position = token.end()
+                break
     unclosed += [start for _, start in opened]
-    return Brackets(sorted(spans), sorted(unclosed))
+    return sorted(pairs), any(_BEGINS_VALUE.match(text, start) for start in unclosed)
+
+
+_LABELS = (
+    "(?:final |correct |revised )?(?:answer|result|solution)s?", "conclusion", "correction", "total", "antwort", "ergebnis",
+    "korrektur", "réponse(?: finale)?", "respuesta(?: final)?", "risposta", "resposta", "答案", "答え", "ответ",
+)  # fmt: skip
+_BOXED = re.compile(r"\\boxed\s*\{(?:\\(?:text|math)\w*\s*\{)?([^{}\n]{0,200})")
+_BULLETS = re.compile(r"(?:^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]+[*`\"]*[\w.:-]*\w[*`\"]*[ \t]*(?:\n|\Z))+", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]", re.MULTILINE)
+_TABLE = re.compile(r"^[^\n|]*\|[^\n]*\n[ \t|:]*-[-\t |:]*\n((?:[^\n|]*\|[^\n]*(?:\n|\Z))+)", re.MULTILINE)
+_SEPARATORS = re.compile(r"[,;|\n、，]|\band\b|\bund\b|\bet\b|\by\b")
+_DECORATION = " \t*_`~\"'$\\.!。()[]"
+
+
+class Claim(NamedTuple):
+    """Words in a place where an answer may be, at text[start]. `rows`: number of rows of a table or bullets of a list."""
+
+    words: frozenset[str]
+    start: int
+    rows: int = 0
+
+
+def find_claims(text: str, fields: Sequence[str]) -> Iterator[Claim]:
+    """Yield boxed, labelled, tabulated and bulleted words. A label that holds a NUL character, or nothing, is none."""
+    for match in _BOXED.finditer(text):
+        if "\0" not in match[1]:
+            yield Claim(_words(match[1]), match.start())
+    for match in _label(tuple(fields)).finditer(text):
+        if "\0" not in match[1] and match[1].strip(_DECORATION) and not match[1].strip("* ").endswith((":", "：")):
+            yield Claim(_words(match[1]), match.start())
+    for match in _BULLETS.finditer(text):
+        yield Claim(_words(_BULLET.sub("", match[0])), match.start(), len(match[0].splitlines()))
+    for match in _TABLE.finditer(text):
+        yield Claim(_words(match[1]), match.start(), len(match[1].splitlines()))
+
+
+@lru_cache(maxsize=100)
+def _label(fields: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join((*_LABELS, *(re.escape(field).replace("_", r"[_\s]") for field in fields)))
+    return re.compile(rf"(?<!\w)(?:{names})[*_`\"']*\s?(?:[:：=]|(?:is|are|lautet)\b)[*_`$ \t]*([^\n]*)", re.IGNORECASE)
+
+
+def _words(text: str) -> frozenset[str]:
+    parts = (part.strip(_DECORATION) for part in _SEPARATORS.split(text))
+    return frozenset(part for part in parts if part)
