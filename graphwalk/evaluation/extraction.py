@@ -33,8 +33,6 @@ _MODEL_CHARACTERS = 50_000
 """Number of characters at the end of a reply that the model reads; answers are at the end."""
 _ANSWER_NAMES = frozenset({"answer", "answers", "final", "final_answer", "output", "response", "result", "results"})
 """Names of an object's member that holds the answer, whatever else the object holds."""
-_BETWEEN_LINES = re.compile(r"(?:[\s,*•-]|\d{1,6}[.)])*+")
-"""Separators of objects that make up one list."""
 _MOST_WORDS = 200_000
 """Characters at the end of a reply in which boxes, labels and doubts are looked for."""
 _SENTENCE = 200
@@ -42,16 +40,17 @@ _SENTENCE = 200
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _DENIED = re.compile(
     r"(?:\b(?:not|never|cannot)|n['’]t)\b(?:[^\n]{0,80}\b(?:answer|right|correct|sure|certain|confirm)|\W*\0)"
-    r"|\0\W*(?:is|are|was|were)(?: not\b|n['’]t\b)|\bor\W*\0|\0\W*or\b|~~\0"
-    r"|\b(?:either|neither|rather than|instead of|except|maybe|perhaps|possibl[ye]|could|might|would|unsure|unlikely|doubt"
-    r"|untrue|wrong|incorrect|false|draft|example|incomplete|excluded|rejected|omitted|ruled out|left out|visited"
-    r"|candidates?)\b",
+    r"|\0\W*(?:is|are|was|were)(?: not\b|n['’]t\b)|\b(?:or|in)\W*\0|\0\W*or\b|~~\0|[=(]\s?\0|\0\s?\)"
+    r"|\b(?:either|neither|rather than|instead of|except|maybe|perhaps|possibl[ye]|could|might|would|unsure|unlikely"
+    r"|guess|doubt|untrue|wrong|incorrect|false|draft|example|incomplete|partial|so far|as far as|excluded|rejected|omitted"
+    r"|ruled out|left out|visited|candidates?)\b",
     re.IGNORECASE,
 )
 """A sentence that does not state the answer in it, which is replaced by a NUL character."""
 _TAKEN_BACK = re.compile(
-    r"\b(?:wait|actually|however|on second thought|hold on|hmm|scratch that|disregard|ignore|sorry|apologi[sz]e|mistake"
-    r"|correct(?:ed|ion)|revised?|double-check|wrong|incorrect|instead|should (?:be|have)|possible|might|need to)\b",
+    r"\A\W*or\b|\b(?:wait|actually|however|on second thought|hold on|hmm|scratch that|disregard|ignore|sorry"
+    r"|unfortunately|apologi[sz]e|mistake|correct(?:ed|ion)|revised?|edit|update|recheck\w*|double-check|guess|wrong"
+    r"|incorrect|instead|should (?:be|have)|possible|might|need to)\b",
     re.IGNORECASE,
 )
 """Words that take back an answer before them."""
@@ -95,39 +94,24 @@ class Form(NamedTuple):
     prefix: re.Pattern[str] | None = None
 
 
-class _Reading(NamedTuple):
-    value: Value
-    fit: Fit | None
-    """None for a value that has not the form of an answer, though it may mean one."""
-
-
 def extract(reply: str, form: Form) -> Extraction:
     """Return the answer in a reply."""
     text = reply.strip().lstrip("\ufeff")
     text = text if parse_answer(text) is not None else visible_text(reply)
-    values, unreadable = find_values(text)
-    readings = _with_lines([_Reading(one, _fit(one.value, form)) for one in values if not _is_call(one.value)], text)
-    answers = [one for one in readings if one.fit is not None and _start(text, one.value, form) is not None]
+    values, lossy = find_values(text)
+    readings = [(value, _fit(value.value, form)) for value in values]
+    answers = [(value, fit) for value, fit in readings if fit is not None and _start(text, value, form) is not None]
     if not answers:
         return Extraction()
-    value, fit = answers[-1]
-    assert fit is not None
-    # Where answers have a prefix, lists before the answer are explanations.
-    rivals = (
-        readings if form.prefix is None else [*answers, *(one for one in readings if one.value.start > value.start)]
+    chosen, fit = answers[-1]
+    if form.prefix is not None:  # lists without it, before the answer, are explanations
+        readings = [*answers, *(reading for reading in readings if reading[0].start > chosen.start)]
+    lossy |= chosen.repeats or fit.lossy or _is_doubted(text, values, chosen, fit.answer, form)
+    lossy = lossy or any(
+        isinstance(value.value, list) if other is None else _items(other.answer, form) != _items(fit.answer, form)
+        for value, other in readings
     )
-    lossy = (
-        unreadable
-        or value.repeats
-        or fit.lossy
-        or any(_differs(rival, fit.answer, form) for rival in rivals)
-        or _is_doubted(text, values, value, fit.answer, form)
-    )
-    stage = fit.stage or value.stage
-    if form.prefix is not None:
-        alone = not text[: _start(text, value, form)].strip() and not text[value.end :].strip()
-        stage = "strict" if alone else "embedded"
-    return Extraction(fit.answer, stage, lossy)
+    return Extraction(fit.answer, fit.stage or _stage(text, chosen, form), lossy)
 
 
 async def extract_with_model(
@@ -171,6 +155,11 @@ def strip_thinking(reply: str) -> str:
     return "".join(kept)
 
 
+def is_doubtful(text: str) -> bool:
+    """Return True if words beside an answer, for example the name of its member, deny it."""
+    return _DENIED.search(text) is not None or _TAKEN_BACK.search(text) is not None
+
+
 def _fit(value: Any, form: Form) -> Fit | None:
     """Return the answer in a value, or in the member of an object that holds it."""
     fit = form.read(value)
@@ -183,44 +172,10 @@ def _fit(value: Any, form: Form) -> Fit | None:
         member = _fit(item, form) if named or isinstance(item, list | dict) else None
         lossy |= item is None or item is False or (member is None and (named or isinstance(item, list)))
         if member is not None:
-            lossy |= chosen is not None
+            lossy |= chosen is not None or is_doubtful(name)
             if named or not chosen_named:
                 chosen, chosen_named = member if name == form.member else member._replace(stage="wrapped"), named
     return chosen and chosen._replace(lossy=chosen.lossy or lossy)
-
-
-def _with_lines(readings: Sequence[_Reading], text: str) -> list[_Reading]:
-    """Return the readings with the objects that follow each other as one of stage "lines": JSON lines."""
-    groups: list[list[_Reading]] = []
-    for one in readings:
-        last = groups[-1][-1] if groups else None
-        is_line = last is not None and _is_row(one) and _is_row(last)
-        if is_line and _BETWEEN_LINES.fullmatch(text, last.value.end, one.value.start):
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    return [group[0] if len(group) == 1 else _lines(group) for group in groups]
-
-
-def _is_row(reading: _Reading) -> bool:
-    return isinstance(reading.value.value, dict) and reading.fit is not None and reading.fit.stage == "bare"
-
-
-def _lines(group: Sequence[_Reading]) -> _Reading:
-    values, fits = [one.value for one in group], [one.fit for one in group if one.fit is not None]
-    rows = [row for fit in fits for row in fit.answer]
-    value = values[0]._replace(end=values[-1].end, repeats=any(one.repeats for one in values))
-    return _Reading(value, Fit(rows, "lines", any(fit.lossy for fit in fits)))
-
-
-def _is_call(value: Any) -> bool:
-    """Return True for a tool call written as text: it holds names and values, and answers nothing."""
-    if isinstance(value, list):
-        return bool(value) and all(map(_is_call, value))
-    return isinstance(value, dict) and (
-        bool(value.keys() & {"arguments", "parameters", "tool_input"} and value.keys() & {"name", "tool", "function"})
-        or bool(value.keys() & {"tool_calls", "function_call"})
-    )
 
 
 def _start(text: str, value: Value, form: Form) -> int | None:
@@ -231,11 +186,10 @@ def _start(text: str, value: Value, form: Form) -> int | None:
     return next((match.start() for match in before if match.end() == value.start), None)
 
 
-def _differs(reading: _Reading, answer: Any, form: Form) -> bool:
-    """Return True if a value may mean another answer; an object of another form is no answer."""
-    if reading.fit is None:
-        return isinstance(reading.value.value, list)
-    return _items(reading.fit.answer, form) != _items(answer, form)
+def _stage(text: str, value: Value, form: Form) -> str:
+    if form.prefix is None:
+        return value.stage
+    return "embedded" if (text[: _start(text, value, form)] + text[value.end :]).strip() else "strict"
 
 
 def _items(answer: Sequence[Any], form: Form) -> frozenset[tuple[str, ...]]:
@@ -253,16 +207,15 @@ def _is_doubted(text: str, values: Sequence[Value], chosen: Value, answer: Any, 
         parts += [text[position : value.start], "\0" * (value.end - value.start)]
         position = value.end
     words = "".join([*parts, text[position:]])
-    before, after = words[max(0, chosen.start - _SENTENCE) : chosen.start].rstrip("\n `\0"), words[chosen.end :]
-    sentence = f"{_SENTENCE_END.split(before)[-1]} \0 {_SENTENCE_END.split(after[:_SENTENCE])[0]}"
+    before, after = words[max(0, chosen.start - _SENTENCE) : chosen.start].rstrip("\n `"), words[chosen.end :]
+    sentence = f"{_SENTENCE_END.split(before)[-1]}\0{_SENTENCE_END.split(after[:_SENTENCE])[0]}"
     if _DENIED.search(sentence) or _TAKEN_BACK.search(after[-_MOST_WORDS:]):
         return True
     items = _items(answer, form)
     names = frozenset(name for item in items for name in item)
     cut = max(0, len(words) - _MOST_WORDS)
-    return any(
-        (claim.start + cut > chosen.start and not (names <= claim.words and claim.rows == len(items)))
-        if claim.rows
-        else claim.words != names
-        for claim in find_claims(words[cut:], form.fields)
-    )
+    for claim in find_claims(words[cut:], form.fields):
+        agrees = names <= claim.words and claim.rows == len(items) if claim.rows else names == claim.words
+        if not agrees and not (claim.after and claim.start + cut < chosen.start):
+            return True
+    return False

@@ -1,24 +1,23 @@
-"""Find the values in a reply: JSON and Python literals; and words in places where an answer may be.
+"""Find the values in a reply, JSON and Python literals, and words in places where an answer may be.
 
-Every outermost pair of brackets that begins like a value is parsed once, so the time is linear in the length of the text.
+The time is linear in the length of the text.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 from graphwalk.evaluation.values import parse_answer, parse_literal
 
-_MOST_VALUES = 10_000
-"""Of more values, only the last ones are parsed, and the others count as unreadable."""
+_MOST_VALUES = 20_000
+_MOST_UNCLOSED = 5
 _MOST_BRACKETS = 400_000
+"""Beyond these numbers of values, of brackets that stay open and of brackets in one value, a text is unreadable."""
 _BEGINS_VALUE = re.compile(
-    r"\[\s*(?:[\[{(\]\"'-]|\d|(?:true|false|null|None|True|False)\b)|\{\s*(?:[\"'}({]|-?\d)|\{\s*\Z"
+    r"\[\s*+(?:[\[{(\]\"'-]|\d|(?:true|false|null|None|True|False)\b)|\{\s*+(?:[\"'}({]|-?\d|\Z)"
 )
-_FENCE = re.compile(r"```[\w+#.-]*\s*\Z")
 _FOOTNOTE = re.compile(r"(?<=[\w.,;\])]) ?\[\d{1,3}\](?!\s*[\]}])")
-_OPENING = re.compile(r"[\[{]")
 _INSIDE = re.compile(
     r"""[\[\]{}]
       | (?<=[\[{(,:\s]) "(?:[^"\\\n]|\\.)*+"     # quotes open a text only where JSON or Python could have one,
@@ -26,11 +25,17 @@ _INSIDE = re.compile(
     """,
     re.VERBOSE,
 )
-_PARTNER = {"]": "[", "}": "{"}
+_CALL_INPUTS = frozenset({"arguments", "parameters", "tool_input", "action_input"})
+_FENCE = re.compile(r"```[\w+#.-]*\s*\Z")
+_BETWEEN_LINES = re.compile(r"(?:[\s,*•-]|\d{1,6}[.)])*+")
+"""Separators of objects that make up one list."""
 
 
 class Value(NamedTuple):
-    """A value at text[start:end]. `stage` names how it was parsed: "strict", "fenced", "embedded", "literal"."""
+    """A value at text[start:end]. `stage`: "strict" (the whole text), "literal", "fenced", "lines" or "embedded".
+
+    `repeats`: an object in it has a name twice.
+    """
 
     value: Any
     stage: str
@@ -40,105 +45,119 @@ class Value(NamedTuple):
 
 
 class Values(NamedTuple):
-    """The values of a text in order. `unreadable`: brackets begin like a value, and do not hold one."""
+    """The values of a text in order. `unreadable`: the text holds a tool call, or brackets that hold no value."""
 
     values: list[Value]
     unreadable: bool = False
 
 
 def find_values(text: str) -> Values:
-    """Return the JSON values and Python literals of a text; a value within another one is not returned separately."""
+    """Return the values of a text without those within others; objects in a row (JSON lines) are one list."""
     for stage, parse in (("strict", parse_answer), ("literal", parse_literal)):
         if (whole := parse(text)) is not None:
-            return Values([Value(whole.value, stage, 0, len(text), whole.repeats)])
+            called = _is_call(whole.value)
+            return Values([] if called else [Value(whole.value, stage, 0, len(text), whole.repeats)], called)
     footnotes = {match.end() for match in _FOOTNOTE.finditer(text)}
-    spans: list[tuple[int, int]] = []
-    pairs, unreadable = match_brackets(text)
-    for start, end in pairs:
-        if (not spans or start >= spans[-1][1]) and end not in footnotes and _BEGINS_VALUE.match(text, start):
-            spans.append((start, end))
-    unreadable |= len(spans) > _MOST_VALUES
-    values = []
-    for start, end in spans[-_MOST_VALUES:]:
-        part = text[start:end]
-        stage = "fenced" if _FENCE.search(text, max(0, start - 40), start) else "embedded"
-        parsed = parse_answer(part)
-        if parsed is None:
-            parsed, stage = parse_literal(part), "literal"
-        if parsed is None:
-            unreadable = True
+    values = list[Value]()
+    position = unclosed = 0
+    unreadable = False
+    while begin := _BEGINS_VALUE.search(text, position):
+        start, end = begin.start(), _closing(text, begin.start())
+        position = end or start + 1
+        if end is None:
+            unreadable, unclosed = True, unclosed + 1
+        elif end not in footnotes:
+            stage = "fenced" if _FENCE.search(text, max(0, start - 40), start) else "embedded"
+            parsed = parse_answer(text[start:end])
+            if parsed is None:
+                parsed, stage = parse_literal(text[start:end]), "literal"
+            if parsed is None or _is_call(parsed.value):
+                unreadable = True
+            else:
+                values.append(Value(parsed.value, stage, start, end, parsed.repeats))
+        if unclosed > _MOST_UNCLOSED or len(values) > _MOST_VALUES:
+            return Values(_joined(values, text), True)
+    return Values(_joined(values, text), unreadable)
+
+
+def _closing(text: str, start: int) -> int | None:
+    """Return the end of the brackets that open at `start`, outside quoted texts; None if they stay open."""
+    depth = 0
+    for _, token in zip(range(_MOST_BRACKETS), _INSIDE.finditer(text, start), strict=False):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if not depth:
+            return token.end()
+    return None
+
+
+def _joined(values: Sequence[Value], text: str) -> list[Value]:
+    joined = list[Value]()
+    for value in values:
+        last = joined[-1] if joined else value
+        follows = joined and isinstance(value.value, dict) and (isinstance(last.value, dict) or last.stage == "lines")
+        if follows and _BETWEEN_LINES.fullmatch(text, last.end, value.start):
+            objects = last.value if last.stage == "lines" else [last.value]
+            objects.append(value.value)
+            joined[-1] = Value(objects, "lines", last.start, value.end, last.repeats or value.repeats)
         else:
-            values.append(Value(parsed.value, stage, start, end, parsed.repeats))
-    return Values(values, unreadable)
+            joined.append(value)
+    return joined
 
 
-def match_brackets(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """Return the pairs of brackets outside quoted texts, sorted, and whether an unclosed one begins like a value."""
-    pairs: list[tuple[int, int]] = []
-    unclosed: list[int] = []
-    opened: list[tuple[str, int]] = []
-    position, count = 0, {"[": 0, "{": 0}
-    while len(pairs) + len(unclosed) < _MOST_BRACKETS:
-        first = _OPENING.search(text, position)
-        if first is None:
-            break
-        position = len(text)
-        for token in _INSIDE.finditer(text, first.start()):
-            bracket = token[0]
-            if bracket in count:
-                opened.append((bracket, token.start()))
-                count[bracket] += 1
-            elif bracket in _PARTNER and count[_PARTNER[bracket]]:
-                while (last := opened.pop())[0] != _PARTNER[bracket]:  # unclosed within the pair
-                    count[last[0]] -= 1
-                    unclosed.append(last[1])
-                count[last[0]] -= 1
-                pairs.append((last[1], token.end()))
-            if not opened:  # outside of brackets, quotes mean nothing
-                position = token.end()
-                break
-    unclosed += [start for _, start in opened]
-    return sorted(pairs), any(_BEGINS_VALUE.match(text, start) for start in unclosed)
+def _is_call(value: Any) -> bool:
+    """Return True for a tool call written as text: it holds names and values, and answers nothing."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_call, value))
+    return isinstance(value, dict) and (
+        bool(value.keys() & _CALL_INPUTS and value.keys() & {"name", "tool", "function", "action"})
+        or bool(value.keys() & {"tool_calls", "function_call"})
+    )
 
 
-_LABELS = (
-    "(?:final |correct |revised )?(?:answer|result|solution)s?", "conclusion", "correction", "total", "antwort", "ergebnis",
-    "korrektur", "réponse(?: finale)?", "respuesta(?: final)?", "risposta", "resposta", "答案", "答え", "ответ",
-)  # fmt: skip
-_BOXED = re.compile(r"\\boxed\s*\{(?:\\(?:text|math)\w*\s*\{)?([^{}\n]{0,200})")
-_BULLETS = re.compile(r"(?:^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]+[*`\"]*[\w.:-]*\w[*`\"]*[ \t]*(?:\n|\Z))+", re.MULTILINE)
-_BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]", re.MULTILINE)
-_TABLE = re.compile(r"^[^\n|]*\|[^\n]*\n[ \t|:]*-[-\t |:]*\n((?:[^\n|]*\|[^\n]*(?:\n|\Z))+)", re.MULTILINE)
-_SEPARATORS = re.compile(r"[,;|\n、，]|\band\b|\bund\b|\bet\b|\by\b")
+_BOXED = re.compile(r"\\boxed\s*\{(?:\\(?:text|math)\w*\s*\{)?([^{}\n\0]{0,200})[}\n]")
+_NAMED_AFTER = re.compile(r"([\w.:-]+)[*`\"]* (?:is|are) the (?:correct |final |right )*answer", re.IGNORECASE)
+_ANY_LABEL = re.compile(r"^[^\w\n]*\w[\w \t-]{0,30}[*_]*[:：][*_`$ \t]*([\w.-]+)[*_`$ \t]*[.。]?$", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]")
+_BULLETS = re.compile(
+    r"(?P<lines>(?:^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]+[*`\"]*[\w.:-]*\w[*`\"]*[ \t]*(?:\n|\Z))+)", re.MULTILINE
+)
+_TABLE = re.compile(r"^[^\n|]*\|[^\n]*\n[ \t|:]*-[-\t |:]*\n(?P<lines>(?:[^\n|]*\|[^\n]*(?:\n|\Z))+)", re.MULTILINE)
+_SEPARATORS = re.compile(r"[,;|\n、，]|\band\b")
 _DECORATION = " \t*_`~\"'$\\.!。()[]"
 
 
 class Claim(NamedTuple):
-    """Words in a place where an answer may be, at text[start]. `rows`: number of rows of a table or bullets of a list."""
+    """Words in a place where an answer may be, at text[start].
+
+    `rows`: number of rows of a table, or of bullets. `after`: it is a claim only if it follows the answer.
+    """
 
     words: frozenset[str]
     start: int
     rows: int = 0
+    after: bool = False
 
 
 def find_claims(text: str, fields: Sequence[str]) -> Iterator[Claim]:
-    """Yield boxed, labelled, tabulated and bulleted words. A label that holds a NUL character, or nothing, is none."""
-    for match in _BOXED.finditer(text):
-        if "\0" not in match[1]:
-            yield Claim(_words(match[1]), match.start())
-    for match in _label(tuple(fields)).finditer(text):
-        if "\0" not in match[1] and match[1].strip(_DECORATION) and not match[1].strip("* ").endswith((":", "：")):
-            yield Claim(_words(match[1]), match.start())
-    for match in _BULLETS.finditer(text):
-        yield Claim(_words(_BULLET.sub("", match[0])), match.start(), len(match[0].splitlines()))
-    for match in _TABLE.finditer(text):
-        yield Claim(_words(match[1]), match.start(), len(match[1].splitlines()))
+    """Yield boxed, labelled, listed and tabulated words; those with a NUL character are none. Fields are labels."""
+    for pattern in (_BOXED, _NAMED_AFTER, _label(tuple(fields)), _ANY_LABEL):
+        for match in pattern.finditer(text):
+            if words := _words(match[1]):
+                yield Claim(words, match.start(), after=pattern is _ANY_LABEL)
+    for pattern in (_BULLETS, _TABLE):
+        for match in pattern.finditer(text):
+            lines = match["lines"].splitlines()
+            words = _words("|".join(_BULLET.sub("", line) for line in lines))
+            yield Claim(words, match.start(), len(lines), after=True)
 
 
-@lru_cache(maxsize=100)
+@cache
 def _label(fields: tuple[str, ...]) -> re.Pattern[str]:
-    names = "|".join((*_LABELS, *(re.escape(field).replace("_", r"[_\s]") for field in fields)))
-    return re.compile(rf"(?<!\w)(?:{names})[*_`\"']*\s?(?:[:：=]|(?:is|are|lautet)\b)[*_`$ \t]*([^\n]*)", re.IGNORECASE)
+    names = "|".join(("answers?", "results?", "total", *(re.escape(field).replace("_", r"[_\s]") for field in fields)))
+    end = r"(?=[.!?]\s|\n|\Z)(?<![:：])"
+    return re.compile(
+        rf"(?<![a-z_])(?:{names})[*_`\"']*\s?(?:[:：=]|(?:is|are)\b)[*_`$ \t]*([^\n\0]*?){end}", re.IGNORECASE
+    )
 
 
 def _words(text: str) -> frozenset[str]:

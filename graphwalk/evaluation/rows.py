@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.evaluation.extraction import Fit, Form
+from graphwalk.evaluation.extraction import Fit, Form, is_doubtful
 from graphwalk.evaluation.values import normalise, value_forms
 
 _MOST_ROWS = 1_000_000
@@ -14,8 +14,8 @@ _MOST_NAMES = 20
 def row_form(fields: Sequence[str]) -> Form:
     """Return the form of a list of rows with some of these fields.
 
-    "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row with
-    another member that is true, false or a list may be a verdict, or hold another answer: it is lossy.
+    "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row is
+    lossy if another member may be a verdict or hold another answer: a boolean, a list, or words of doubt.
     """
     names = frozenset(fields)
 
@@ -25,19 +25,22 @@ def row_form(fields: Sequence[str]) -> Form:
     def is_plain(value: Any) -> bool:
         return isinstance(value, int | float) or (isinstance(value, str) and value.lstrip()[:1] not in ("[", "{"))
 
-    def is_doubtful(row: Mapping[str, Any]) -> bool:
-        return any(isinstance(value, bool | list | dict) for name, value in row.items() if name not in names)
+    def is_lossy(row: Mapping[str, Any]) -> bool:
+        others = [value for name, value in row.items() if name not in names]
+        return any(
+            is_doubtful(item) if isinstance(item, str) else isinstance(item, bool | list | dict) for item in others
+        )
 
     def read(value: Any) -> Fit | None:
         if isinstance(value, list):
             rows = [row for row in value[:_MOST_ROWS] if is_row(row)]
             if rows or not value:
-                return Fit(rows, lossy=len(rows) < len(value) or any(map(is_doubtful, rows)))
+                return Fit(rows, lossy=len(rows) < len(value) or any(map(is_lossy, rows)))
             plain = len(fields) == 1 and all(map(is_plain, value))
             return Fit([{fields[0]: item} for item in value[:_MOST_ROWS]], "bare") if plain else None
         if is_row(value):
             nested = any(isinstance(value.get(name), list | dict) for name in fields)
-            return None if nested else Fit([value], "bare", is_doubtful(value))
+            return None if nested else Fit([value], "bare", is_lossy(value))
         return Fit([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
 
     return Form(read, fields=tuple(fields))

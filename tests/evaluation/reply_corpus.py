@@ -83,9 +83,8 @@ def counts(read: list[Reading]) -> Counter[str]:
 
 if __name__ == "__main__":
     all_read = list(readings())
-    for part in ("usual", "other"):
-        print(part, dict(counts([reading for reading in all_read if reading.part == part])))
-    print("all", dict(counts(all_read)))
+    for parts in (("usual",), ("other",), ("usual", "other"), ("later",)):
+        print(*parts, dict(counts([reading for reading in all_read if reading.part in parts])))
     for reading in all_read:
         if reading.right != reading.correct and not reading.extraction.lossy:
             print("  ", reading.entry["style"], "|", reading.entry["kind"], "|", reading.extraction)
