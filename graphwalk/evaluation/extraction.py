@@ -42,8 +42,8 @@ _DENIED = re.compile(
     r"(?:\b(?:not|never|cannot)|n['’]t)\b(?:[^\n]{0,80}\b(?:answer|right|correct|sure|certain|confirm)|\W*\0)"
     r"|\0\W*(?:is|are|was|were)(?: not\b|n['’]t\b)|\b(?:or|in)\W*\0|\0\W*or\b|~~\0|[=(]\s?\0|\0\s?\)"
     r"|\b(?:either|neither|rather than|instead of|except|maybe|perhaps|possibl[ye]|could|might|would|unsure|unlikely"
-    r"|guess|doubt|untrue|wrong|incorrect|false|draft|example|incomplete|partial|so far|as far as|excluded|rejected|omitted"
-    r"|ruled out|left out|visited|candidates?)\b",
+    r"|guess|doubt|untrue|wrong|incorrect|false|draft|example|incomplete|partial|so far|as far as|excluded|rejected"
+    r"|omitted|ruled out|left out|visited|candidates?)\b",
     re.IGNORECASE,
 )
 """A sentence that does not state the answer in it, which is replaced by a NUL character."""

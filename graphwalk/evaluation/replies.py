@@ -15,7 +15,7 @@ _MOST_UNCLOSED = 5
 _MOST_BRACKETS = 400_000
 """Beyond these numbers of values, of brackets that stay open and of brackets in one value, a text is unreadable."""
 _BEGINS_VALUE = re.compile(
-    r"\[\s*+(?:[\[{(\]\"'-]|\d|(?:true|false|null|None|True|False)\b)|\{\s*+(?:[\"'}({]|-?\d|\Z)"
+    r"\[\s*+(?:[\[{(\]\"'-]|\d|(?:true|false|null|None|True|False)\b)|(?<!\w)\{\s*+(?:[\"'}({]|-?\d|\Z)"
 )
 _FOOTNOTE = re.compile(r"(?<=[\w.,;\])]) ?\[\d{1,3}\](?!\s*[\]}])")
 _INSIDE = re.compile(

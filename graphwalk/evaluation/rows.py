@@ -33,8 +33,8 @@ def row_form(fields: Sequence[str]) -> Form:
 
     def read(value: Any) -> Fit | None:
         if isinstance(value, list):
-            rows = [row for row in value[:_MOST_ROWS] if is_row(row)]
-            if rows or not value:
+            rows = [row for row in value[:_MOST_ROWS] if isinstance(row, dict)]
+            if any(map(is_row, rows)) or not value:
                 return Fit(rows, lossy=len(rows) < len(value) or any(map(is_lossy, rows)))
             plain = len(fields) == 1 and all(map(is_plain, value))
             return Fit([{fields[0]: item} for item in value[:_MOST_ROWS]], "bare") if plain else None

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from graphwalk.evaluation.extraction import Extraction, Fit, Form, extract, visible_text
+from graphwalk.evaluation.values import Parsed, parse_answer, parse_literal
 
 PREFIXES = {
     "bfs": "Reachable Nodes:",
@@ -19,8 +20,10 @@ PREFIXES = {
 }
 TRIPLES = frozenset({"dijkstra", "floyd_warshall", "mst_prim"})
 
+_OPEN_LIST = re.compile(r"\[((?:[^\[\]()]|\([^()]*\)|\[[^\[\]]*\])*+)")
+_ITEM = re.compile(r"\s*(\([^()]*\)|\[[^\[\]]*\]|[^,]*+)\s*(?:,|\Z)")
 _LONGEST_ITEM = 200
-"""Characters kept of an unreadable list."""
+"""Characters kept of an unreadable item."""
 
 
 def write_list(algorithm: str, items: list[Any]) -> str:
@@ -36,15 +39,16 @@ def write_answer(algorithm: str, items: list[Any]) -> str:
 def read_answer(algorithm: str, reply: str) -> Extraction:
     """Extract the items of the answer; without a prefix there is no answer.
 
-    Stage "strict" means that the reply is only the answer, "embedded" that it contains other text. The text behind a
-    prefix without a readable list is one unreadable item.
+    Stage "strict" means that the reply is only the answer, "embedded" that it contains other text. A list that cannot
+    be read is split into items, of which the unreadable ones stay text (lossy), and so does text in place of a list.
     """
     text = visible_text(reply)
     extraction, start = extract(text, Form(_items, prefix=_prefix(algorithm))), answer_start(algorithm, text)
     if start is None:
         return Extraction()
     if extraction.answer is None:
-        return Extraction([text[start[1] :].strip()[:_LONGEST_ITEM]], "embedded", lossy=True)
+        items, rest = _split_items(text[start[1] :])
+        return Extraction(items, "embedded" if (text[: start[0]] + rest).strip() else "strict", lossy=True)
     ends_in_words = text[start[1] : start[1] + 1] not in ("[", "{", "(")
     return replace(extraction, lossy=extraction.lossy or ends_in_words)
 
@@ -63,3 +67,20 @@ def _prefix(algorithm: str) -> re.Pattern[str]:
 
 def _items(value: Any) -> Fit | None:
     return Fit(value) if isinstance(value, list) else None
+
+
+def _split_items(text: str) -> tuple[list[Any], str]:
+    """Return the items of the list that begins a text, the last as text if the list stays open, and the text after."""
+    opened = _OPEN_LIST.match(text)
+    if opened is None:
+        line, _, rest = text.partition("\n")
+        return [line.strip()[:_LONGEST_ITEM]], rest
+    parts = [part.strip() for part in _ITEM.findall(opened[1].rstrip(", \n"))][:-1]
+    items = [part[:_LONGEST_ITEM] if (value := _parsed(part)) is None else value.value for part in parts]
+    if text[opened.end() : opened.end() + 1] != "]":
+        items[-1:] = [opened[1].rpartition(",")[2].strip()[:_LONGEST_ITEM]]
+    return items, text[opened.end() + 1 :]
+
+
+def _parsed(text: str) -> Parsed | None:
+    return parse_answer(text) or parse_literal(text)
