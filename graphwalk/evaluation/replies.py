@@ -44,19 +44,15 @@ class Value(NamedTuple):
     repeats: bool = False
 
 
-class Values(NamedTuple):
-    """The values of a text in order. `unreadable`: the text holds a tool call, or brackets that hold no value."""
+def find_values(text: str) -> tuple[list[Value], bool]:
+    """Return the values of a text in order, and True if it also has a tool call, or brackets that hold no value.
 
-    values: list[Value]
-    unreadable: bool = False
-
-
-def find_values(text: str) -> Values:
-    """Return the values of a text without those within others; objects in a row (JSON lines) are one list."""
+    A value within another one is not returned separately; objects that follow each other (JSON lines) are one list.
+    """
     for stage, parse in (("strict", parse_answer), ("literal", parse_literal)):
         if (whole := parse(text)) is not None:
             called = _is_call(whole.value)
-            return Values([] if called else [Value(whole.value, stage, 0, len(text), whole.repeats)], called)
+            return [] if called else [Value(whole.value, stage, 0, len(text), whole.repeats)], called
     footnotes = {match.end() for match in _FOOTNOTE.finditer(text)}
     values = list[Value]()
     position = unclosed = 0
@@ -76,8 +72,8 @@ def find_values(text: str) -> Values:
             else:
                 values.append(Value(parsed.value, stage, start, end, parsed.repeats))
         if unclosed > _MOST_UNCLOSED or len(values) > _MOST_VALUES:
-            return Values(_joined(values, text), True)
-    return Values(_joined(values, text), unreadable)
+            return _joined(values, text), True
+    return _joined(values, text), unreadable
 
 
 def _closing(text: str, start: int) -> int | None:

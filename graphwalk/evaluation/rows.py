@@ -7,7 +7,6 @@ from typing import Any
 from graphwalk.evaluation.extraction import Fit, Form, is_doubtful
 from graphwalk.evaluation.values import normalise, value_forms
 
-_MOST_ROWS = 1_000_000
 _MOST_NAMES = 20
 
 
@@ -33,11 +32,11 @@ def row_form(fields: Sequence[str]) -> Form:
 
     def read(value: Any) -> Fit | None:
         if isinstance(value, list):
-            rows = [row for row in value[:_MOST_ROWS] if isinstance(row, dict)]
+            rows = [row for row in value if isinstance(row, dict)]
             if any(map(is_row, rows)) or not value:
                 return Fit(rows, lossy=len(rows) < len(value) or any(map(is_lossy, rows)))
             plain = len(fields) == 1 and all(map(is_plain, value))
-            return Fit([{fields[0]: item} for item in value[:_MOST_ROWS]], "bare") if plain else None
+            return Fit([{fields[0]: item} for item in value], "bare") if plain else None
         if is_row(value):
             nested = any(isinstance(value.get(name), list | dict) for name in fields)
             return None if nested else Fit([value], "bare", is_lossy(value))

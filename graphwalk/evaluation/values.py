@@ -72,7 +72,8 @@ def parse_literal(text: str) -> Parsed | None:
             warnings.simplefilter("ignore")  # the compiler warns about odd escapes in the text of a model
             tree = ast.parse(text, mode="eval")
             value = json.dumps(ast.literal_eval(tree), default=_members)
-            keys = (list(map(ast.literal_eval, node.keys)) for node in ast.walk(tree) if isinstance(node, ast.Dict))
+            dicts = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+            keys = ([ast.literal_eval(key) for key in node.keys if key is not None] for node in dicts)
             repeats = any(len(set(names)) < len(names) for names in keys)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None

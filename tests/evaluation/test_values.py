@@ -53,7 +53,18 @@ def test_python_literals_are_read(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["-5", "None", "f(1)", "[1", "[b'a']", "[1+2j]", "{'a': {1, b'a'}}", "{'a': [], [1]: 2}", "['a', ...]", "[" + "1, " * 70_000 + "]"],
+    [
+        "-5",
+        "None",
+        "f(1)",
+        "[1",
+        "[b'a']",
+        "[1+2j]",
+        "{'a': {1, b'a'}}",
+        "{'a': [], [1]: 2}",
+        "['a', ...]",
+        "[" + "1, " * 70_000 + "]",
+    ],
 )
 def test_other_texts_are_no_literals(text: str) -> None:
     assert parse_literal(text) is None
