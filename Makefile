@@ -12,7 +12,7 @@ INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/py
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp langchain-core kglite langgraph lark "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml
 
-.PHONY: quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak reliability truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -86,11 +86,6 @@ soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes (an hou
 reliability: $(STAMP) ## Kill, freeze and damage what can be, and write the figures into docs/reliability.md (hours)
 	$(BIN)/python -m benchmarks.reliability
 
-mutants: $(STAMP) ## Change what judges answers in small ways, and write into docs/reliability.md what no test noticed (half an hour on two free cores)
-	test -d .venv-mutants || $(PYTHON) -m venv .venv-mutants
-	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4' -e '.[dev]'
-	.venv-mutants/bin/python -m benchmarks.mutants
-
 truth: ## Ask openCypher's TCK, networkx and reasoning-gym, and write docs/truth.md (minutes; installs in .venv-truth)
 	test -d .venv-truth || $(PYTHON) -m venv .venv-truth
 	.venv-truth/bin/python -m pip install --quiet --disable-pip-version-check -e '.[truth]'
@@ -160,4 +155,4 @@ $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes,
 	@touch $(USER_STAMP) $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs .venv-mutants .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

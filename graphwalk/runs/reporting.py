@@ -47,14 +47,15 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     declared = suite.presentation.report(suite)
     seen: set[EpisodeKey] = set()
     missing: Counter[str] = Counter()
-    unread = 0
+    unread = ambiguous = 0
 
     def noted() -> Iterator[ResultRecord]:
-        nonlocal unread
+        nonlocal unread, ambiguous
         for record in records:
             seen.add(key_of(record))
             missing.update(filter(None, [(record["score"] or {}).get("missing")]))
             unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
+            ambiguous += bool(record["score"]) and record["score"].get("lossy", False)
             yield record
 
     observed = observe(noted(), declared)
@@ -65,7 +66,7 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     first = [note for note in (incomplete, protocol_note(config)) if note]
     hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
     comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
-    last = [note for note in (*notes, missing_extractor, *comments) if note]
+    last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
     every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
@@ -92,6 +93,13 @@ def _published(
         return reference, []
     hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
     return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]
+
+
+def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
+    if not ambiguous:
+        return None
+    hint = "" if config.get("extractor") else " To let a model read such replies: --extractor PROVIDER/MODEL."
+    return f"Ambiguous: {counted(ambiguous, 'answer')}; the reply may mean another one, and the last one counts.{hint}"
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:

@@ -13,8 +13,8 @@ from graphwalk.evaluation.rows import (
     RowScore,
     compare_rows,
     missing_fields,
+    row_form,
     row_set,
-    row_shapes,
     typed_rows,
     unknown_fields,
 )
@@ -88,7 +88,7 @@ class QuestionScore(Score):
 
 def extract_rows(task: QuestionTask, reply: str) -> Extraction:
     """Extract the rows of a reply with a parser."""
-    return extract(reply, *row_shapes(task.answer_fields))
+    return extract(reply, row_form(task.answer_fields))
 
 
 def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
