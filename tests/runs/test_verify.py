@@ -177,10 +177,14 @@ async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> 
 async def test_every_kind_holds_on_neo4j(
     graph: str, setting: str, model: str, tmp_path: Path, neo4j_server: Settings
 ) -> None:
-    run = {"suite": {**EVERY_KIND, "graphs": [{"file": graph}]}, "settings": [setting], "models": [model]}
-    found = await verified_run(tmp_path, {**run, "store": "neo4j"}, neo4j_server)
+    # Neo4j may choose another of several tied rows for the LIMIT 1 of a model's own query.
+    tied = {"node_with_most_relationships"} if setting == "write_cypher" else set()
+    kinds = sorted(shipped_kinds().keys() - tied)
+    suite = {"name": "questions", "questions": kinds, "graphs": [{"file": graph}]}
+    run = {"suite": suite, "settings": [setting], "models": [model], "store": "neo4j"}
+    found = await verified_run(tmp_path, run, neo4j_server)
     assert found.error is None, found.error
-    assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(shipped_kinds())
+    assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(kinds)
 
 
 def with_calls(found: list[Record]) -> Record:
