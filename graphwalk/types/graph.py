@@ -233,27 +233,30 @@ def property_rows(columns: Mapping[str, Column], positions: NDArray[np.int64]) -
     """Return the properties of the entities at these positions of a table."""
     rows: list[dict[str, Value]] = [{} for _ in positions]
     for name, column in columns.items():
-        pool = column.pool
-        for row, code in zip(rows, column.codes[positions].tolist(), strict=True):
-            if code != MISSING:
-                row[name] = pool[code]
+        codes, pool = column.codes[positions], column.pool
+        present = np.flatnonzero(codes != MISSING)
+        for number, code in zip(present.tolist(), codes[present].tolist(), strict=True):
+            rows[number][name] = pool[code]
     return rows
 
 
 def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, Column]:
-    names = dict.fromkeys(name for row in rows for name in row)
+    values: dict[str, list[tuple[int, Value]]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        for name, value in row.items():
+            values[name].append((number, value))
     columns = {}
-    for name in names:
+    for name, present in values.items():
         codes_of: dict[Any, int] = {}
         pool: list[Value] = []
-        codes = [MISSING] * len(rows)
-        for number, row in enumerate(rows):
-            if name in row:
-                value = row[name]
-                codes[number] = codes_of.setdefault(identity(value), len(pool))
-                if codes[number] == len(pool):
-                    pool.append(value)
-        columns[name] = Column(np.array(codes, dtype=np.int32), tuple(pool))
+        codes = np.full(len(rows), MISSING, dtype=np.int32)
+        numbers, own = [number for number, _ in present], list[int]()
+        for _, value in present:
+            own.append(codes_of.setdefault(identity(value), len(pool)))
+            if own[-1] == len(pool):
+                pool.append(value)
+        codes[numbers] = own
+        columns[name] = Column(codes, tuple(pool))
     return columns
 
 
