@@ -1,3 +1,7 @@
+"""Graphs in memory: tables of properties, made from rows and read as rows."""
+
+from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.types.values import Value
 
 
 def test_names_that_few_nodes_have_are_not_looked_up_in_all_nodes() -> None:
