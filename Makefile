@@ -62,7 +62,7 @@ release: $(STAMP) ## Wheel, sdist and bill of materials in dist, the same bytes 
 
 docs: $(STAMP) ## The site, in build/site: every link, example and name in it is checked
 	$(BIN)/mkdocs build --strict
-	@echo "build/site/index.html"
+	@echo "build/site/index.html; with search: $(BIN)/mkdocs serve"
 
 format: $(STAMP) ## Put the code and the generated parts of the README in order
 	$(BIN)/ruff format .

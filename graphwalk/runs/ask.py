@@ -21,6 +21,7 @@ from graphwalk.runs.plan import LoadedGraph, Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.runs.run_models import RunModels
+from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, steps_of
@@ -44,6 +45,12 @@ class Answer:
     cypher: str
     missing: str = ""
     """The phrase about missing evidence, if an error prevented it."""
+
+    def __repr__(self) -> str:
+        """Return one line: question, answer or the reason for none, and the numbers of tool calls and evidence."""
+        answer = self.exit_status if self.answer is None else one_line(self.answer, 100)
+        size = f"{len(self.steps)} tool calls, {len(self.evidence.nodes)} nodes as evidence"
+        return f"<Answer to {one_line(self.question, 60)} · {answer} · {size}>"
 
     @classmethod
     def of(cls, result: Result, store: GraphStore) -> "Answer":

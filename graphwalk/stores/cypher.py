@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template, TemplateError
+from jinja2 import Environment, StrictUndefined, Template
 
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import make_environment, rendered
+from graphwalk.jinja import TextError, make_environment, rendered
 from graphwalk.types.graph import KEY, OUR_PREFIX
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
@@ -158,8 +158,8 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
 def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
         return dialect.finished(rendered(_compiled(template, dialect), dict(identifiers)))
-    except TemplateError as error:
-        raise ConfigError(f"the Cypher template cannot be rendered: {error.message}\n{template}") from error
+    except TextError as error:
+        raise ConfigError(f"the Cypher template cannot be rendered: {error.problem}\n{template}") from error
 
 
 @lru_cache(maxsize=1024)

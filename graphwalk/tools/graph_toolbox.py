@@ -11,7 +11,6 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
-from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.tools.arguments import (
@@ -162,7 +161,7 @@ class GraphToolbox:
         if found.total is None or found.total > readable:
             notes = [self._say("query_more_rows", shown=readable, rows=found.total), *notes]
         if not rows:
-            notes = [render_text(tool.no_match)]
+            notes = [tool.say("no_match")]
         return encode_result(visible, notes, agent.encoding), readable, visible
 
     async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
@@ -270,10 +269,10 @@ class GraphToolbox:
             for value, name in zip(found.values.values(), tool.with_role("property"), strict=False):
                 notes.append(self._say("in_list", value=shown(value), property=checked.identifiers[name]))
         if not found.rows:
-            text = tool.empty if found.matched else tool.no_match
+            field = "empty" if found.matched else "no_match"
             values = {name: shown(value) for name, value in found.values.items()}
             names = {**found.names, IN_LIST: self._has_lists(tool, checked, if_unknown=False)}
-            notes.append(render_text(text, **names, **values))
+            notes.append(tool.say(field, **names, **values))
         return notes
 
     def _has_pages(self, tool: Tool) -> bool:
@@ -302,7 +301,7 @@ class GraphToolbox:
 
     def _description(self, tool: Tool) -> str:
         limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
-        text = render_text(tool.description, **self._switches, **limits).strip()
+        text = tool.say("description", **self._switches, **limits).strip()
         if self._agent.tool_words == "short":
             return " ".join(text.partition("\n\n")[0].split())
         example = tool.example

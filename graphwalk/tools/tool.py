@@ -15,11 +15,11 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from graphwalk.config.strict import Strict, is_path
-from graphwalk.config.yaml_files import YamlFile, validate
+from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import TEXT_FILTERS, TextError, check_text
+from graphwalk.jinja import TEXT_FILTERS, TextError, check_text, render_text
 from graphwalk.resources import data_path
-from graphwalk.stores.cypher import FILTERS
+from graphwalk.stores.cypher import FILTERS, render_cypher
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
@@ -32,6 +32,8 @@ GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST)
 """Conditions of the graph: some node has not exactly one label; some node has none; see `IN_LIST`."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
+_PATTERNS = frozenset({"any_node", "any_relationship"})
+"""Names of a Cypher template that the store sets."""
 ENTITY_TYPES = ("node", "relationship")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
@@ -149,6 +151,7 @@ class Tool(Strict):
     """Names that `messages` can use besides the parameters."""
     file_text: str = ""
     """The whole file, for `graphwalk tools` and for the folder of a run."""
+    path: str = ""
 
     @field_validator("parameters")
     @classmethod
@@ -205,6 +208,15 @@ class Tool(Strict):
             *self.with_role("property"),
         )
 
+    def say(self, field: str, /, **values: Any) -> str:
+        """Render a text ("empty", "messages.number"). Raise ConfigError with file, line and field of an error in it."""
+        text = self.messages[field.removeprefix("messages.")] if "." in field else getattr(self, field)
+        try:
+            return render_text(text, **values)
+        except TextError as error:
+            file = YamlFile(Path(self.path), self.file_text, *read_yaml(self.file_text))
+            raise ConfigError(f"{file.where(*field.split('.'))}: {error.problem}") from error
+
     @cached_property
     def values(self) -> tuple[str, ...]:
         """The parameters that go into the query unchanged."""
@@ -242,9 +254,11 @@ def load_tool(path: Path) -> Tool:
     for field, text, names, filters in _texts(tool):
         try:
             check_text(text, names, filters)
-        except TextError as error:
-            raise ConfigError(f"{path}: {field}: {error}") from error
-    return tool.model_copy(update={"file_text": file.text})
+            if filters is FILTERS:
+                render_cypher(text, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
+        except (TextError, ConfigError) as error:
+            raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
+    return tool.model_copy(update={"file_text": file.text, "path": str(path)})
 
 
 @lru_cache(maxsize=64)
@@ -273,7 +287,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     switches = (*SWITCHES, *GRAPH_SWITCHES)
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *switches} - values
-    query = {*identifiers, "any_node", "any_relationship"}
+    query = {*identifiers, *_PATTERNS}
     message = {*tool.parameters, *switches}
     limits = LIMITS if tool.query is not None else ()
     yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from graphwalk.sanitise import one_line
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.values import Row, Scalar
 
@@ -38,6 +39,12 @@ class Task(BaseModel):
     reference_calls: int | None = None
     reference_input_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
     reference_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
+
+    def __repr__(self) -> str:
+        """Return one line: name, question, and the size of the target."""
+        return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.gold_size}>"
+
+    __str__ = __repr__
 
 
 def setting_of(name: str) -> str:

@@ -44,20 +44,16 @@ function cellView(cell, [, name]) {
 
 // A table that is too wide first folds its columns, those of the highest number first, as a terminal does; then it scrolls, and its edge fades.
 function wideTable(name, table, optional) {
-  const box = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": name, onscroll: fade, onfit: fit }, table);
+  const box = scroller(name, { onfit: fit }, table);
   const more = button("Show more columns", { class: "quiet columns-toggle", hidden: true, onclick: () => { opened = !opened; fit(); } });
   let opened = false;
-  function fade() {
-    box.classList.toggle("cut-left", box.scrollLeft > 1);
-    box.classList.toggle("cut-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
-  }
   function fit() {
     const folded = opened ? [] : tooMany();
     for (const row of table.rows) [...row.cells].forEach((cell, column) => { cell.hidden = folded.includes(column); });
     more.hidden = !opened && folded.length === 0;
     more.textContent = opened ? "Fewer columns" : `Show ${counted(folded.length, "more column")}`;
     more.setAttribute("aria-expanded", opened);
-    fade();
+    fadeEdges(box);
   }
   function tooMany() {
     for (const cell of table.querySelectorAll("[hidden]")) cell.hidden = false;

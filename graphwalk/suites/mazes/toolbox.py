@@ -8,7 +8,6 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import encode_result
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.arguments import check_shape, parse_arguments
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -97,7 +96,7 @@ class MazeToolbox(GraphToolbox):
         if rows and "key" not in rows[0]:
             raise ConfigError(f"the Cypher of {tool.name} lacks the column `key`", hint=f"graphwalk tools {tool.name}")
         self._neighbours.setdefault(str(key), tuple(row["key"] for row in rows))
-        notes = [] if rows else [render_text(tool.empty, node_id=key)]
+        notes = [] if rows else [tool.say("empty", node_id=key)]
         return encode_result(rows, notes, self._agent.encoding), rows
 
     async def _check_cell(self, tool: Tool, key: str) -> None:
@@ -120,12 +119,12 @@ class MazeToolbox(GraphToolbox):
 
     def _connected_path(self, tool: Tool) -> tuple[str, int]:
         if not self._neighbours:
-            return render_text(tool.messages["nothing_visited"]), 0
+            return tool.say("messages.nothing_visited"), 0
         path = OPERATIONS[tool.operation or ""]({"neighbours": self._neighbours})
         if path:
             return path, 1
         visited = self.visited
-        return render_text(tool.messages["not_connected"], first=visited[0], last=visited[-1]), 0
+        return tool.say("messages.not_connected", first=visited[0], last=visited[-1]), 0
 
     def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
         # The example is the key that a malformed one probably means, else the last key.
@@ -133,7 +132,7 @@ class MazeToolbox(GraphToolbox):
         example = str(min(int(found[0]), self._last)) if found else str(self._last)
         known = {"node_id": node_id, "last": self._last, "start": self._start, "example": example, "open": []}
         kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(message, message)
-        return _CellMistake(kind, render_text(tool.messages[message], **{**known, **values}))
+        return _CellMistake(kind, tool.say(f"messages.{message}", **{**known, **values}))
 
 
 class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program

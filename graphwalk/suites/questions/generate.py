@@ -6,13 +6,12 @@ import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from jinja2 import TemplateError
-
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import GraphwalkError, OracleError
 from graphwalk.evaluation.comments import comment
 from graphwalk.graphs.anonymise import AnonymisedCopy
+from graphwalk.jinja import TextError
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
@@ -36,7 +35,7 @@ from graphwalk.suites.questions.parameters import (
 from graphwalk.suites.questions.reference import ExpertReference, MemoryTools
 from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.template import QuestionTemplate, Target, render_wording
+from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph, value_order
@@ -379,20 +378,29 @@ def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
 
 def _wording(question: Question) -> str:
     kind = question.kind
-    given = {**question.written, "answer_properties": question.answer_properties}
-    try:
-        return render_wording(kind.template.wording, given)
-    except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
-        raise kind.mistake(f"cannot be rendered for {question.written}: {error}", "wording") from error
+    values = {**question.written, "answer_properties": question.answer_properties}
+    return _rendered(kind, kind.template.wording, values, "wording")
 
 
-def in_other_words(task: QuestionTask, texts: Sequence[str], seed: int) -> QuestionTask:
-    """Return the task with one of these wordings, or unchanged without any.
+def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, seed: int) -> QuestionTask:
+    """Return the task with one of the kind's wordings of this name, or unchanged without any.
 
     The last paragraph, which describes the answer format, stays.
     """
+    texts = kind.template.other_wordings.get(wording, ()) if wording != "standard" else ()
     if not texts:
         return task
     text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
     asked, _, form = task.question.rpartition("\n\n")
-    return task.model_copy(update={"question": f"{render_wording(text, task.parameters)}\n\n{form}"}) if asked else task
+    if not asked:
+        return task
+    question = _rendered(kind, text, task.parameters, "other_wordings", wording)
+    return task.model_copy(update={"question": f"{question}\n\n{form}"})
+
+
+def _rendered(kind: QuestionKind, text: str, values: Mapping[str, Any], *field: str) -> str:
+    """Return the question that a model reads. Raise ConfigError with file, line and field."""
+    try:
+        return render_wording(text, values)
+    except TextError as error:
+        raise kind.mistake(f"cannot be rendered for {values}: {error.problem}", *field) from error

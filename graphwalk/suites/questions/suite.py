@@ -132,8 +132,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         tasks = await make(instance, store, config, agent, {"seed": seed, **drawing})
         if config.wording == "standard":
             return tasks
-        texts = {kind.name: kind.template.other_wordings.get(config.wording, ()) for kind in config.kinds}
-        return [in_other_words(task, texts[task.template], seed) for task in tasks]
+        kinds = {kind.name: kind for kind in config.kinds}
+        return [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
 
     async def _generated_tasks(
         self,

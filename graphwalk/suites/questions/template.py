@@ -211,8 +211,8 @@ def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
         raise ValueError(str(error)) from error
 
 
-def render_wording(text: str, values: dict[str, Any]) -> str:
-    """Return the question that a model reads."""
+def render_wording(text: str, values: Mapping[str, Any]) -> str:
+    """Return the question that a model reads. Raise TextError for an error in the text."""
     return rendered(_compiled(text), values).strip()
 
 
