@@ -12,7 +12,6 @@ from graphwalk.cli.help import App
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
 from graphwalk.console import data, prose, say
 from graphwalk.errors import ConfigError
-from graphwalk.sanitise import printable
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
@@ -172,8 +171,7 @@ def tasks(
     for task in run_async(work):
         # Other programs read the reference figures by their earlier names too.
         par = {"par_turns": task.reference_turns, "par_calls": task.reference_calls}
-        line = dumps({**task.model_dump(mode="json"), **par}, ensure_ascii=False) if json else ""
-        data(line or printable(_text(task, answers)))
+        data(dumps({**task.model_dump(mode="json"), **par}) if json else _text(task, answers))
     for name, reason in left_out.items():
         say(f"{name}: {reason}")
 

@@ -56,7 +56,7 @@ def _print(listed: "list[ListedRun]") -> None:
             return
     for run in listed:
         episodes, accuracy, cost = _figures(run)
-        data(printable(str(run.path)))
+        data(str(run.path))
         prose(f"    {_state(run)}, {episodes} episodes, accuracy {accuracy} %, cost {cost}")
         prose(f"    {', '.join(run.models)}")
 
@@ -176,4 +176,4 @@ def _print_table(found: "Verification") -> None:
     data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
     for name, check in found.checks.items():
         unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
-        data(printable(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}"))
+        data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from graphwalk.errors import ConfigError
 from graphwalk.resources import quote
+from graphwalk.sanitise import credentials_in
 
 LONGEST_TEXT = 500_000
 """Characters; the largest file that ships has 6,000."""
@@ -141,7 +142,7 @@ def shown(given: Any) -> str:
         return "a mapping of fields"
     if isinstance(given, list | tuple):
         return "an empty list" if not given else "a list"
-    return str(quote(given))
+    return "***" if any(True for _ in credentials_in(given)) else str(quote(given))
 
 
 M = TypeVar("M", bound=BaseModel)
@@ -175,7 +176,7 @@ class YamlFile:
 
     def where(self, *fields: int | str) -> str:
         """Return file, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
-        line, names = _locate(self.tree, fields)
+        line, names, _ = _locate(self.tree, fields)
         return f"{self.path}{f':{line}' if line else ''}: {'.'.join(names)}"
 
 
@@ -234,10 +235,12 @@ def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
 def _describe(
     source: str, tree: yaml.Node | None, origins: Mapping[str, str], location: Sequence[int | str], message: str
 ) -> str:
-    line, fields = _locate(tree, location)
+    line, fields, node = _locate(tree, location)
     where, named = f"{source}:{line}" if line else source, fields
     for key, words in origins.items():
         parts = key.split(".")
+        if node is None and parts[: len(fields)] == fields:
+            where = words
         if len(parts) <= len(fields) and all(part in ("*", field) for part, field in zip(parts, fields, strict=False)):
             where, named = words, fields if len(parts) < len(fields) else []
     return ": ".join([where, *([".".join(named)] if named else []), message])
@@ -260,8 +263,8 @@ def _field_names(schema: Any) -> Iterator[str]:
             yield from _field_names(value)
 
 
-def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str]]:
-    """Return line and fields of a pydantic location."""
+def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str], yaml.Node | None]:
+    """Return line, fields and node of a pydantic location; no node if the file does not have the field."""
     node, fields = tree, []
     line = None if tree is None else tree.start_mark.line + 1
     for part in location:
@@ -271,7 +274,7 @@ def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int 
         node = _child(node, part)
         if node is not None:
             line = node.start_mark.line + 1
-    return line, fields
+    return line, fields, node
 
 
 def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:

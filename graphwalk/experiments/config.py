@@ -14,6 +14,8 @@ from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.protocols import OWN, protocols
 from graphwalk.experiments.variants import checked, combinations, overridden
+from graphwalk.sanitise import credentials_in
+from graphwalk.settings import server_variable
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
@@ -105,11 +107,14 @@ class ExperimentConfig(Strict, Generic[C]):
     @classmethod
     def _addresses_without_secrets(cls, servers: dict[str, str]) -> dict[str, str]:
         for name, url in servers.items():
+            if any(True for _ in credentials_in(url)):
+                raise ValueError(
+                    f"{name}: an address is logged, and must have no user, query or fragment; set the key as "
+                    f"{server_variable(name)}_API_KEY, or the whole address as {server_variable(name)}_BASE_URL"
+                )
             parts = urlsplit(url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ValueError(f"{name}: {url!r} is not the address of a server; write it as https://host/v1")
-            if parts.username or parts.password or parts.query:
-                raise ValueError(f"{name}: an address is logged and must contain no key; set {name.upper()}_API_KEY")
         return servers
 
     @field_validator("models", "settings")

@@ -101,7 +101,7 @@ def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
     """Return key and value of `key=value`. Raise ConfigError if it has another form."""
     key, sign, text = override.partition("=")
     if not sign or not key.strip():
-        raise ConfigError(f"{flag} {override}: expected key=value, for example {flag} seed=7")
+        raise ConfigError(f"{flag} {override}: expected NAME=VALUE, for example {flag} seed=7")
     return key.strip(), parse_value(text, f"{flag} {shown_setting(key, text, text)}")
 
 

@@ -81,7 +81,7 @@ class TerminalReport:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.report.incomplete:
-            yield Text(self.report.incomplete + "\n", style="bold yellow")
+            yield Text(one_line(self.report.incomplete, len(self.report.incomplete)) + "\n", style="bold yellow")
         heads = []
         for table in islice(text_tables(self.report), self.tables):
             yield from rendered(table, options.max_width)

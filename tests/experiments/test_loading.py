@@ -64,7 +64,7 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("seed", "expected key=value"),
+        ("seed", "expected NAME=VALUE"),
         ("seed=[", "not YAML"),
         ("suite.graphs.9.count=1", "has no entry '9'"),
         ("seed.x=1", "plain value"),
