@@ -109,6 +109,31 @@ def test_no_command_prints_control_characters_of_a_run(place: str, call: Call, t
         assert not printed, words
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("rnu",), "run"),
+        (("db", "stauts"), "status"),
+        (("export", "cvs"), "csv"),
+        (("generate", "grahp"), "graph"),
+        (("run", "quikstart"), "quickstart"),
+        (("run", "quickstart", "--setting", "tool"), "tools"),
+        (("run", "quickstart", "-m", "scripted/exprt"), "expert"),
+        (("run", "quickstart", "-m", "opnai/m"), "openai"),
+        (("run", "quickstart", "--question", "path_findng"), "path_finding"),
+        (("run", "quickstart", "-o", "agent.tools=[thnk]"), "think"),
+        (("run", "quickstart", "-o", "suite.name=question"), "questions"),
+        (("generate", "graph", "--preset", "paper-1000"), "paper-100"),
+        (("questions", "path_findng"), "path_finding"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
+)
+def test_the_nearest_name_is_suggested(words: tuple[str, ...], meant: str, call: Call) -> None:
+    ended = call(*words)
+    assert ended.code == 2
+    assert f"did you mean {meant}?" in ended.stderr
+
+
 CANARY = "SECRET12345"
 
 
