@@ -104,6 +104,7 @@ def _first_sentence(text: str) -> str:
 @models.command("check")
 def check(
     model: Annotated[str, typer.Argument(help="Model as provider/model.", autocompletion=options.models)],
+    base_url: options.BaseUrl = None,
     model_argument: options.ModelArguments = None,
     without: Annotated[
         list[str] | None, typer.Option(metavar="CAPABILITY", help="Capability that may fail; repeatable.")
@@ -121,10 +122,13 @@ def check(
 
     if unknown := [name for name in without or () if name not in CAPABILITIES]:
         raise ConfigError(f"--without {unknown[0]}: unknown capability", hint=", ".join(CAPABILITIES))
+    settings = read_settings()
+    models, servers = options.models_and_servers([model], base_url, settings)
+    model, settings = (models or [model])[0], settings.serving(servers or {})
     arguments = (options.arguments_of([model], model_argument) or {}).get(model)
 
     async def tried() -> "list[Capability]":
-        opened = open_model(model, read_settings(), arguments)
+        opened = open_model(model, settings, arguments)
         try:
             return await check_model(opened, seconds=seconds)
         finally:
