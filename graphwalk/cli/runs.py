@@ -1,6 +1,7 @@
 """`graphwalk runs`, `merge`, `publish` and `verify`: commands about run folders."""
 
 import json as json_module
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,7 +116,8 @@ def merge(
 
 def publish(
     folder: Run,
-    out: Annotated[Path, typer.Argument(help="Output file, NAME.zip.")],
+    file: Annotated[Path | None, typer.Argument(hidden=True)] = None,
+    out: Annotated[Path | None, typer.Option(help="Output file, NAME.zip.")] = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="Replace secrets and anything that looks like a key by ***.")
     ] = False,
@@ -129,17 +131,19 @@ def publish(
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.sanitise import Cleaner
 
-    if out.suffix != ".zip":
-        raise ConfigError(
-            f"{out}: expected a file name ending in .zip", hint=f"graphwalk publish {folder} {out.stem}.zip"
-        )
+    target = out or file
+    if target is None or target.suffix != ".zip" or (out and file):
+        name = f"{(target or folder).stem}.zip"
+        problem = "name one file to write" if target is None or (out and file) else f"{target} does not end in .zip"
+        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(name)}"
+        raise ConfigError(problem, hint=hint)
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", run.planned_episodes()) as done:
-        removed = write(run, out, cleaner, done)
+        removed = write(run, target, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
-    say(f"written to {out}" + (f"; removed: {taken}" if taken else ""))
-    say(f"read it with:  graphwalk report {out}")
+    say(f"written to {target}" + (f"; removed: {taken}" if taken else ""))
+    say(f"read it with:  graphwalk report {shlex.quote(str(target))}")
 
 
 def verify(

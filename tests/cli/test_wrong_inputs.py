@@ -102,7 +102,7 @@ def test_no_command_prints_control_characters_of_a_run(place: str, call: Call, t
         *(("show", run, *more) for more in ((), (records[0]["task_id"],), ("node_count", "--prompt"))),
         ("runs", run.parent),
         ("rescore", run),
-        ("publish", run, tmp_path / "out.zip"),
+        ("publish", run, "--out", tmp_path / "out.zip"),
     ]:
         ended = call(*words)
         printed = [c for c in ended.stdout + ended.stderr if not c.isprintable() and c not in "\n\t"]
@@ -295,7 +295,7 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("db", "load"): ("example",),
         ("export", "check-splits"): ("traces.jsonl",),
         ("merge",): (run,),
-        ("publish",): (run, "run.zip"),
+        ("publish",): (run, "--out", "run.zip"),
         ("view",): (run, "--out", "page.html"),
     }
     if command[0] == "export" and command not in known:
