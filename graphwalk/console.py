@@ -68,8 +68,8 @@ def say(text: str) -> None:
 
 
 def data(text: str) -> None:
-    """Print data on stdout and flush it, since a program may read it from a pipe."""
-    sys.stdout.write(text + "\n")
+    """Print data on stdout, without control characters, and flush it, since a program may read it from a pipe."""
+    sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
 
 
@@ -98,12 +98,11 @@ def prose(text: str, indent: int = 0) -> None:
 
     Wrapped lines are indented by `indent` columns, or by four if that is more than half of the width.
     """
-    text = printable(text)
     if not sys.stdout.isatty():
         data(text)
         return
     columns = shutil.get_terminal_size().columns
-    data("\n".join(_wrapped(line, columns, indent) for line in text.split("\n")))
+    data("\n".join(_wrapped(line, columns, indent) for line in printable(text).split("\n")))
 
 
 def _wrapped(line: str, columns: int, indent: int) -> str:

@@ -9,10 +9,9 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from graphwalk.asynchronous import Interrupted, heed_signals
-from graphwalk.cli.help import App, as_command
+from graphwalk.cli.help import App, Group, as_command
 from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
@@ -60,7 +59,7 @@ PANELS = {
 """Title → commands below it in the list."""
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """All commands. A value that an option refuses is reported with the wording used for fields of an experiment."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -63,6 +63,9 @@ ModelArguments = Annotated[
     list[str] | None,
     typer.Option("-M", metavar="KEY=VALUE", help="Extra keyword argument for the model's constructor; repeatable."),
 ]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="Base URL of an OpenAI-compatible server.")
+]
 SERVER = "local"
 """Name of the server of models without a provider."""
 

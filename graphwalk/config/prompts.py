@@ -1,6 +1,5 @@
 """Prompt templates: the files of templates/prompts/, some of them replaced by files of the user."""
 
-import difflib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from jinja2 import FunctionLoader
 
 from graphwalk.config.yaml_files import YamlFile
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files import check_links
 from graphwalk.jinja import (
     TEXT_FILTERS,
@@ -47,9 +46,9 @@ class Prompts:
         self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
         """Name → text."""
         for name in own.keys() - ours.keys():
-            close = difflib.get_close_matches(name, ours, n=1)
-            meant = f"; did you mean {close[0]}?" if close else ""
-            raise ConfigError(f"{own[name]}: no prompt has this name{meant}", hint=f"prompts: {', '.join(ours)}")
+            raise ConfigError(
+                f"{own[name]}: no prompt has this name{did_you_mean(name, ours)}", hint=f"prompts: {', '.join(ours)}"
+            )
         self._messages = {**_messages(ours[MESSAGES]), **(_own_messages(own, ours[MESSAGES]))}
         self._check_own([name for name in own if name != MESSAGES])
         sources = {name: (text, str(self._paths[name]), None) for name, text in self.files.items()}

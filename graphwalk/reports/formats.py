@@ -84,7 +84,7 @@ class TerminalReport:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.report.incomplete:
-            yield Text(self.report.incomplete + "\n", style="bold yellow")
+            yield Text(one_line(self.report.incomplete, len(self.report.incomplete)) + "\n", style="bold yellow")
         yield from _paragraphs(self.report.verdict)
         heads, report = [], self.report
         is_scored = any(row.get(report.suite.compared[0]) is not None for row in report.rows)

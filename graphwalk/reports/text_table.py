@@ -149,7 +149,7 @@ def markdown_table(table: TextTable) -> str:
         *([escape_markdown(c.text) + f" ({c.interval})" * bool(c.interval) for c in row] for row in table.rows),
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
-    return "\n".join([*lines, table.note, ""] if table.note else lines)
+    return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:

@@ -125,10 +125,12 @@ def asking(
     agent: Mapping[str, Any] | None = None,
     given: Mapping[str, Model] | None = None,
     arguments: Mapping[str, Mapping[str, Any]] | None = None,
+    servers: Mapping[str, str] | None = None,
 ) -> Experiment:
     """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
 
     `arguments`: model → arguments of its constructor (`model_arguments` of an experiment).
+    `servers`: server → base URL.
 
     Raise ConfigError for an unknown model, a missing key or a wrong override.
     """
@@ -143,6 +145,7 @@ def asking(
         },
         "models": [model],
         "model_arguments": arguments or {},
+        "servers": servers or {},
         "agent": {
             **FOREIGN,
             "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

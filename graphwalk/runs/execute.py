@@ -178,10 +178,8 @@ class _Run:
         await workers.play(self._left(plan, counters, lines))
         for caveat in models.caveats():
             self.progress.note(caveat)
-        summary = counters.summary(self._due(plan), models.budget.exhausted)
-        if summary.finished == summary.episodes:
-            self.folder.compress_results()
-        return summary
+        self.folder.compress_results()
+        return counters.summary(self._due(plan), models.budget.exhausted)
 
     def _due(self, plan: Plan) -> int:
         """Return the number of episodes of this run, or of its shard, without those of human players."""

@@ -4,7 +4,6 @@ A file `tools/NAME.yaml` with a Cypher query is all that a new tool needs. Its t
 switches (`direction`, `relationship_properties`); its Cypher sees them and the identifiers that the model chose.
 """
 
-import difflib
 import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from graphwalk.config.strict import Strict, is_path
 from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.jinja import TEXT_FILTERS, TextError, check_text, render_text
 from graphwalk.resources import data_path
 from graphwalk.stores.cypher import FILTERS, render_cypher
@@ -164,7 +163,7 @@ class Tool(Strict):
             if roles and (other is None or other.role not in roles):
                 raise ValueError(f"{name}: `of` must name a parameter with the role {' or '.join(roles)}")
             if not roles and parameter.of is not None:
-                raise ValueError(f"{name}: the role {parameter.role} takes no `of`")
+                raise ValueError(f"{name}: remove `of`: only properties and entity names belong to another parameter")
         return parameters
 
     @field_validator("operation")
@@ -264,10 +263,11 @@ def load_tool(path: Path) -> Tool:
 @lru_cache(maxsize=64)
 def _shipped(name: str) -> Tool:
     if name not in tool_names():
-        close = difflib.get_close_matches(name, tool_names(), n=1)
-        meant = f"; did you mean {close[0]}?" if close else ""
         known = ", ".join(tool_names())
-        raise ConfigError(f"there is no tool {name!r}{meant}", hint=f"known tools: {known}; or the path of a YAML file")
+        raise ConfigError(
+            f"there is no tool {name!r}{did_you_mean(name, tool_names())}",
+            hint=f"known tools: {known}; or the path of a YAML file",
+        )
     return load_tool(data_path("tools") / f"{name}.yaml")
 
 

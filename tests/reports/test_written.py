@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -93,6 +94,7 @@ def test_tables_keep_to_the_width_of_the_terminal(width):
 
 def test_hostile_names_stay_text_in_every_form():
     made = build_report([result(model=HOSTILE), result(model="test/two")], DECLARED)
+    made = replace(made, notes=(*made.notes, HOSTILE), incomplete=HOSTILE)
     written = {"terminal": on_terminal(made, 150), "json": to_json(made), "csv": to_csv(made), "md": to_markdown(made)}
     for form, text in written.items():
         text.encode()
@@ -102,6 +104,7 @@ def test_hostile_names_stay_text_in_every_form():
     assert any(cell.startswith("'=cmd") for cell in cells)
     assert "<script" not in written["md"].replace("\\<", "")
     assert "[x](" not in written["md"]
+    assert "\n|" not in written["md"].partition("###")[0]
     assert json.loads(written["json"])["rows"][0]["model"] == HOSTILE
 
 
