@@ -18,8 +18,9 @@ from graphwalk.config.strict import Strict, is_path
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import TEXT_FILTERS, TextError, check_text
-from graphwalk.resources import data_path
-from graphwalk.stores.cypher import FILTERS
+from graphwalk.resources import data_path, is_shipped
+from graphwalk.stores.cypher import FILTERS, ForeignCypher
+from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
@@ -30,6 +31,8 @@ GRAPH_SWITCHES = ("several_labels", "no_label")
 """Conditions from the schema: some node has not exactly one label; some node has none."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
+_QUERIES = ("cypher", "matches", "count")
+"""Fields with Cypher."""
 ENTITY_TYPES = ("node", "relationship")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
@@ -240,9 +243,17 @@ def load_tool(path: Path) -> Tool:
     for field, text, names, filters in _texts(tool):
         try:
             check_text(text, names, filters)
-        except TextError as error:
+            if field in _QUERIES and text:
+                check_template(text)
+        except (TextError, CypherNotAllowedError) as error:
             raise ConfigError(f"{path}: {field}: {error}") from error
-    return tool.model_copy(update={"file_text": file.text})
+    return tool.model_copy(update={"file_text": file.text, **({} if is_shipped(path) else _foreign(tool))})
+
+
+def _foreign(tool: Tool) -> dict[str, ForeignCypher | None]:
+    """Return the queries, marked as those of a file that GraphWalk does not ship."""
+    queries = {name: getattr(tool, name) for name in _QUERIES}
+    return {name: None if query is None else ForeignCypher(query) for name, query in queries.items()}
 
 
 @lru_cache(maxsize=64)
