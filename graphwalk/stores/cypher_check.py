@@ -177,7 +177,7 @@ def _check_call(tokens: CypherTokens, place: int, procedures: frozenset[str]) ->
     """Raise CypherNotAllowedError unless the clause is CALL of a subquery or of one of the procedures."""
     token, after = tokens[place], tokens[place + 1]
     if token.upper != "CALL":
-        reason = "it reaches beyond the graph. Give a variable or column of that name another one"
+        reason = "it reaches beyond the graph (for a variable or a column, choose another name)"
         raise tokens.refused("not_offered", token.upper, token.at, reason)
     if after.text in ("{", "(") or tokens.dotted_name(place + 1) in procedures:
         return
