@@ -93,7 +93,7 @@ class CypherTokens:
 
     def __init__(self, cypher: str) -> None:
         self.cypher = _ESCAPE.sub(_character, cypher)
-        """With the characters that unicode escapes stand for, as Neo4j reads it."""
+        """With the characters of its unicode escapes, as Neo4j reads it."""
         self.tokens: list[Token] = []
         for match in _TOKEN.finditer(self.cypher):
             kind, text = match.lastgroup or "", match[0]
