@@ -38,7 +38,7 @@ TOOL = {
     "parameters": {},
     "no_match": "nothing",
 }
-DRAWN = 400
+DRAWN = 150
 
 
 class Canary:
