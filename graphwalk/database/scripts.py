@@ -16,6 +16,7 @@ from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading, without_packing
 from graphwalk.graphs.formats.cypher import is_own_script
 from graphwalk.settings import Settings
+from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.stores.neo4j.existing_names import read_dialect
@@ -24,8 +25,6 @@ from graphwalk.types.graph import PropertyGraph
 SECONDS = 300.0
 """For one statement."""
 _CLOSED = {"dbms.security.allow_csv_import_from_file_urls": "false", "server.memory.pagecache.size": "64m"}
-_LOAD_CSV = re.compile(r"\bLOAD\s+CSV\b", re.IGNORECASE)
-_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`", re.DOTALL)
 _PARAMETER = re.compile(r"\s*(\w+|`[^`]+`)\s*(?:=>|:|\s)\s*(.+)", re.DOTALL)
 _TOKEN = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
@@ -43,6 +42,14 @@ class Statement:
     kind: Literal["cypher", "param"]
     text: str
     line: int
+
+    @property
+    def cypher(self) -> str:
+        """Return the statement, or a query whose one row holds the values of `:param`."""
+        if self.kind == "cypher":
+            return self.text
+        match = _PARAMETER.fullmatch(self.text)
+        return f"RETURN {self.text if match is None or self.text.startswith('{') else match[2]}"
 
 
 async def read_any(path: Path, settings: Settings, undirected: Undirected = "refuse") -> PropertyGraph:
@@ -66,8 +73,10 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
         if not script:
             raise ValueError("it contains no statement")
         for statement in script:
-            if _LOAD_CSV.search(_TEXT.sub("", statement.text)):
-                raise ValueError(f"line {statement.line}: LOAD CSV is not allowed: it reads other files and addresses")
+            try:
+                check_cypher(statement.cypher, writes=True)
+            except CypherNotAllowedError as error:
+                raise ValueError(f"the statement in line {statement.line}: {error}") from error
     async with _scratch(settings) as connection:
         parameters: dict[str, Any] = {}
         for statement in script:
@@ -100,12 +109,12 @@ async def _run(path: Path, statement: Statement, parameters: dict[str, Any], con
     try:
         if statement.kind == "cypher":
             # Once, since it may not be idempotent.
-            await connection.read(statement.text, parameters, SECONDS, mode="WRITE", once=True)
+            await connection.read(statement.cypher, parameters, SECONDS, mode="WRITE", once=True)
         elif statement.text.startswith("{"):
-            [(_, [values])] = await connection.read(f"RETURN {statement.text}", parameters, SECONDS)
+            [(_, [values])] = await connection.read(statement.cypher, parameters, SECONDS)
             parameters.update(values)
         elif match := _PARAMETER.fullmatch(statement.text):
-            [(_, [value])] = await connection.read(f"RETURN {match[2]}", parameters, SECONDS)
+            [(_, [value])] = await connection.read(statement.cypher, parameters, SECONDS)
             parameters[match[1].strip("`")] = value
     except StoreError as error:
         said = str(error).partition("\n")[0].partition(" refused a query: ")[2] or str(error).partition("\n")[0]

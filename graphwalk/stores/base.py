@@ -101,11 +101,11 @@ class GraphStore(ABC):
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """Return up to `rows` rows of a read-only query that a model wrote, confined to this graph.
 
-        Raise QueryRefused (`graphwalk.stores.cypher_guard`) for a wrong query and beyond `seconds`, StoreError for
+        Raise QueryRefused (`graphwalk.stores.cypher_check`) for a wrong query and beyond `seconds`, StoreError for
         an error of the database. Default: raise ConfigError.
         """
         raise ConfigError(
-            f"the store {self.kind} does not support queries written by a model", hint="docs/extending.md"
+            f"the store {self.kind} does not run queries of a model", hint="use a copy of the graph: --store embedded"
         )
 
     @property

@@ -125,23 +125,24 @@ class EmbeddedDialect(Dialect):
         found = f"labels({variable})"
         return f"[name IN {found} WHERE NOT name {_OURS}]" if self.several else found
 
-    def confined(self, labels: str, plain: bool) -> str:
-        return f":{quote(NODE)}:{labels}" if self.several and plain and labels else f":{labels}" if labels else ""
-
     def own_labels(self, labels: str) -> str:
+        """Return Cypher for a list of stored labels under their original names."""
         condition = f" WHERE NOT gw_l {_OURS}" if self.several else ""
         result = f" | {_true('gw_l')}" if self.true_names else ""
         # In round brackets, since the engine takes what follows `IN [` for a list of values.
         return f"([gw_l IN {labels}{condition}{result}])" if self.renames else labels
 
     def own_type(self, type_: str) -> str:
+        """Return Cypher for a stored relationship type under its original name."""
         return _true(type_) if self.types else type_
 
     def property_named(self, expression: str) -> str:
+        """Return Cypher for the stored name of the property that an expression names."""
         # A list is indexed like a map, by a number, which the engine does not look up in one.
         return f"coalesce(${STORED}[toString({expression})], {expression})"
 
     def own_keys(self, keys: str) -> str:
+        """Return Cypher for a list of stored property names under their original names."""
         added = ", ".join(f"'{name}'" for name in sorted(RESERVED))
         return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}] | {_true('gw_k')}])"
 

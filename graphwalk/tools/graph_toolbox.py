@@ -12,7 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher_guard import QueryRefused
+from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.arguments import (
     Checked,
     ToolMistake,

@@ -17,8 +17,9 @@ from graphwalk.config.strict import Strict, is_path
 from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.jinja import TEXT_FILTERS, TextError, check_text, render_text
-from graphwalk.resources import data_path
-from graphwalk.stores.cypher import FILTERS, render_cypher
+from graphwalk.resources import data_path, is_shipped
+from graphwalk.stores.cypher import FILTERS, ForeignCypher, render_cypher
+from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
@@ -33,6 +34,8 @@ LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
 _PATTERNS = frozenset({"any_node", "any_relationship"})
 """Names of a Cypher template that the store sets."""
+_QUERIES = ("cypher", "matches", "count")
+"""Fields with Cypher."""
 ENTITY_TYPES = ("node", "relationship")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
@@ -253,11 +256,20 @@ def load_tool(path: Path) -> Tool:
     for field, text, names, filters in _texts(tool):
         try:
             check_text(text, names, filters)
+            if field in _QUERIES and text:
+                check_template(text)
             if filters is FILTERS:
                 render_cypher(text, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
-        except (TextError, ConfigError) as error:
+        except (TextError, CypherNotAllowedError, ConfigError) as error:
             raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
-    return tool.model_copy(update={"file_text": file.text, "path": str(path)})
+    queries = {} if is_shipped(path) else _foreign(tool)
+    return tool.model_copy(update={"file_text": file.text, "path": str(path), **queries})
+
+
+def _foreign(tool: Tool) -> dict[str, ForeignCypher | None]:
+    """Return the queries, marked as those of a file that GraphWalk does not ship."""
+    queries = {name: getattr(tool, name) for name in _QUERIES}
+    return {name: None if query is None else ForeignCypher(query) for name, query in queries.items()}
 
 
 @lru_cache(maxsize=64)

@@ -49,7 +49,7 @@ async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) ->
     for text, message in [
         (
             "RETURN 'LOAD CSV';\nload  csv FROM 'http://127.0.0.1/x' AS l CREATE (:A);",
-            "line 2: LOAD CSV is not allowed",
+            "line 2: LOAD is not allowed here",
         ),
         ("// nothing\n", "it contains no statement"),
         (":source x\n", "line 1: unknown shell command"),

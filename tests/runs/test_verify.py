@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from graphwalk.errors import OracleError, RunLogError
+from graphwalk.errors import ConfigError, OracleError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files import save_graph
 from graphwalk.jsonlines import encode_line
@@ -402,3 +403,21 @@ async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_pa
     assert not found.checks["texts"].unverified
     assert sum(found.checks["targets"].unverified.values()) == 1
     assert "Be brief." in records(tmp_path / "run")[0]["trajectory"]["prompt"][0]["content"]
+
+
+@pytest.mark.parametrize("load", ["LOAD CSV FROM '/etc/passwd'", "LOAD \\u0043SV FROM '/dev/zero'"])
+@pytest.mark.parametrize("changed", ["questions/mine.yaml", "tools/get_node_by_property.yaml"])
+async def test_cypher_in_a_strangers_run_is_refused_before_anything_runs(
+    tmp_path: Path, load: str, changed: str
+) -> None:
+    shipped = Path(__file__).parents[2]
+    question = yaml.safe_load((shipped / "templates/questions/node_count.yaml").read_text(encoding="utf-8"))
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({**question, "name": "mine"}))
+    suite = {"name": "questions", "graphs": [GRAPH], "questions": [str(tmp_path / "mine.yaml")]}
+    config = load_experiment({"name": "mine", "suite": suite, "models": ["scripted/random"]})
+    await start(tmp_path / "run", config)
+    path = tmp_path / "run" / "texts" / changed
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    path.write_text(yaml.safe_dump({**data, "cypher": f"{load} AS line RETURN count(line) AS count"}))
+    with pytest.raises(ConfigError, match="LOAD is not allowed here"):
+        await verified(tmp_path / "run")

@@ -157,7 +157,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             tasks, left = await self._task_cache.of(
                 {**about, "paging": paging_of(agent), **drawing}, config.kinds, make
             )
-        self._left_out[graph.digest] = left
+        self._left_out[graph.digest] = {**left, **dict(_queries_left_out(store))}
         return tasks
 
     async def _own_tasks(
@@ -187,7 +187,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return self._left_out.get(instance.digest, {})
 
     def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
-        """Return False for an own graph that is too large as text, or in a database that refuses queries."""
+        """Return False for an own graph that is too large as text, or a graph in a store that refuses queries."""
         return setting not in self._left_out.get(task.graph_digest, {})
 
     async def setup(
@@ -279,8 +279,12 @@ def _graph(instance: GraphInstance) -> PropertyGraph:
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:
     """Yield the settings that a graph does not support, with reasons."""
-    if not store.takes_queries:
-        yield "write_cypher", "queries on an existing database are refused; use a copy (store: embedded)"
+    yield from _queries_left_out(store)
     size = len(graph_text(graph, agent.graph_encoding)) if graph.node_count <= MOST_TEXT else graph.node_count
     if size > MOST_TEXT:
         yield "no_tools", f"the graph has {size:,} characters as text, more than {MOST_TEXT:,}"
+
+
+def _queries_left_out(store: GraphStore) -> Iterator[tuple[str, str]]:
+    if not store.takes_queries:
+        yield "write_cypher", "queries of a model run on a copy of the graph in the embedded engine (store: embedded)"
