@@ -166,6 +166,14 @@ def render_text(text: str, /, **values: Any) -> str:
     return rendered(_compiled(text), values)
 
 
+def compiled(environment: Environment, text: str) -> Template:
+    """Compile a text. Raise TextError if it is malformed."""
+    try:
+        return environment.from_string(text)
+    except TemplateError as error:
+        raise _text_error(error) from error
+
+
 def rendered(template: Template, values: Mapping[str, Any]) -> str:
     """Render a template. Raise TextError, with file and line, for any error in it (1 / 0, "a" + 1)."""
     try:
@@ -209,4 +217,4 @@ def _pages() -> Environment:
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> Template:
-    return _texts().from_string(text)
+    return compiled(_texts(), text)

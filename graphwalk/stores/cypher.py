@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import TextError, make_environment, rendered
+from graphwalk.jinja import TextError, compiled, make_environment, rendered
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.types.graph import KEY, OUR_PREFIX
 
@@ -153,7 +153,7 @@ def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, 
 
 @lru_cache(maxsize=1024)
 def _compiled(template: str, dialect: Dialect) -> Template:
-    return _environment(dialect).from_string(template)
+    return compiled(_environment(dialect), template)
 
 
 @lru_cache(maxsize=256)

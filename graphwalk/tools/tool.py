@@ -256,9 +256,8 @@ def load_tool(path: Path) -> Tool:
     for field, text, names, filters in _texts(tool):
         try:
             check_text(text, names, filters)
-            if field in _QUERIES and text:
+            if filters is FILTERS and text:
                 check_template(text)
-            if filters is FILTERS:
                 render_cypher(text, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
         except (TextError, CypherNotAllowedError, ConfigError) as error:
             raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
