@@ -219,6 +219,8 @@ def convert(
     from graphwalk.graphs.files import writable_format
 
     form = writable_format(target)
+    if target.exists() and source.exists() and target.samefile(source):
+        raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
     graph = run_async(read_any(source, read_settings(), undirected))
     form.write(graph, target)
     data(f"nodes          {graph.node_count}")
