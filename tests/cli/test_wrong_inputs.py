@@ -113,7 +113,7 @@ def test_no_command_prints_control_characters_of_a_run(place: str, call: Call, t
     ("words", "meant"),
     [
         (("rnu",), "run"),
-        (("db", "stauts"), "status"),
+        (("db", "statsu"), "status"),
         (("export", "cvs"), "csv"),
         (("generate", "grahp"), "graph"),
         (("run", "quikstart"), "quickstart"),

@@ -177,7 +177,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({"g": None, "g/x.csv": b"id,name"}, (*_ASK, "g"), "neither :ID nor :START_ID"),
     ({"g": None}, (*_ASK, "g"), "no CSV file is in this folder"),
     ({}, (*_ASK, "http://host/g.json"), "download it"),
-    ({}, (*_ASK, "exmaple"), "did you mean example?"),
+    ({}, (*_ASK, "xample"), "did you mean example?"),
     ({}, (*_ASK, "example", "--svg", "none/a.svg"), "there is no folder none"),
     ({}, (*_ASK, "example", "--labels", "Persn"), "the graph has no label 'Persn'"),
     ({}, (*_ASK, "example", "--base-url", "localhost:80", "-m", "m"), "write it as https://host/v1"),
