@@ -99,6 +99,8 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
         raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
     if svg is not None and svg.suffix.lower() != ".svg":
         raise ConfigError(f"{svg}: expected a file name ending in .svg", hint=f"--svg {svg.stem}.svg")
+    if svg is not None and not svg.parent.is_dir():
+        raise ConfigError(f"{svg}: there is no folder {svg.parent}", hint="make the folder first, or choose another")
     if out is not None and no_log:
         raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
 

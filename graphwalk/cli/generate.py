@@ -249,6 +249,8 @@ def convert(
     if database is None and (labels or relationship_types):
         raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
     form, settings = writable_format(target), read_settings()
+    if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
+        raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
     with progress_bar(f"reading {sources[0] if sources else database}"):
         if sources:
             graph = run_async(read_any(sources[0], settings, undirected))

@@ -336,7 +336,7 @@ class RunFolder:
         return LineWriter(self.results_path)
 
     def compress_results(self) -> None:
-        """Compress the results when the process of a run ends; a kill at any point loses and repeats nothing."""
+        """Compress the results of a run that ends in order; a kill at any point loses and duplicates nothing."""
         if self.results_file == self.results_path and self.results_path.exists():
             with self.results_path.open("rb") as lines:
                 write_whole(compressed_path(self.results_path), compressed(lines), error=RunLogError)

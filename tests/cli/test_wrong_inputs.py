@@ -18,7 +18,7 @@ import yaml
 
 from graphwalk.cli.app import main
 from graphwalk.jsonlines import encode_line, read_lines
-from tests.cli.wrong_inputs import commands, plain, wrong_fields, wrong_values
+from tests.cli.wrong_inputs import MISTAKES, commands, plain, wrong_fields, wrong_values
 from tests.exports.hostile_run import HOSTILE, hostile_run
 from tests.extending.packages import REPOSITORY
 
@@ -113,7 +113,7 @@ def test_no_command_prints_control_characters_of_a_run(place: str, call: Call, t
     ("words", "meant"),
     [
         (("rnu",), "run"),
-        (("db", "stauts"), "status"),
+        (("db", "statsu"), "status"),
         (("export", "cvs"), "csv"),
         (("generate", "grahp"), "graph"),
         (("run", "quikstart"), "quickstart"),
@@ -132,6 +132,25 @@ def test_the_nearest_name_is_suggested(words: tuple[str, ...], meant: str, call:
     ended = call(*words)
     assert ended.code == 2
     assert f"did you mean {meant}?" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "message"), MISTAKES, ids=lambda value: value if isinstance(value, str) else " ".join(value)
+)
+def test_a_mistake_of_a_newcomer_is_named_and_changes_no_file(
+    files: dict[str, bytes | None], words: tuple[str, ...], message: str, call: Call, tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        if content is None:
+            (tmp_path / name).mkdir(parents=True)
+        else:
+            (tmp_path / name).write_bytes(content)
+    ended = call(*words)
+    assert ended.code in (2, 3)
+    assert message in ended.stderr
+    assert plain(ended.stderr)
+    left = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {name: content for name, content in files.items() if content is not None}
 
 
 CANARY = "SECRET12345"
