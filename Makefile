@@ -10,9 +10,12 @@ UV := $(shell command -v uv 2>/dev/null)
 CREATE_VENV := $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
-WALKING := aiohttp langchain-core kglite langgraph lark "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml
+WALKING := aiohttp langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml
 
-.PHONY: quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: help quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -23,30 +26,30 @@ test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of eve
 test-all: $(STAMP) check ## The same on every release of Neo4j, with bulk imports, outages and benchmarks
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile random
 
-check: $(STAMP) ## What `make test` checks before the tests, two checks at a time
+check: $(STAMP) ## All checks of `make test` that are no tests, two at a time
 	@$(MAKE) --no-print-directory --jobs 2 types site audit style layers words generated
 
-style: $(STAMP)
+style: $(STAMP) ## Format and lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(STAMP)
+types: $(STAMP) ## Types
 	$(BIN)/mypy
 
-layers: $(STAMP)
+layers: $(STAMP) ## Import layers
 	$(BIN)/lint-imports
 
-words: $(STAMP)
+words: $(STAMP) ## Spelling, and the words of docs, help and docstrings
 	$(BIN)/codespell
 	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk
 
-generated: $(STAMP)
+generated: $(STAMP) ## Are the generated parts of README.md and docs/experiments.md up to date?
 	$(BIN)/cog -I .ci --check README.md docs/experiments.md
 
-site: $(STAMP)
+site: $(STAMP) ## Build the site strictly
 	$(BIN)/mkdocs build --strict --quiet
 
-audit: $(STAMP) ## Known weaknesses of the locked packages; without a network nothing is asked, and nothing fails
+audit: $(STAMP) ## Look up known weaknesses of the locked packages; skipped without a network
 	@$(BIN)/python .ci/supply_chain.py audit
 
 lock: $(STAMP) ## Choose the newest versions of all packages, with their digests, and write down their licences
@@ -62,9 +65,9 @@ release: $(STAMP) ## Wheel, sdist and bill of materials in dist, the same bytes 
 
 docs: $(STAMP) ## The site, in build/site: every link, example and name in it is checked
 	$(BIN)/mkdocs build --strict
-	@echo "build/site/index.html"
+	@echo "build/site/index.html; with search: $(BIN)/mkdocs serve"
 
-format: $(STAMP) ## Put the code and the generated parts of the README in order
+format: $(STAMP) ## Fix formatting, and rewrite the generated parts of README and docs
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/cog -I .ci -r README.md docs/experiments.md
@@ -146,5 +149,5 @@ $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes,
 	@$(INSTALL) --no-deps -e .
 	@touch $(USER_STAMP) $(STAMP)
 
-clean:
+clean: ## Remove everything that other targets install or build
 	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

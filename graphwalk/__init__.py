@@ -7,6 +7,7 @@
     result = graphwalk.play(task, graph, model="openai/gpt-4.1-mini")
     run = graphwalk.run("quickstart", models=["openai/gpt-4.1-mini"], graphs=1)
     pandas.DataFrame(run.records())
+    graphwalk.compare(run)["overall"]
 
     graphwalk.ask("Who directed …?", "movies.graphml", model="openai/gpt-4.1-mini").answer
 
@@ -35,4 +36,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")})
+    return sorted(__getattr__("__all__"))

@@ -81,7 +81,7 @@ class Episode:
         usage = sum((turn.usage for turn in turns), Usage())
         if self.tokens is not None and usage.total_tokens >= self.tokens:
             return ExitStatus.TOKEN_LIMIT
-        if self.usd is not None and (usage.cost or 0.0) >= self.usd:
+        if self.usd is not None and usage.charge >= self.usd:
             return ExitStatus.BUDGET
         return None
 
@@ -228,7 +228,7 @@ def tool_message(result: ToolResult, elapsed: float) -> "ToolMessage":
     """
     from langchain_core.messages import ToolMessage
 
-    facts = {"error": result.error, "rows": result.rows, "seconds": result.seconds, "final": result.final}
+    facts = {name: getattr(result, name) for name in ("error", "rows", "seconds", "final", "in_list")}
     return ToolMessage(
         result.content,
         tool_call_id=result.call.id,

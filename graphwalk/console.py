@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NO_LIMIT = 10_000
 """Columns that no table needs; the widest has some 300."""
+PIPED = 120
+"""Columns of tables with optional columns in a file or a pipe."""
 
 
 @cache
@@ -66,8 +68,8 @@ def say(text: str) -> None:
 
 
 def data(text: str) -> None:
-    """Print data on stdout and flush it, since a program may read it from a pipe."""
-    sys.stdout.write(text + "\n")
+    """Print data on stdout, without control characters, and flush it, since a program may read it from a pipe."""
+    sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
 
 
@@ -79,17 +81,28 @@ def draw(picture: "RenderableType") -> None:
     stdout().print(Segments([one if one.control else Segment(printable(one.text), one.style) for one in drawn]))
 
 
+def print_tables(tables: "RenderableType", *, all_columns: bool = False) -> None:
+    """Print tables that drop optional columns, as wide as the terminal or COLUMNS, else 120 columns wide.
+
+    `all_columns`: as wide as their content.
+    """
+    console = stdout()
+    limited = console.width < NO_LIMIT
+    if all_columns:
+        console.width = NO_LIMIT
+    console.print(tables, width=None if all_columns or limited else PIPED)
+
+
 def prose(text: str, indent: int = 0) -> None:
     """Print text as data, wrapped between words on a terminal.
 
     Wrapped lines are indented by `indent` columns, or by four if that is more than half of the width.
     """
-    text = printable(text)
     if not sys.stdout.isatty():
         data(text)
         return
     columns = shutil.get_terminal_size().columns
-    data("\n".join(_wrapped(line, columns, indent) for line in text.split("\n")))
+    data("\n".join(_wrapped(line, columns, indent) for line in printable(text).split("\n")))
 
 
 def _wrapped(line: str, columns: int, indent: int) -> str:

@@ -10,7 +10,17 @@
 A failed episode is a result; a failed run is an exception. Every error has the next step in `hint`.
 """
 
+from collections.abc import Iterable
 from typing import ClassVar
+
+
+def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return `; did you mean NAME?` with the closest of the known names, "" if none is close."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    close = get_close_matches(str(name), names, 1, cutoff) or get_close_matches(str(name).lower(), names, 1, cutoff)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 class GraphwalkError(Exception):

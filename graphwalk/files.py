@@ -3,19 +3,21 @@
 import errno
 import fcntl
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import BinaryIO
 from uuid import uuid4
 
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, StoreError
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _SCRATCH_START, _SCRATCH_END = ".graphwalk-", ".part"
-_STALE_SECONDS = 3600.0
-"""Age of an unlocked scratch file, in seconds, after which its writer must have been killed."""
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
+_STALE_SECONDS = 60.0
+"""Age of an unlocked scratch file, in seconds, after which its writer must have been killed; writers lock it."""
 _HINTS = {
     errno.ENOENT: "make the folder first, or choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
@@ -39,6 +41,7 @@ def write_whole(
     path at which a replaced file is kept. Raise `error` with the cause if the file cannot be written, and leave nothing
     behind. Exceptions of `parts` propagate. Links are followed; devices and pipes are written to directly.
     """
+    _check_names(path, error)
     if parents:
         make_folder(path.parent, private=private, error=error)
     try:
@@ -60,6 +63,7 @@ def new_file(path: Path, *, error: type[GraphwalkError] = ConfigError) -> Iterat
 
     Errors are those of `write_whole`.
     """
+    _check_names(path, error)
     try:
         with _replacing(path.resolve(), 0o666, None) as file:
             yield file
@@ -71,12 +75,20 @@ def make_folder(
     path: Path, *, private: bool = False, parents: bool = True, error: type[GraphwalkError] = ConfigError
 ) -> None:
     """Make a folder if it does not exist; `parents`: with all folders above it. `error` where it cannot be made."""
+    _check_names(path, error)
     try:
         path.mkdir(parents=parents, exist_ok=True, mode=0o700 if private else 0o777)
     except FileExistsError as cause:
         raise cannot_write(path, NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), error) from cause
     except OSError as cause:
         raise cannot_write(path, cause, error) from cause
+
+
+def _check_names(path: Path, error: type[GraphwalkError]) -> None:
+    """Raise `error` for a Windows path on another system, where it would be the name of one file."""
+    if os.name == "posix" and (name := next(filter(_WINDOWS_PATH.match, path.parts), None)):
+        hint = f"write it with slashes, as in {'/'.join(PureWindowsPath(name).parts[1:]) or 'runs/mine'}"
+        raise error(f"{name} is a Windows path, and this system would take it for one name", hint=hint)
 
 
 def check_links(folder: Path, error: type[GraphwalkError]) -> None:
@@ -92,12 +104,14 @@ def check_link(path: Path, error: type[GraphwalkError]) -> None:
 
 
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
-    """Return the error for a file or folder that cannot be written, with a hint."""
+    """Return the error for a file or folder that cannot be written, with a hint; StoreError for a full disk."""
     if not isinstance(cause, OSError):
         return error(f"{path} cannot be written: {cause}")
     if cause.errno == errno.ENOENT and not path.parent.exists():
         return error(f"{path} cannot be written: there is no folder {path.parent}", hint=_HINTS[errno.ENOENT])
     hint = _HINTS.get(cause.errno or 0, "choose a place that you may write to")
+    if cause.errno in FULL_DISK and error.exit_code < StoreError.exit_code:
+        error = StoreError
     return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
 
 

@@ -1,11 +1,13 @@
-"""Jinja environments: strict names, no escaping, bounded work, sandboxed.
+"""Jinja environments: strict names, no escaping, sandboxed. All prompts, Cypher templates and pages are rendered here.
 
-All prompts, Cypher templates and pages are rendered here.
+The sandbox keeps a template from running code and from reading what it is not passed. It does not keep a template
+from wasting time: read another author's file before you run it, and stop it with Ctrl-C.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
+from traceback import extract_tb
 from typing import Any
 from unicodedata import combining, normalize
 
@@ -21,10 +23,21 @@ from jinja2 import (
     meta,
     nodes,
 )
+from jinja2.runtime import Context, LoopContext, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from graphwalk.errors import ConfigError
-from graphwalk.jinja_bounds import BoundedEnvironment, bounded_render, joined
+from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.resources import data_path, quote
+
+LONGEST_SOURCE = 30_000
+"""Characters of a template; the longest that ships has 5,000."""
+LONGEST_OUTPUT = 20_000_000
+"""Characters of a rendered text, and of a repeated text or list."""
+
+
+def joined(values: Iterable[Any], separator: str = ", ") -> str:
+    """Join values as text."""
+    return separator.join(map(str, values))
 
 
 def with_article(noun: str) -> str:
@@ -52,12 +65,53 @@ TEXT_FILTERS: Mapping[str, Callable[..., str]] = {"quote": quote, "list": joined
 
 
 class TextError(ValueError):
-    """An error in a template. `line` counts from 1."""
+    """An error in a template. `line` counts from 1; `file` is None for a template that is no file."""
 
-    def __init__(self, problem: str, line: int) -> None:
+    def __init__(self, problem: str, line: int, file: str | None = None) -> None:
         super().__init__(problem)
         self.problem = problem
         self.line = line
+        self.file = file
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox without global functions, powers, huge products and output without end."""
+
+    intercepted_binops = frozenset(["*", "**"])
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(optimized=False, **options)  # expressions are evaluated while rendering, not while reading
+        self.globals.clear()
+        del self.filters["random"]  # same seed, same text
+
+    @staticmethod
+    def concat(parts: Iterable[str]) -> str:
+        """Join the pieces of a text or of a macro's result. Raise TemplateRuntimeError beyond `LONGEST_OUTPUT`."""
+        pieces, size = list[str](), 0
+        for piece in parts:
+            pieces.append(piece)
+            size += len(piece)
+            if size > LONGEST_OUTPUT:
+                raise TemplateRuntimeError(f"the text is longer than {LONGEST_OUTPUT:,} characters")
+        return "".join(pieces)
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        if len(source) > LONGEST_SOURCE:
+            raise TemplateSyntaxError(f"the text is longer than {LONGEST_SOURCE:,} characters", 1, name, filename)
+        return super()._parse(source, name, filename)
+
+    def is_safe_callable(self, obj: Any) -> bool:
+        """Allow macros, `loop`, and methods of texts and mappings: other objects have methods that read files."""
+        owner = getattr(getattr(obj, "__wrapped__", obj), "__self__", None)
+        return isinstance(obj, Macro | LoopContext) or isinstance(owner, str | Mapping | LoopContext)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        sizes = [len(value) if isinstance(value, str | list | tuple) else value for value in (left, right)]
+        if operator == "**":
+            raise TemplateRuntimeError("powers are not available here")
+        if (sizes[0] is not left or sizes[1] is not right) and sizes[0] * sizes[1] > LONGEST_OUTPUT:
+            raise TemplateRuntimeError(f"the text is longer than {LONGEST_OUTPUT:,} characters")
+        return super().call_binop(context, operator, left, right)
 
 
 def make_environment(
@@ -68,8 +122,7 @@ def make_environment(
     trim: bool = False,
 ) -> Environment:
     """Return an environment with additional filters. `trim`: lines with only a block produce no output line."""
-    return BoundedEnvironment(
-        filters,
+    environment = _Sandbox(
         loader=loader,
         finalize=finalize,
         undefined=StrictUndefined,
@@ -77,6 +130,8 @@ def make_environment(
         lstrip_blocks=trim,
         autoescape=False,
     )
+    environment.filters.update(filters)
+    return environment
 
 
 def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> None:
@@ -107,22 +162,44 @@ def included_in(text: str) -> set[str]:
 
 
 def render_text(text: str, /, **values: Any) -> str:
-    """Render a text of a data file. Raise jinja2.TemplateError if that fails."""
+    """Render a text of a data file. Raise TextError if that fails."""
     return rendered(_compiled(text), values)
 
 
-def rendered(template: Template, values: Mapping[str, Any]) -> str:
-    """Render a template. Raise jinja2.TemplateRuntimeError for errors in expressions (1 / 0, "a" + 1)."""
+def compiled(environment: Environment, text: str) -> Template:
+    """Compile a text. Raise TextError if it is malformed."""
     try:
-        return bounded_render(lambda: template.render(values))
-    except (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError) as error:
-        raise TemplateRuntimeError(f"{type(error).__name__}: {error}") from error
+        return environment.from_string(text)
+    except TemplateError as error:
+        raise _text_error(error) from error
+
+
+def rendered(template: Template, values: Mapping[str, Any]) -> str:
+    """Render a template. Raise TextError, with file and line, for any error in it (1 / 0, "a" + 1)."""
+    try:
+        return template.render(values)
+    except GraphwalkError:
+        raise
+    except Exception as error:  # a template can raise whatever its expressions and filters raise
+        raise _text_error(error) from error
+
+
+def _text_error(error: Exception) -> TextError:
+    """Return the error with the line of the template, or of the file that it includes, where it was raised."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename.endswith((".j2", "<template>"))]
+    file, line = (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
+    if isinstance(error, TemplateSyntaxError):
+        file, line = error.filename, error.lineno
+    problem = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+    return TextError(problem, line or 1, None if file == "<template>" else file)
 
 
 def render_page(path: str, /, **values: Any) -> str:
     """Render the page `templates/<path>`. Raise ConfigError if it is missing or malformed, or lacks a value."""
     try:
         return rendered(_pages().get_template(path), values)
+    except TextError as error:
+        raise ConfigError(f"templates/{path}:{error.line}: {error.problem}") from error
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         raise ConfigError(f"templates/{path}{f':{line}' if line else ''}: {error.message}") from error
@@ -140,4 +217,4 @@ def _pages() -> Environment:
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> Template:
-    return _texts().from_string(text)
+    return compiled(_texts(), text)

@@ -60,6 +60,11 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the records in order; an interrupted last line is skipped with a warning. Raise RunLogError for damage."""
+    return (record for record, _ in read_with_checksums(path))
+
+
+def read_with_checksums(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Yield each record with the checksum of its line, in order. Warn and raise as `read_lines`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -72,7 +77,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
                     f"{path}:{number}: the line is damaged ({error})",
                     hint="nothing was changed; restore the file from a copy, or start a new run",
                 ) from error
-            yield record
+            yield record, line[-_TAIL:]
 
 
 @contextmanager
@@ -87,11 +92,14 @@ def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
 
 def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
     # The file may be compressed between two looks at it.
-    for _ in range(2):
-        with suppress(FileNotFoundError):
-            return path.open("rb")
-        with suppress(FileNotFoundError):
-            return gzip.open(compressed_path(path))
+    try:
+        for _ in range(2):
+            with suppress(FileNotFoundError):
+                return path.open("rb")
+            with suppress(FileNotFoundError):
+                return gzip.open(compressed_path(path))
+    except OSError as error:
+        raise RunLogError(f"{path} cannot be read: {error.strerror}", hint="restore the file from a copy") from error
     return io.BytesIO()
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class Registry:
             return self.built_in[name]
         for point in entry_points(group=self.group, name=name):
             return point.value
-        raise ConfigError(f"no {self.kind} {name!r}", hint=f"known: {', '.join(self.names())}")
+        raise ConfigError(
+            f"no {self.kind} {name!r}{did_you_mean(name, self.names())}", hint=f"known: {', '.join(self.names())}"
+        )
 
     def load(self, name: str) -> Any:
         """Return the object for a name. Raise ConfigError if it is unknown or cannot be imported."""

@@ -21,7 +21,8 @@ _SECRET_NAME = re.compile(
 """Ends a word of a variable's name: API_KEY, GITHUB_TOKEN_2, but neither GIT_AUTHOR_NAME nor MAX_TOKENS."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _CREDENTIAL = re.compile(
-    r"(api|access|auth)?key|token|secrets?|passw(or)?d|pwd|passphrase|credentials?|auth|authorization|bearer|jwt|cookie"
+    r"(api|access|auth)?key|token|secrets?|pass|passw(or)?d|pwd|passphrase|credentials?|auth|authorization|bearer|jwt"
+    r"|cookies?"
 )
 _CREDENTIALS = re.compile(
     r"(.* )?((api|access|auth)?key|password|passphrase|jwt|cookie)s|((.* )?(access|api|auth|bearer|refresh) ?)?tokens"
@@ -40,6 +41,12 @@ LOOKS_LIKE_KEYS: Mapping[str, re.Pattern[str]] = {
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]{0,10000}-----END [A-Z ]*PRIVATE KEY-----)?"
     ),
 }
+_HEADERS = re.compile(r"(.* )?headers")
+_PLAIN_HEADER = re.compile(r"(.* )?(accept|agent|beta|encoding|language|referer|title|type|version)")
+"""Headers whose value may have letters and digits, and is no credential."""
+_URL_SECRET = re.compile(r"\b[\w.-]+:[^\s/]*@\w|[?&#][\w.-]+=\S|://[^\s/]*@|://\S*[?#]\S")
+"""A user, a query or a fragment of an address, also of one without `https://`."""
+_SETTING = re.compile(r"([A-Za-z][\w.-]*)([:=])(?!/)[^\s\"'&;,(){}\[\]]{3,}[^\s\"'&;,(){}\[\]:]")
 _SIGNATURE = re.compile(r"(?i)^(sig|signature|code|pwd|pass|sas)$")
 _NO_SECRETS = frozenset(
     ["none", "null", "true", "false", "empty", "dummy", "local", "test", "ollama", "vllm", "lm-studio", "not-needed"]
@@ -87,6 +94,7 @@ class Secrets:
             text = key.sub(_HIDDEN, text)
         if "://" in text:
             text = _URL_USER.sub(_HIDDEN, text)
+        text = _SETTING.sub(_without_credential, text)
         return _BEARER.sub(r"\1 ***", _URL_QUERY.sub(r"\1***", text))
 
     def redact_certain(self, text: str) -> str:
@@ -115,8 +123,11 @@ class Secrets:
         return self._variables[match[0]] if match else None
 
 
-def credentials_in(settings: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the dotted place and the value of every credential in nested settings, by its name or its form."""
+def credentials_in(settings: Any, place: str = "", *, headers: bool = False) -> Iterator[tuple[str, Any]]:
+    """Yield the dotted place and the value of every credential in nested settings, by its name or its form.
+
+    An address with a user, a query or a fragment counts as one. `headers`: the settings are HTTP headers.
+    """
     if isinstance(settings, list | tuple):
         settings = dict(enumerate(settings))
     if isinstance(settings, Mapping):
@@ -125,26 +136,46 @@ def credentials_in(settings: Any, place: str = "") -> Iterator[tuple[str, Any]]:
             # The schema of a field that is named key or token holds none.
             texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
             may_hold = bool(value) and value is not True and (texts or isinstance(value, str | int | float))
-            if may_hold and _is_credential(str(name), value):
+            words = _words(str(name))
+            if may_hold and (_is_credential(words, value) or (headers and _is_secret_header(words, value))):
                 yield inner, value
+            elif words.endswith(("cookies", "cookie jar")) and isinstance(value, Mapping):
+                yield from ((f"{inner}.{cookie}", text) for cookie, text in value.items())
             else:
-                yield from credentials_in(value, inner)
-    elif isinstance(settings, str) and any(pattern.search(settings) for pattern in LOOKS_LIKE_KEYS.values()):
+                yield from credentials_in(value, inner, headers=_HEADERS.fullmatch(words) is not None)
+    elif isinstance(settings, str) and any(
+        pattern.search(settings) for pattern in (_URL_SECRET, *LOOKS_LIKE_KEYS.values())
+    ):
         yield place, settings
 
 
 def shown_setting(key: str, value: Any, text: Any) -> str:
     """Return `key=text` for a message, with `***` in place of a text that is or holds a credential."""
-    found = any(True for _ in credentials_in({key.rpartition(".")[2]: value}))
-    return f"{key}={_HIDDEN if found else text}"
+    settings = value
+    for part in reversed(key.split(".")):
+        settings = {part: settings}
+    return f"{key}={_HIDDEN if any(True for _ in credentials_in(settings)) else text}"
 
 
-def _is_credential(name: str, value: Any) -> bool:
-    words = " ".join(_WORD.findall(name)).lower()
+def _words(name: str) -> str:
+    return " ".join(_WORD.findall(name)).lower()
+
+
+def _is_secret_header(words: str, value: Any) -> bool:
+    return words.endswith("api") or (_is_mixed(str(value)) and not _PLAIN_HEADER.fullmatch(words))
+
+
+def _without_credential(setting: re.Match[str]) -> str:
+    """Return `api_key=***` for `api_key=text`, and other settings as they are."""
+    return f"{setting[1]}{setting[2]}{_HIDDEN}" if _is_credential(_words(setting[1]), setting[0]) else setting[0]
+
+
+def _is_credential(words: str, value: Any) -> bool:
+    """Return True if a setting of this name is one; `words`: the words of the name, in lower case."""
     if _ORDINARY.search(words):
         return False
     several = _CREDENTIALS.fullmatch(words) and not isinstance(value, int | float)
-    return bool(several or _CREDENTIAL.fullmatch(words.rpartition(" ")[2]))
+    return bool(several or _CREDENTIAL.fullmatch(words.removesuffix(" jar").rpartition(" ")[2]))
 
 
 def _secrets_in(name: str, value: str) -> Iterator[str]:
@@ -303,8 +334,8 @@ def escape_markup(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape all characters that have a meaning in Markdown."""
-    return _MARKDOWN.sub(r"\\\1", text)
+    """Return a text on one line, with all characters escaped that have a meaning in Markdown."""
+    return _MARKDOWN.sub(r"\\\1", one_line(text, len(text)))
 
 
 def escape_formula(text: str) -> str:

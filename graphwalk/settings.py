@@ -109,6 +109,11 @@ def without_ray_statistics() -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 
+def comments_must_succeed() -> bool:
+    """Return True if an error in a comment on a result is raised (GRAPHWALK_STRICT, for tests)."""
+    return bool(os.environ.get("GRAPHWALK_STRICT"))
+
+
 def server_variable(server: str) -> str:
     """Return the prefix of a server's variables: `my-lab` → MY_LAB."""
     return re.sub(r"\W", "_", server).upper()

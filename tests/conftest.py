@@ -34,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     os.environ.pop("PYTHONUNBUFFERED", None)
     os.environ["GRAPHWALK_CACHE"] = "off"
+    os.environ["GRAPHWALK_STRICT"] = "1"  # an error in a comment on a result fails the test
     os.environ["GRAPHWALK_NEO4J_PORT"] = "9"  # a Neo4j of this machine's user is not looked for
     signal.signal(signal.SIGINT, signal.default_int_handler)
     given = urlsplit(read_settings().neo4j_uri or "").hostname

@@ -11,22 +11,14 @@ from neo4j.graph import Node, Path, Relationship
 
 from benchmarks.truth.tck_values import node, path, relationship
 from graphwalk.settings import Settings
-from graphwalk.stores.cypher import RESERVED_PREFIX, UNSCOPED, Dialect
-from graphwalk.stores.embedded_graph import RESERVED, EmbeddedDialect, names_of
+from graphwalk.stores.cypher import RESERVED_PREFIX
+from graphwalk.stores.embedded_graph import RESERVED, names_of
 from graphwalk.types.graph import PropertyGraph
 
 Table = tuple[list[str], list[list[Any]]]
 """Columns, and rows in their order."""
 _SECONDS = 20.0
-SCOPE = "gw_tck"
 _COUNTS = {"nodes": "MATCH (n) RETURN count(n) AS n", "relationships": "MATCH ()-[r]->() RETURN count(r) AS n"}
-_CROWD = (
-    "MATCH (n) CREATE (m:$(labels(n))) SET m += properties(n), m.gw_copied = elementId(n)",
-    "MATCH (a)-[r]->(b) MATCH (c {gw_copied: elementId(a)}), (d {gw_copied: elementId(b)}) "
-    "CREATE (c)-[s:$(type(r))]->(d) SET s += properties(r)",
-    f"MATCH (n) WHERE n.gw_copied IS NULL SET n:{SCOPE}",
-    "CREATE (:GraphWalkLoad {key: 'GraphWalkLoad', scope: 'gw_canary'})",
-)
 
 
 class RefusedError(Exception):
@@ -63,10 +55,6 @@ class RealEngine(ABC):
     """An engine that is asked directly."""
 
     name: str
-    dialect: Dialect = UNSCOPED
-    """How our store writes names for it."""
-    cut = False
-    """Whether paths without a bound end early."""
 
     @abstractmethod
     def run(self, query: str, parameters: Mapping[str, Any]) -> Table: ...
@@ -77,23 +65,14 @@ class RealEngine(ABC):
     def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
         return self.run(self.adapted(query), parameters)
 
-    def names(self, query: str) -> Mapping[str, Any]:
-        """Parameters by which a query finds names that are kept under others, where it needs them."""
-        return self.dialect.parameters_of(query) if isinstance(self.dialect, EmbeddedDialect) else {}
-
     def counts(self) -> dict[str, int]:
         return {name: self.run(query, {})[1][0][0] for name, query in _COUNTS.items()}
-
-    def crowd(self) -> None:  # noqa: B027 - most engines have nothing to do
-        """Where the graph need not be alone: label its nodes with `scope`, and put a copy of it and an entry of the
-        ledger of loads beside it."""
 
 
 class Kglite(RealEngine):
     """The embedded engine, used as our store uses it: property names that it reserves are stored under others."""
 
     name = "kglite"
-    cut = True
     dialect = names_of(PropertyGraph.from_rows([], []), False)
     _NAMES = re.compile(rf"(?<!\$)\b({'|'.join(sorted(RESERVED))})\b(?!\s*\()")
 
@@ -123,8 +102,6 @@ class Kglite(RealEngine):
 
 
 class Neo4j(RealEngine):
-    dialect = Dialect(SCOPE)
-
     def __init__(self, settings: Settings, name: str) -> None:
         self.name = name
         account = (settings.neo4j_username, settings.neo4j_password or "")
@@ -135,10 +112,6 @@ class Neo4j(RealEngine):
 
     def clear(self) -> None:
         self.run("MATCH (n) DETACH DELETE n", {})
-
-    def crowd(self) -> None:
-        for query in _CROWD:
-            self.run(query, {})
 
     def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
         try:
@@ -177,7 +150,7 @@ def _from_kglite(value: Any) -> Any:
 
 def _from_neo4j(value: Any) -> Any:
     if isinstance(value, Node):
-        return node([label for label in value.labels if label != SCOPE], {n: _from_neo4j(v) for n, v in value.items()})
+        return node(list(value.labels), {n: _from_neo4j(v) for n, v in value.items()})
     if isinstance(value, Relationship):
         return relationship(value.type, {n: _from_neo4j(v) for n, v in value.items()})
     if isinstance(value, Path):

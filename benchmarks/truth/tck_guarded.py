@@ -1,6 +1,6 @@
-"""TCK queries as a model would ask them: read and written anew for one graph of many (the setting write_cypher).
+"""TCK queries as a model would ask them: checked, and with the names that the engine stores (the setting write_cypher).
 
-Every name in a query counts as one of the graph's: what is tried is the reading of queries, and not of schemas.
+Every name in a query counts as one of the graph's: this tries the reading of queries, and not of schemas.
 """
 
 import re
@@ -8,10 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from benchmarks.truth.tck_engines import Kglite, Neo4j, RefusedError, Table
+from benchmarks.truth.tck_engines import Kglite, RefusedError, Table
 from benchmarks.truth.tck_play import Outcome
 from graphwalk.stores.cypher import RESERVED_PREFIX
-from graphwalk.stores.cypher_guard import QueryRefused, translate
+from graphwalk.stores.cypher_check import QueryRefused
+from graphwalk.stores.model_query import write_query
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
 Fate = Literal["alike", "refused", "right", "different"]
@@ -20,9 +21,9 @@ _IN_WORDS = "in words: "
 
 
 class Written:
-    """An engine with our reader before it, and with another graph beside the one that is asked for."""
+    """The embedded engine with the check and the names of the setting write_cypher before it."""
 
-    def __init__(self, engine: Kglite | Neo4j) -> None:
+    def __init__(self, engine: Kglite) -> None:
         self.name = f"{engine.name}, write_cypher"
         self._engine = engine
 
@@ -36,26 +37,26 @@ class Written:
         return text
 
     def counts(self) -> dict[str, int]:
-        """None are counted: what is asked is read only."""
+        """Count none: queries only read."""
         return {}
 
     def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
         try:
-            engine = self._engine
-            asked = translate(query, _all_names(query), engine.dialect, cut=engine.cut)
+            written = write_query(query, _all_names(query), self._engine.dialect)
         except QueryRefused as refused:
             raise RefusedError(f"{_IN_WORDS}{refused.kind}") from refused
-        self._engine.crowd()
-        columns, rows = self._engine.run(asked.cypher, {**asked.parameters, **engine.names(asked.cypher)})
+        names = self._engine.dialect.parameters_of(written.cypher)
+        columns, rows = self._engine.run(written.cypher, {**parameters, **written.parameters, **names})
         shown: list[list[Any]] = [_shown(row) for row in rows]
-        return [asked.columns.get(name, name) for name in columns], shown if asked.ordered else sorted(shown, key=repr)
+        named = [name.replace(RESERVED_PREFIX, "") for name in columns]
+        return named, shown if written.ordered else sorted(shown, key=repr)
 
     def close(self) -> None:
         self._engine.close()
 
 
 def fate(plainly: Outcome, written: Outcome) -> Fate:
-    """What becomes of a query that is read and written anew; "right": as the TCK says, where it is not without that."""
+    """What becomes of a query through write_cypher; "right": as the TCK says, where it is not without that."""
     if written.verdict == plainly.verdict and (written.verdict != "failed" or _same(written.detail, plainly.detail)):
         return "alike"
     if written.verdict == "passed":

@@ -5,7 +5,7 @@
     stores    open_store
     episodes  play
     questions ask
-    runs      run, open_run, Run
+    runs      run, open_run, Run, compare
     agents    build_agent, langchain_tools, openai_tools, schema_prompt, openai_model
     training  reward
 
@@ -28,7 +28,7 @@ from graphwalk.api.agents import (
 )
 from graphwalk.api.graphs import Store, aopen_store, generate_graph, generate_maze, open_store, read_graph, write_graph
 from graphwalk.api.questions import aask, ask
-from graphwalk.api.runs import Run, amake_tasks, aplay, arun, make_tasks, open_run, play, run
+from graphwalk.api.runs import Run, amake_tasks, aplay, arun, compare, make_tasks, open_run, play, run
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
 from graphwalk.models.base import Model
@@ -77,6 +77,7 @@ __all__ = [
     "aschema_prompt",
     "ask",
     "build_agent",
+    "compare",
     "from_networkx",
     "from_pandas",
     "generate_graph",

@@ -27,7 +27,7 @@ from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
-from graphwalk.types.check_type import check_type, names_of, wrong_type
+from graphwalk.types.check_type import check_type, names_of
 from graphwalk.types.episode import ToolResult
 
 if TYPE_CHECKING:
@@ -209,8 +209,7 @@ async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: 
 
 
 def _check_store(store: object) -> None:
-    if not hasattr(store, "schema"):
-        raise wrong_type("store", store, "GraphStore")
+    check_type("store", store, GraphStore)
 
 
 def _config(agent: Mapping[str, Any]) -> AgentConfig:

@@ -1,5 +1,6 @@
 """Tasks with verified answers, single episodes, and runs."""
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -199,6 +200,29 @@ async def arun(
 
 
 run = blocking(arun)
+
+
+def compare(
+    *runs: Run | str | Path, models: str | Iterable[str] = (), settings: str | Iterable[str] = ()
+) -> dict[str, Any]:
+    """Compare all pairs of model and setting in one or more runs on the tasks that both played.
+
+    `models` and `settings`: only these. Return the data of `graphwalk compare --format json`: `overall` has a
+    dictionary for each pair, with `first_model`, `first_setting`, `second_model`, `second_setting`, and `measures`:
+    for each measure the `difference` first − second (percentages in percentage points), its 95 % `interval` and
+    `p_value` (None if they cannot be computed), and the number of `tasks`. `groups` has the same by group, `changed`
+    the tasks on which one of a pair was better.
+
+    Raise RunLogError if a run cannot be read or the runs do not share identical tasks, ConfigError if there are fewer
+    than two models and settings to compare.
+    """
+    from graphwalk.reports.formats import comparison_json
+    from graphwalk.runs.compare import compare_runs  # brings scipy
+
+    paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
+    compared = compare_runs(paths, models=names_of("models", models), settings=names_of("settings", settings))
+    data: dict[str, Any] = json.loads(comparison_json(compared))
+    return data
 
 
 def _watching(on_result: OnResult | None) -> Progress:

@@ -1,8 +1,10 @@
 """Output of `graphwalk ask`: steps on stderr as they happen, answer and evidence on stdout, or JSON alone."""
 
+import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +26,16 @@ from graphwalk.types.episode import ExitStatus, ToolResult
 if TYPE_CHECKING:
     from rich.status import Status
 
-_NO_SCORE, _STORE = 4, 3
+_NO_ANSWER, _STORE = 4, 3
+_SILENT_SECONDS = 10.0
+"""Seconds between two lines about the elapsed time."""
 
 
 class Teller(Watcher):
-    """A watcher that prints each question as it is answered. `exit_code` is 3 or 4 if the last one has no answer."""
+    """A watcher that prints each question as it is answered.
+
+    `exit_code` is 3 or 4 if the last one has no answer, or one without a successful look-up.
+    """
 
     log: RunFolder | None = None
 
@@ -60,20 +67,36 @@ class Teller(Watcher):
         if not self._json:
             stderr().print(step_shown(self._calls, step_of(result, beside)), soft_wrap=False)
 
-    @contextmanager
-    def waiting(self, model: str) -> Iterator[None]:
-        """Show a spinner on a terminal while a question is answered."""
+    @asynccontextmanager
+    async def waiting(self, model: str) -> AsyncIterator[None]:
+        """Show the elapsed time while a question is answered: on a terminal each second, else a line now and then."""
         self._calls, self._beside, self._written = 0, None, ""
         moving = stderr().is_terminal and not self._json
         with stderr().status(f"{printable(model)} …") if moving else nullcontext() as self._status:
-            yield
+            clock = asyncio.create_task(self._show_time(model))
+            try:
+                yield
+            finally:
+                clock.cancel()
         self._status = None
+
+    async def _show_time(self, model: str) -> None:
+        started = time.monotonic()
+        while True:
+            await asyncio.sleep(_SILENT_SECONDS if self._status is None else 1)
+            passed = f"{time.monotonic() - started:.0f} s"
+            if self._status is not None:
+                self._status.update(f"{printable(model)} … {passed}")
+            else:
+                say(f"waiting for {model}: {passed}, {counted(self._calls, 'call')} so far")
 
     def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
         """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""
         self.exit_code = _exit_code(answer.result)
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
+        if answer.answer is not None and _every_look_up_failed(answer.result):
+            say("warning: unverified: every look-up failed, so the answer uses no data of the graph")
         if self._json:
             run = None if self.log is None else str(self.log.path)
             data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
@@ -86,6 +109,8 @@ class Teller(Watcher):
             prose("" if streamed.strip() == answer.answer.strip() else f"\n{answer.answer}\n")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
+        if answer.missing:
+            say(answer.missing)
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
             loaded = "" if in_neo4j else " after loading the graph there"
@@ -110,4 +135,10 @@ class Teller(Watcher):
 def _exit_code(result: Result) -> int:
     if result.exit_status is ExitStatus.STORE_ERROR:
         return _STORE
-    return _NO_SCORE if result.answer is None else 0
+    return _NO_ANSWER if result.answer is None or _every_look_up_failed(result) else 0
+
+
+def _every_look_up_failed(result: Result) -> bool:
+    """Return True if there were tool calls, and no call that is not a note succeeded."""
+    results = result.trajectory.results
+    return any(one.error for one in results) and not any(one.error is None and one.rows is not None for one in results)

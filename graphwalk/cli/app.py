@@ -1,5 +1,6 @@
 """The commands, and the conversion of exceptions to messages and exit codes."""
 
+import logging
 import os
 import sys
 import traceback
@@ -8,10 +9,9 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from graphwalk.asynchronous import Interrupted, heed_signals
-from graphwalk.cli.help import App, as_command
+from graphwalk.cli.help import App, Group, as_command
 from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
@@ -37,7 +37,7 @@ COMMANDS = {
     "publish": ("runs:publish", "Write a run as one file to share."),
     "generate": ("generate:app", "Generate property graphs, mazes and algorithm traces."),
     "tasks": ("lists:tasks", "Print questions on a graph and the size of their answers."),
-    "convert": ("generate:convert", "Convert a graph to another format."),
+    "convert": ("generate:convert", "Convert a graph to another format, or a Neo4j database to a file."),
     "questions": ("lists:questions", "List the question kinds, or show one in full."),
     "tools": ("lists:tools", "List the tools, or show one in full."),
     "experiments": ("lists:experiments", "List the shipped experiments, or show one in full."),
@@ -59,7 +59,7 @@ PANELS = {
 """Title → commands below it in the list."""
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """All commands. A value that an option refuses is reported with the wording used for fields of an experiment."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -121,6 +121,8 @@ def main() -> None:
     """
     write_what_can_be()
     show_warnings_as_lines()
+    # A traceback that a command survives: in run.log during a run, else only with --debug.
+    logging.getLogger("graphwalk").addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
     try:
         heed_signals()
         _run()

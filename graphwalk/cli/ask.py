@@ -9,6 +9,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.options import (
+    BaseUrl,
     DatabaseName,
     GraphFile,
     Labels,
@@ -16,6 +17,7 @@ from graphwalk.cli.options import (
     RelationshipTypes,
     arguments_of,
     chosen_source,
+    models_and_servers,
     part_of,
 )
 from graphwalk.console import say, stderr
@@ -38,8 +40,10 @@ def ask(
     labels: Labels = None,
     relationship_types: RelationshipTypes = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look.")
+        str | None,
+        typer.Option("--model", "-m", help="Model as provider/model. Without a key: scripted/look."),
     ] = None,
+    base_url: BaseUrl = None,
     model_argument: ModelArguments = None,
     dialogue: Annotated[
         bool, typer.Option("--dialogue", help="Continue the dialogue after the first question.")
@@ -61,6 +65,9 @@ def ask(
     from graphwalk.cli.answer import Teller
     from graphwalk.runs.ask import asking
 
+    settings = read_settings()
+    models, servers = models_and_servers([model] if model else None, base_url, settings)
+    model = models[0] if models else settings.model
     _check(question, model, svg, out, no_log)
     assert model is not None
     source = part_of(chosen_source(graph, database), labels, relationship_types)
@@ -68,10 +75,11 @@ def ask(
     experiment = asking(
         source,
         model,
-        read_settings(),
+        settings,
         questions=first,
         overrides=override or (),
         arguments=arguments_of([model], model_argument),
+        servers=servers,
     )
     teller = Teller(json=json, svg=svg)
     goes_on = dialogue or question is None
@@ -91,6 +99,8 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
         raise ConfigError("no model given", hint="--model openai/gpt-4.1-mini;  without a key:  --model scripted/look")
     if svg is not None and svg.suffix.lower() != ".svg":
         raise ConfigError(f"{svg}: expected a file name ending in .svg", hint=f"--svg {svg.stem}.svg")
+    if svg is not None and not svg.parent.is_dir():
+        raise ConfigError(f"{svg}: there is no folder {svg.parent}", hint="make the folder first, or choose another")
     if out is not None and no_log:
         raise ConfigError("--out and --no-log cannot be combined", hint="pass one of them")
 
@@ -114,7 +124,7 @@ async def _talk(
         instance = instance_of(source, opened.graph)
         async with conversation(experiment, opened.store, instance, log=log, watcher=teller, note=say) as talk:
             while line is not None:
-                with teller.waiting(experiment.models[0]):
+                async with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)
                 teller.tell(Answer.of(result, opened.store), opened.name, opened.store.in_neo4j)
                 line = await anext(lines, None)

@@ -114,22 +114,24 @@ def status() -> None:
 
     settings = read_settings()
     found = database.status(settings)
-    composed = None if settings.neo4j_uri or found.server else compose_server(settings)
+    composed = None if settings.neo4j_uri or found.running else compose_server(settings)
     if settings.neo4j_uri:
         data(f"NEO4J_URI      {settings.secrets.redact(settings.neo4j_uri)}")
     if composed is not None:
         data(f"docker compose {composed[0]}")
-    elif found.server is None:
+    elif found.server is None and not settings.neo4j_uri:
         data("started here   nothing (graphwalk db up)")
-    else:
+    elif found.server is not None:
         state = "answers" if found.answers else "runs, but does not answer" if found.running else "is gone"
         data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
     if not (settings.neo4j_uri or composed or found.answers):
         raise typer.Exit(3)
-    loads = run_async(database.list_loads(settings))
-    data(f"graphs         {len(loads)}")
-    for load in loads:
+    content = run_async(database.contents(settings))
+    data(f"graphs         {len(content.loads)}")
+    for load in content.loads:
         data(f"  {_described(load)}")
+    if content.other_nodes:
+        data(f"other nodes    {content.other_nodes:,}, which GraphWalk did not create: --database {content.database}")
 
 
 @app.command("load")

@@ -96,17 +96,20 @@ def _installed() -> Iterator[Check]:
 
 
 def _neo4j(settings: Settings) -> Check:
-    from graphwalk.database import list_loads, status
-    from graphwalk.stores.neo4j.local_server import compose_server
+    from graphwalk.database import contents
+    from graphwalk.stores.neo4j.local_server import local_server
 
-    server, composed = status(settings).server, compose_server(settings)
-    place = settings.neo4j_uri or (server and server.uri) or (composed and composed[0])
-    if place is None:
+    server = local_server(settings)
+    if not (settings.neo4j_uri or server):
         return Check("neo4j", "off", "none known (not needed by the embedded store)", "graphwalk db up")
 
     async def look() -> str:
-        graphs = await list_loads(settings)
-        return f"{place} is running with {counted(len(graphs), 'graph')}"
+        found = await contents(settings)
+        text = f"{found.place} is running with {counted(len(found.loads), 'graph')} of GraphWalk"
+        if not found.other_nodes:
+            return text
+        other = counted(found.other_nodes, "other node")
+        return f"{text} and {other}, which --database {found.database} reads"
 
     return _run("neo4j", look)
 

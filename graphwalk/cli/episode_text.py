@@ -191,10 +191,8 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
 
 
 def effort(result: Result) -> Iterator[str]:
-    """Yield the elapsed time, the total time of the tool calls, tokens and cost, as far as there are any."""
+    """Yield the elapsed time, tokens and cost, as far as there are any."""
     yield duration(result.seconds)
-    if result.trajectory.results:
-        yield f"tool calls {duration(result.trajectory.tool_seconds)} in total"
     usage = result.usage
     if usage.total_tokens:
         yield f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens"

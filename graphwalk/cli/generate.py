@@ -12,7 +12,18 @@ from graphwalk.bulk import Workers, write_rows
 from graphwalk.cli import options
 from graphwalk.cli.export import Arguments, Grounded, Protocol, Refusals
 from graphwalk.cli.help import App
-from graphwalk.cli.options import DatabaseName, GraphFile, Override, Seed, chosen_source, presets, suite_group
+from graphwalk.cli.options import (
+    DatabaseName,
+    GraphFile,
+    Labels,
+    Override,
+    RelationshipTypes,
+    Seed,
+    chosen_source,
+    part_of,
+    presets,
+    suite_group,
+)
 from graphwalk.console import data, say
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
@@ -205,22 +216,49 @@ def traces(
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(help='Graph file, folder of CSV, Cypher script, or "example".')],
-    target: Annotated[Path, typer.Argument(help="FILE.json, .graphml, .cypher, or a folder for CSV.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[SOURCE] TARGET",
+            help='SOURCE: graph file, folder of CSV, Cypher script, or "example"; none with --database. '
+            "TARGET: FILE.json, .graphml, .cypher, or a folder for CSV.",
+        ),
+    ],
+    database: DatabaseName = None,
+    labels: Labels = None,
+    relationship_types: RelationshipTypes = None,
     undirected: Annotated[
         Literal["refuse", "both"], typer.Option(help="Undirected edges: refuse, or read in both directions.")
     ] = "refuse",
 ) -> None:
-    """Convert a graph to another format.
+    """Convert a graph to another format, or write a Neo4j database to a file.
 
-    A Cypher script not written by GraphWalk is executed by a temporary, empty Neo4j.
+    A Cypher script not written by GraphWalk is executed by a temporary, empty Neo4j. A database is only read, and held
+    in memory.
     """
     from graphwalk.database.scripts import read_any
     from graphwalk.graphs.files import writable_format
+    from graphwalk.stores.sources import read_source
 
-    form = writable_format(target)
-    graph = run_async(read_any(source, read_settings(), undirected))
-    form.write(graph, target)
+    *sources, target = paths
+    if len(sources) != (1 if database is None else 0):
+        raise ConfigError(
+            "convert needs one source and one target",
+            hint="graphwalk convert FILE TARGET   or   graphwalk convert --database NAME TARGET",
+        )
+    if database is None and (labels or relationship_types):
+        raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
+    form, settings = writable_format(target), read_settings()
+    if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
+        raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
+    with progress_bar(f"reading {sources[0] if sources else database}"):
+        if sources:
+            graph = run_async(read_any(sources[0], settings, undirected))
+        else:
+            source = part_of(chosen_source(None, database), labels, relationship_types)
+            graph = run_async(read_source(source, settings))
+    with progress_bar(f"writing {target}"):
+        form.write(graph, target)
     data(f"nodes          {graph.node_count}")
     data(f"relationships  {graph.relationship_count}")
     say(f"written to {target}")

@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from graphwalk.errors import did_you_mean
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 _VALUE_NAMES = {"str": "TEXT", "int": "N", "int range": "N", "float": "X", "float range": "X", "Path": "PATH"}
 _TYPE = re.compile(r"<(?:list\[)?([^\]>]*)\]?>")
@@ -42,6 +44,11 @@ def _value_name(match: re.Match[str]) -> str:
 
 class Group(TyperGroup):
     """A group of commands, in the order in which they were added."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         names = self.list_commands(ctx)

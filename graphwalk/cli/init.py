@@ -23,6 +23,7 @@ def init(
 
     from graphwalk.console import data
     from graphwalk.errors import ConfigError
+    from graphwalk.files import make_folder, write_whole
     from graphwalk.resources import data_path
 
     if folder is None and backend is None:
@@ -34,15 +35,11 @@ def init(
         files = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     else:
         files = _backend_files(backend)
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
-        for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{folder} cannot be written: {error}", hint="name another folder") from error
+    make_folder(folder)
+    if any(folder.iterdir()):
+        raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
+    for name, text in files.items():
+        write_whole(folder / name, [text], parents=True)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         data(str(path))
     if backend is None:

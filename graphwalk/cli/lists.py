@@ -12,7 +12,6 @@ from graphwalk.cli.help import App
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
 from graphwalk.console import data, prose, say
 from graphwalk.errors import ConfigError
-from graphwalk.sanitise import printable
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
@@ -105,6 +104,7 @@ def _first_sentence(text: str) -> str:
 @models.command("check")
 def check(
     model: Annotated[str, typer.Argument(help="Model as provider/model.", autocompletion=options.models)],
+    base_url: options.BaseUrl = None,
     model_argument: options.ModelArguments = None,
     without: Annotated[
         list[str] | None, typer.Option(metavar="CAPABILITY", help="Capability that may fail; repeatable.")
@@ -122,10 +122,13 @@ def check(
 
     if unknown := [name for name in without or () if name not in CAPABILITIES]:
         raise ConfigError(f"--without {unknown[0]}: unknown capability", hint=", ".join(CAPABILITIES))
+    settings = read_settings()
+    models, servers = options.models_and_servers([model], base_url, settings)
+    model, settings = (models or [model])[0], settings.serving(servers or {})
     arguments = (options.arguments_of([model], model_argument) or {}).get(model)
 
     async def tried() -> "list[Capability]":
-        opened = open_model(model, read_settings(), arguments)
+        opened = open_model(model, settings, arguments)
         try:
             return await check_model(opened, seconds=seconds)
         finally:
@@ -172,8 +175,7 @@ def tasks(
     for task in run_async(work):
         # Other programs read the reference figures by their earlier names too.
         par = {"par_turns": task.reference_turns, "par_calls": task.reference_calls}
-        line = dumps({**task.model_dump(mode="json"), **par}, ensure_ascii=False) if json else ""
-        data(line or printable(_text(task, answers)))
+        data(dumps({**task.model_dump(mode="json"), **par}) if json else _text(task, answers))
     for name, reason in left_out.items():
         say(f"{name}: {reason}")
 

@@ -14,7 +14,7 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import Group, as_command
 from graphwalk.console import say
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
 from graphwalk.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -62,6 +62,9 @@ def fields_set(options: Any) -> dict[str, Any]:
 ModelArguments = Annotated[
     list[str] | None,
     typer.Option("-M", metavar="KEY=VALUE", help="Extra keyword argument for the model's constructor; repeatable."),
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="Base URL of an OpenAI-compatible server.")
 ]
 SERVER = "local"
 """Name of the server of models without a provider."""
@@ -225,12 +228,20 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
     if graph is not None:
         if str(graph) == EXAMPLE and not graph.exists():
             return GraphSource(file=graph)
+        if str(graph).startswith(("http:", "https:")):
+            raise ConfigError(f"--graph takes a file, not the address {graph}", hint="download it, and name the file")
         if not graph.exists():
-            raise ConfigError(f"no file {graph}", hint="check the path; --graph example is the included graph")
+            close = did_you_mean(str(graph), [EXAMPLE])
+            raise ConfigError(f"no file {graph}{close}", hint="check the path; --graph example is the included graph")
         return GraphSource(file=graph.resolve())
     if database is not None:
         if not database.strip():
             raise ConfigError("--database is empty", hint="pass the name of a database: --database neo4j")
+        if "://" in database:
+            raise ConfigError(
+                "--database takes the name of a database, not an address",
+                hint="set NEO4J_URI to the address",
+            )
         return GraphSource(neo4j=database)
     return _known_neo4j()
 
@@ -238,10 +249,10 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
 def _known_neo4j() -> "GraphSource":
     import graphwalk.database as database
     from graphwalk.config.graph_source import GraphSource
-    from graphwalk.stores.neo4j.local_server import compose_server, read_state
+    from graphwalk.stores.neo4j.local_server import local_server
 
     settings = read_settings()
-    if not (settings.neo4j_uri or read_state(settings) or compose_server(settings)):
+    if not (settings.neo4j_uri or local_server(settings)):
         raise ConfigError(
             "no graph given, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",

@@ -12,6 +12,7 @@ from graphwalk.cli.help import App
 from graphwalk.cli.view import drawn_format, write_pictures
 from graphwalk.console import draw, prose, say
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.comments import comment
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ def play(
         drawn_format(suite, out)
     result = run_async(play_first(experiment, read))
     pictures = suite.presentation.pictures
-    for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
-        draw(drawing)
+    with comment("drawing", say, raises=(OSError,)):
+        for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
+            draw(drawing)
     if out is not None:
         write_pictures(suite, [result.as_dict()], out, what)
     _tell(result)

@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames, run_folders
-from graphwalk.console import counted, data, say, stdout
+from graphwalk.console import counted, data, print_tables, say
+from graphwalk.evaluation.comments import comment
 from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.runs.run_folder import RunFolder
 
 OVERVIEW = 2
-"""Tables printed at the end of a run: overall, and the first breakdown."""
+"""Tables printed at the end of a run: overall, and model against model or the first breakdown."""
 
 Format = Literal["terminal", "json", "csv", "markdown", "html"]
+AllColumns = Annotated[
+    bool,
+    typer.Option("--all-columns", help="Print all columns, also those that do not fit the terminal or 120 columns."),
+]
 JsonFormat = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 
@@ -27,8 +32,9 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="Write plots as SVG and PNG with their data, instead of tables."),
     ] = None,
+    all_columns: AllColumns = False,
 ) -> None:
-    """Print the tables of a run.
+    """Print the verdict on a run and its tables.
 
     They show scores with confidence intervals, by category and graph size, and the published results.
     """
@@ -36,13 +42,16 @@ def report(
 
     run = RunFolder.open(folder)
     if plots is None:
-        print_report(run, "json" if json else format)
+        print_report(run, "json" if json else format, all_columns=all_columns)
         return
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.reports.plots import worth_drawing
     from graphwalk.runs.reporting import measured
 
-    written = save_plots(worth_drawing(list(run.suite.presentation.figures(*measured(run)))), plots)
+    figures, report_and_observed = [], measured(run)
+    with comment("plots", say):
+        figures = list(run.suite.presentation.figures(*report_and_observed))
+    written = save_plots(worth_drawing(figures), plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")
@@ -55,17 +64,19 @@ def compare(
     ],
     model: Models = None,
     setting: SettingNames = None,
-    all: Annotated[bool, typer.Option("--all", help="List all tasks whose result changed.")] = False,
+    all: Annotated[
+        bool, typer.Option("--all", help="List all tasks whose result changed, and the commands that show them.")
+    ] = False,
+    all_columns: AllColumns = False,
     json: JsonFormat = False,
     format: Annotated[Format, typer.Option(help="Output format.")] = "terminal",
 ) -> None:
     """Compare models and settings on identical tasks.
 
-    Differences are shown with intervals and tests, overall and by group, then tasks whose result changed. Runs with
-    different tasks or scorers are refused.
+    A verdict in words comes first, then differences with intervals and tests, overall and by group, then tasks whose
+    result changed. Runs with different tasks or scorers are refused.
     """
     from graphwalk.reports.formats import (
-        MOST_TASKS,
         TerminalComparison,
         comparison_csv,
         comparison_json,
@@ -76,10 +87,10 @@ def compare(
     made = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
     if form == "terminal":
-        shown = TerminalComparison(made, most_tasks=None if all else MOST_TASKS)
-        stdout().print(shown)
+        shown = TerminalComparison(made, whole=all)
+        print_tables(shown, all_columns=all_columns)
         if shown.commands:
-            data("\n".join(["", "Show the episodes of these tasks:", *(f"  {command}" for command in shown.commands)]))
+            data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in shown.commands)]))
     else:
         data({"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](made).rstrip("\n"))
 
@@ -99,7 +110,9 @@ def rescore(folder: Run) -> None:
     print_report(run, "terminal", tables=OVERVIEW)
 
 
-def print_report(run: "RunFolder", format: Format, *, tables: int | None = None) -> float | None:
+def print_report(
+    run: "RunFolder", format: Format, *, tables: int | None = None, all_columns: bool = False
+) -> float | None:
     """Print a report, and return the lowest accuracy in percent, or None if nothing is scored.
 
     `tables` limits the number of tables on a terminal.
@@ -115,7 +128,7 @@ def print_report(run: "RunFolder", format: Format, *, tables: int | None = None)
         return None
     made = report_of(run)
     if format == "terminal":
-        stdout().print(TerminalReport(made, tables=tables))
+        print_tables(TerminalReport(made, tables=tables), all_columns=all_columns)
     else:
         data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](made).rstrip("\n"))
     known = [row["accuracy"] for row in made.rows if row["accuracy"] is not None]

@@ -105,10 +105,7 @@ class RunOptions(_Common):
             autocompletion=options.models,
         ),
     ] = None
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="Base URL of an OpenAI-compatible server."),
-    ] = None
+    base_url: options.BaseUrl = None
     model_argument: options.ModelArguments = None
     setting: Annotated[
         list[str] | None,

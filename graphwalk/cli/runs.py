@@ -1,6 +1,7 @@
 """`graphwalk runs`, `merge`, `publish` and `verify`: commands about run folders."""
 
 import json as json_module
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +57,7 @@ def _print(listed: "list[ListedRun]") -> None:
             return
     for run in listed:
         episodes, accuracy, cost = _figures(run)
-        data(printable(str(run.path)))
+        data(str(run.path))
         prose(f"    {_state(run)}, {episodes} episodes, accuracy {accuracy} %, cost {cost}")
         prose(f"    {', '.join(run.models)}")
 
@@ -115,7 +116,8 @@ def merge(
 
 def publish(
     folder: Run,
-    out: Annotated[Path, typer.Argument(help="Output file, NAME.zip.")],
+    file: Annotated[Path | None, typer.Argument(hidden=True)] = None,
+    out: Annotated[Path | None, typer.Option(help="Output file, NAME.zip.")] = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="Replace secrets and anything that looks like a key by ***.")
     ] = False,
@@ -129,24 +131,24 @@ def publish(
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.sanitise import Cleaner
 
-    if out.suffix != ".zip":
-        raise ConfigError(
-            f"{out}: expected a file name ending in .zip", hint=f"graphwalk publish {folder} {out.stem}.zip"
-        )
+    target = out or file
+    if target is None or target.suffix != ".zip" or (out and file):
+        name = f"{(target or folder).stem}.zip"
+        problem = "name one file to write" if target is None or (out and file) else f"{target} does not end in .zip"
+        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(name)}"
+        raise ConfigError(problem, hint=hint)
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", run.planned_episodes()) as done:
-        removed = write(run, out, cleaner, done)
+        removed = write(run, target, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
-    say(f"written to {out}" + (f"; removed: {taken}" if taken else ""))
-    say(f"read it with:  graphwalk report {out}")
+    say(f"written to {target}" + (f"; removed: {taken}" if taken else ""))
+    say(f"read it with:  graphwalk report {shlex.quote(str(target))}")
 
 
 def verify(
     folder: RunOrFile,
-    store: Annotated[
-        str | None, typer.Option(help="Store that graphs are rebuilt in. Default: that of the run.")
-    ] = None,
+    store: Annotated[str | None, typer.Option(help="Store that graphs are rebuilt in. Default: embedded.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print every difference as JSON.")] = False,
 ) -> None:
     """Recompute a run, and compare it with its log.
@@ -176,4 +178,4 @@ def _print_table(found: "Verification") -> None:
     data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
     for name, check in found.checks.items():
         unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
-        data(printable(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}"))
+        data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")

@@ -8,6 +8,7 @@ import typer
 from graphwalk.cli.options import RunOrFile, tasks_of_run
 from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.comments import comment
 
 if TYPE_CHECKING:
     from graphwalk.runs.result import EpisodeKey
@@ -89,6 +90,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
             stdout().print("\n")
         for part in shown_episode(Result.from_dict(records[key]), most_rows=most_rows, prompt=prompt):
             stdout().print(part)
-        for drawing in pictures.drawings([records[key]]) if pictures is not None else ():
-            stdout().print()
-            draw(drawing)
+        with comment("drawing", say, raises=(OSError,)):
+            for drawing in pictures.drawings([records[key]]) if pictures is not None else ():
+                stdout().print()
+                draw(drawing)

@@ -1,16 +1,14 @@
 """Prompt templates: the files of templates/prompts/, some of them replaced by files of the user."""
 
-import difflib
-import traceback
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import FunctionLoader, TemplateError
+from jinja2 import FunctionLoader
 
 from graphwalk.config.yaml_files import YamlFile
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files import check_links
 from graphwalk.jinja import (
     TEXT_FILTERS,
@@ -48,9 +46,9 @@ class Prompts:
         self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
         """Name → text."""
         for name in own.keys() - ours.keys():
-            close = difflib.get_close_matches(name, ours, n=1)
-            meant = f"; did you mean {close[0]}?" if close else ""
-            raise ConfigError(f"{own[name]}: no prompt has this name{meant}", hint=f"prompts: {', '.join(ours)}")
+            raise ConfigError(
+                f"{own[name]}: no prompt has this name{did_you_mean(name, ours)}", hint=f"prompts: {', '.join(ours)}"
+            )
         self._messages = {**_messages(ours[MESSAGES]), **(_own_messages(own, ours[MESSAGES]))}
         self._check_own([name for name in own if name != MESSAGES])
         sources = {name: (text, str(self._paths[name]), None) for name, text in self.files.items()}
@@ -60,24 +58,15 @@ class Prompts:
         """Render one file ("graph_tools.j2"). Raise ConfigError if a variable is missing."""
         try:
             return rendered(self._settings.get_template(name), values)
-        except TemplateError as error:
-            raise ConfigError(f"{self._place(name, error)}: {error.message}") from error
+        except TextError as error:
+            raise ConfigError(f"{error.file}:{error.line}: {error.problem}") from error
 
     def message(self, name: str, /, **values: Any) -> str:
         """Render one of the messages about tool calls."""
         try:
             return render_text(self._messages[name], **values)
-        except TemplateError as error:
-            raise ConfigError(f"{self._paths[MESSAGES]}: {name}: {error.message}") from error
-
-    def _place(self, name: str, error: TemplateError) -> str:
-        """Return file and line of a syntax error, or of the text that was being rendered."""
-        line = getattr(error, "lineno", None)
-        if line is not None:
-            return f"{self._paths.get(getattr(error, 'name', None) or name, name)}:{line}"
-        files = {str(path) for path in self._paths.values()}
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
-        return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(self._paths.get(name, name))
+        except TextError as error:
+            raise ConfigError(f"{YamlFile.read(self._paths[MESSAGES]).where(name)}: {error.problem}") from error
 
     def _check_own(self, names: list[str]) -> None:
         for name in names:

@@ -74,7 +74,7 @@ def _found(text: Any, info: ValidationInfo) -> Any:
 
 def _without_credentials(settings: dict[str, Any]) -> dict[str, Any]:
     for place, _ in credentials_in(settings):
-        raise ValueError(f"{place} is logged, and must hold no key; set it in the environment")
+        raise ValueError(f"{place} looks like a credential, and is logged; set it in the environment (docs/models.md)")
     return settings
 
 

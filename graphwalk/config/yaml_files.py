@@ -1,8 +1,7 @@
 """Read YAML files strictly, and explain what is wrong with them."""
 
-import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.resources import quote
+from graphwalk.sanitise import credentials_in
 
 LONGEST_TEXT = 500_000
 """Characters; the largest file that ships has 6,000."""
@@ -115,14 +115,16 @@ _REDUNDANT = re.compile(r" or instance of \w+| for <class \S+>| after validation
 """Parts of pydantic's messages that repeat what follows, or name our classes."""
 
 
-def in_words(error: Any, known: Set[str] = frozenset()) -> str:
-    """Return the message for one of pydantic's errors; `known`: all field names, to suggest one."""
+def in_words(error: Any, model: type[BaseModel] | None = None) -> str:
+    """Return the message for one of pydantic's errors; `model`: the class whose fields are suggested."""
     if error["type"] == "extra_forbidden":
         name = str(error["loc"][-1])
-        if name in known:
-            return "there is no such field here, only elsewhere"
-        close = difflib.get_close_matches(name, known, n=1)
-        return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
+        if model is None:
+            return "there is no such field"
+        here, anywhere = _known_fields(model, tuple(error["loc"][:-1])), _known_fields(model)
+        if name in anywhere:
+            return "there is no such field here" + (did_you_mean(name, here, cutoff=0.8) or ", only elsewhere")
+        return "there is no such field" + (did_you_mean(name, here) or did_you_mean(name, anywhere))
     if error["type"] in ("value_error", "assertion_error"):
         return str(error["msg"]).partition(", ")[2]
     if error["type"] == "missing":
@@ -130,7 +132,9 @@ def in_words(error: Any, known: Set[str] = frozenset()) -> str:
     words = _REDUNDANT.sub("", str(error["msg"]))
     for ours, theirs in (("must", "Input should"), ("is", "Input is"), ("List", "Tuple"), ("list", "tuple")):
         words = words.replace(theirs, ours)
-    return f"{words}, not {shown(error['input'])}"
+    text = shown(error["input"])
+    a_list = error["type"] in ("tuple_type", "list_type") and isinstance(error["input"], str)
+    return f"{words}, not {text}" + (f"; write [{text}]" if a_list else "")
 
 
 def shown(given: Any) -> str:
@@ -141,7 +145,7 @@ def shown(given: Any) -> str:
         return "a mapping of fields"
     if isinstance(given, list | tuple):
         return "an empty list" if not given else "a list"
-    return str(quote(given))
+    return "***" if any(True for _ in credentials_in(given)) else str(quote(given))
 
 
 M = TypeVar("M", bound=BaseModel)
@@ -175,7 +179,7 @@ class YamlFile:
 
     def where(self, *fields: int | str) -> str:
         """Return file, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
-        line, names = _locate(self.tree, fields)
+        line, names, _ = _locate(self.tree, fields)
         return f"{self.path}{f':{line}' if line else ''}: {'.'.join(names)}"
 
 
@@ -203,11 +207,11 @@ def validate(
     try:
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:
-        known, found = _known_fields(model), error.errors()
+        found = error.errors()
         # pydantic also calls a list too short whose entries are all wrong.
         parents = {e["loc"][:depth] for e in found for depth in range(len(e["loc"]))}
         shown_errors = [e for e in found if e["type"] != "too_short" or e["loc"] not in parents]
-        lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, known)) for e in shown_errors]
+        lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, model)) for e in shown_errors]
         raise ConfigError("\n".join(dict.fromkeys(lines))) from error
 
 
@@ -234,18 +238,43 @@ def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
 def _describe(
     source: str, tree: yaml.Node | None, origins: Mapping[str, str], location: Sequence[int | str], message: str
 ) -> str:
-    line, fields = _locate(tree, location)
+    line, fields, node = _locate(tree, location)
     where, named = f"{source}:{line}" if line else source, fields
     for key, words in origins.items():
         parts = key.split(".")
+        if node is None and parts[: len(fields)] == fields:
+            where = words
         if len(parts) <= len(fields) and all(part in ("*", field) for part, field in zip(parts, fields, strict=False)):
             where, named = words, fields if len(parts) < len(fields) else []
     return ": ".join([where, *([".".join(named)] if named else []), message])
 
 
 @lru_cache(maxsize=64)
-def _known_fields(model: type[BaseModel]) -> frozenset[str]:
-    return frozenset(_field_names(model.model_json_schema()))
+def _known_fields(model: type[BaseModel], location: tuple[int | str, ...] | None = None) -> frozenset[str]:
+    """Return the names of all fields of a class, or of those at one location."""
+    schema = model.model_json_schema()
+    if location is None:
+        return frozenset(_field_names(schema))
+    places = list(_forms(schema, schema))
+    for part in location:
+        inner = [
+            form
+            for place in places
+            for child in (place.get("properties", {}).get(part), place.get("items"), place.get("additionalProperties"))
+            if isinstance(child, dict)
+            for form in _forms(child, schema)
+        ]
+        places = inner or places  # the member of a union is no place
+    return frozenset(name for place in places for name in place.get("properties", {}))
+
+
+def _forms(place: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the alternatives of a part of a JSON schema, with references resolved."""
+    if "$ref" in place:
+        place = schema["$defs"][place["$ref"].rpartition("/")[2]]
+    yield place
+    for option in (*place.get("anyOf", ()), *place.get("oneOf", ())):
+        yield from _forms(option, schema)
 
 
 def _field_names(schema: Any) -> Iterator[str]:
@@ -260,8 +289,8 @@ def _field_names(schema: Any) -> Iterator[str]:
             yield from _field_names(value)
 
 
-def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str]]:
-    """Return line and fields of a pydantic location."""
+def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str], yaml.Node | None]:
+    """Return line, fields and node of a pydantic location; no node if the file does not have the field."""
     node, fields = tree, []
     line = None if tree is None else tree.start_mark.line + 1
     for part in location:
@@ -271,7 +300,7 @@ def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int 
         node = _child(node, part)
         if node is not None:
             line = node.start_mark.line + 1
-    return line, fields
+    return line, fields, node
 
 
 def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:

@@ -1,13 +1,14 @@
 """A Neo4j on this machine (`graphwalk db up | down | status`), and the graphs that GraphWalk keeps in any Neo4j."""
 
 from graphwalk.database.jars import cached, purge, whole
-from graphwalk.database.loads import clean, list_loads, load, load_bulk, loaded_last
+from graphwalk.database.loads import clean, contents, list_loads, load, load_bulk, loaded_last
 from graphwalk.database.server import ServerStatus, down, status, up
 
 __all__ = [
     "ServerStatus",
     "cached",
     "clean",
+    "contents",
     "down",
     "list_loads",
     "load",

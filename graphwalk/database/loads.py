@@ -10,7 +10,7 @@ The database was empty, so that an import that fails or is killed leaves an empt
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,13 +19,13 @@ from graphwalk.database.server import by_jars, stopped
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.formats.csv import ARGUMENTS, write_csv_folder
 from graphwalk.settings import Settings
-from graphwalk.stores.cypher import NO_LABEL
+from graphwalk.stores.cypher import NO_LABEL, quote
 from graphwalk.stores.neo4j.admin import BY_HAND, Load, Loads, check_labels, facts_of
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from graphwalk.stores.neo4j.values import SERIALISATION
 from graphwalk.stores.transfer import stored_graph
-from graphwalk.types.graph import LEDGER, Node, PropertyGraph
+from graphwalk.types.graph import LEDGER, Node, PropertyGraph, is_reserved
 
 _WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""
@@ -56,6 +56,29 @@ async def list_loads(settings: Settings) -> list[Load]:
     """Return the loaded graphs of all runs, oldest first."""
     async with await _open(settings) as database:
         return await database.loads()
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The loaded graphs of the database in use, oldest first, and the number of nodes that GraphWalk did not create."""
+
+    place: str
+    database: str
+    loads: list[Load]
+    other_nodes: int
+
+
+async def contents(settings: Settings) -> Contents:
+    """Return what the Neo4j in use contains, from its statistics. Raise StoreError if it cannot be reached."""
+    async with await connect(settings, wait_seconds=_WAIT_SECONDS) as connection:
+        loads = await Loads(connection).all()
+        [[name]] = await connection.rows("CALL db.info() YIELD name")
+        labels = [row[0] for row in await connection.rows("CALL db.labels() YIELD label RETURN label")]
+        # Every node of ours has exactly one of these.
+        own = [quote(label) for label in labels if is_reserved(label) and label != NO_LABEL]
+        counts = [f"COUNT {{ (:{label}) }}" for label in own]
+        [[number]] = await connection.rows(f"RETURN {' - '.join(['COUNT { () }', *counts])}")
+        return Contents(connection.place, name, loads, number)
 
 
 async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:

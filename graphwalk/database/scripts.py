@@ -1,6 +1,7 @@
 """Read graph files of every format; a foreign Cypher script runs in a temporary Neo4j."""
 
 import asyncio
+import os
 import re
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +16,7 @@ from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading, without_packing
 from graphwalk.graphs.formats.cypher import is_own_script
 from graphwalk.settings import Settings
+from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.stores.neo4j.existing_names import read_dialect
@@ -23,8 +25,6 @@ from graphwalk.types.graph import PropertyGraph
 SECONDS = 300.0
 """For one statement."""
 _CLOSED = {"dbms.security.allow_csv_import_from_file_urls": "false", "server.memory.pagecache.size": "64m"}
-_LOAD_CSV = re.compile(r"\bLOAD\s+CSV\b", re.IGNORECASE)
-_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`", re.DOTALL)
 _PARAMETER = re.compile(r"\s*(\w+|`[^`]+`)\s*(?:=>|:|\s)\s*(.+)", re.DOTALL)
 _TOKEN = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
@@ -42,6 +42,14 @@ class Statement:
     kind: Literal["cypher", "param"]
     text: str
     line: int
+
+    @property
+    def cypher(self) -> str:
+        """Return the statement, or a query whose one row holds the values of `:param`."""
+        if self.kind == "cypher":
+            return self.text
+        match = _PARAMETER.fullmatch(self.text)
+        return f"RETURN {self.text if match is None or self.text.startswith('{') else match[2]}"
 
 
 async def read_any(path: Path, settings: Settings, undirected: Undirected = "refuse") -> PropertyGraph:
@@ -65,8 +73,10 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
         if not script:
             raise ValueError("it contains no statement")
         for statement in script:
-            if _LOAD_CSV.search(_TEXT.sub("", statement.text)):
-                raise ValueError(f"line {statement.line}: LOAD CSV is not allowed: it reads other files and addresses")
+            try:
+                check_cypher(statement.cypher, writes=True)
+            except CypherNotAllowedError as error:
+                raise ValueError(f"the statement in line {statement.line}: {error}") from error
     async with _scratch(settings) as connection:
         parameters: dict[str, Any] = {}
         for statement in script:
@@ -79,15 +89,19 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
 
 @asynccontextmanager
 async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
-    with tempfile.TemporaryDirectory(prefix="graphwalk-script-") as folder:
+    with tempfile.TemporaryDirectory(prefix="graphwalk-script-", ignore_cleanup_errors=True) as folder:
         kept = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
         own = Settings({**kept, "GRAPHWALK_HOME": folder})
-        # Docker would need a second project next to that of `db up`, so only the jars are used.
-        await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED)
+        read_end, write_end = os.pipe()
         try:
+            # Docker would need a second project next to that of `db up`, so only the jars are used.
+            await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED, pipe=read_end)
             async with await connect(own, wait_seconds=30.0) as connection:
                 yield connection
         finally:
+            os.write(write_end, b"\n")
+            os.close(write_end)
+            os.close(read_end)
             await asyncio.to_thread(down, own, delete=True)
 
 
@@ -95,12 +109,12 @@ async def _run(path: Path, statement: Statement, parameters: dict[str, Any], con
     try:
         if statement.kind == "cypher":
             # Once, since it may not be idempotent.
-            await connection.read(statement.text, parameters, SECONDS, mode="WRITE", once=True)
+            await connection.read(statement.cypher, parameters, SECONDS, mode="WRITE", once=True)
         elif statement.text.startswith("{"):
-            [(_, [values])] = await connection.read(f"RETURN {statement.text}", parameters, SECONDS)
+            [(_, [values])] = await connection.read(statement.cypher, parameters, SECONDS)
             parameters.update(values)
         elif match := _PARAMETER.fullmatch(statement.text):
-            [(_, [value])] = await connection.read(f"RETURN {match[2]}", parameters, SECONDS)
+            [(_, [value])] = await connection.read(statement.cypher, parameters, SECONDS)
             parameters[match[1].strip("`")] = value
     except StoreError as error:
         said = str(error).partition("\n")[0].partition(" refused a query: ")[2] or str(error).partition("\n")[0]

@@ -14,7 +14,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.graph_sources import GraphSources, sources_for
-from graphwalk.runs.plan import LoadedGraph, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import read_settings
@@ -32,7 +32,6 @@ class Stage:
     planned: Sequence[PlannedEpisode]
     """One episode per task and setting."""
     weights: Mapping[str, float]
-    _plan: Plan
     _sources: GraphSources
 
     @classmethod
@@ -43,8 +42,13 @@ class Stage:
         Raise ConfigError for an invalid experiment, StoreError if the store cannot be reached.
         """
         resolved, sources = _resolved(experiment, flags)
-        plan = await make_plan(resolved, sources, lambda number: None)
-        return cls(resolved, plan.episodes, weights or {}, plan, sources)
+        try:
+            plan = await make_plan(resolved, sources, lambda number: None)
+        except BaseException:
+            await sources.drop_graphs()
+            await sources.close()
+            raise
+        return cls(resolved, plan.episodes, weights or {}, sources)
 
     @classmethod
     async def of_task(
@@ -61,12 +65,12 @@ class Stage:
                 loaded = LoadedGraph(instance, await sources.store_of(instance))
                 found = suite.task_type.model_validate(task)
                 planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
-                return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), sources)
+                return cls(resolved, [planned], weights or {}, sources)
         raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
-        await self._plan.drop_graphs()
+        await self._sources.drop_graphs()
         await self._sources.close()
 
     def __len__(self) -> int:

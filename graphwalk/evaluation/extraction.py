@@ -1,36 +1,22 @@
 """Extract the answer from the text of a reply (docs/method.md, Answers), for all suites.
 
-The parser is deterministic. It removes thoughts, tool calls written as text and tokens of chat templates. It compares
-the values in the rest (`replies`) and marked text (`rows`) with the shapes that an answer may have. A suite lists its
-shapes from the one asked for to those that are merely understood; a later shape counts only if no earlier one is found.
-Within one shape
+An answer is JSON or a Python literal: the whole reply, or the last value in it that has the form of an answer, alone or
+in one object. A reading is *lossy* if the reply may mean another answer: it holds another value, a boxed or labelled
+word, or a later table that differs; brackets that cannot be read; a name twice in one object; words that deny the
+answer or take it back. The model fallback is asked if the parser reads nothing or is lossy: a model that sees the
+question and the reply, and never the target. If it reads nothing either, the first reading counts.
 
-* the last answer counts: a draft is followed by its correction;
-* an answer is *stated* where it begins its line, follows a colon, ends its line or is in a fence; with words on
-  both sides it is *mentioned*, and counts only where none is stated: explanations and examples come after answers too
-  (where several are mentioned and differ, the reading is lossy);
-* a stated answer that is part of the one before it is a correction that takes something back, unless several follow
-  that have nothing in common: then the answer is restated in pieces, and stays;
-* an echo of the format (`<key of the node>`) is no answer, and neither is a tool call;
-* an empty list counts only where there is nothing else ("there is nothing more: []").
-
-A reading is *lossy* where it is ambiguous, or the reply holds something like an answer that is not in it: a list that
-breaks off or has a malformed element, several different answers, objects or an empty list after the answer, a list
-beside it in one object, words that deny it. The model fallback is asked if the parser reads nothing or is lossy: a
-model that sees the question and the reply, and never the target. If it reads nothing either, the first reading stays.
-
-Replies are hostile: no text raises, and the time is linear in its length.
+Replies are untrusted: no text raises an error, and the time is linear in its length.
 """
 
-import html
-import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.evaluation.replies import Candidate, Candidates, find_candidates
+from graphwalk.evaluation.replies import Value, find_claims, find_values
+from graphwalk.evaluation.values import parse_answer
 from graphwalk.models.base import Model
 from graphwalk.types.chat import CallOptions, Message, Reply
 
@@ -43,30 +29,38 @@ _CHANNEL = re.compile(r"<\|channel\|>(?:analysis|commentary).*?(?=<\|channel\|>f
 _TOOL_BLOCK = re.compile(r"<(tool_call|tool_response|function_call)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_TURN = re.compile(r"<\|(?:im_end|eot_id|endoftext|return)\|>|</s>|<end_of_turn>")
 _TEMPLATE_TOKEN = re.compile(r"<\|[\w ]{1,40}\|>|<s>|</?(?:bos|eos|start_of_turn|tool_call)>")
-_SEPARATORS = re.compile(r"(?:[\s,;，、；`*_•·–-]|\(?\d{1,6}[.):])*+")
-"""Separators between the objects of one list: commas, line ends, bullets, numbers."""
-_SENTENCE = 200
-"""Characters looked at before and after an answer for words that deny it."""
-_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
-_DENIAL = re.compile(
-    r"\b(?:not the case|not true|untrue|wrong|incorrect|false|excluded|omitted|rejected|ruled out|left out|except)\b"
-    r"|\bneither\b|\brather than\b|\binstead of\b"
-    r"|(?:\b(?:not|never|cannot)|n['’]t)\b[^\n]{0,80}\b(?:answers?|included|right|correct|counted|match|qualify)\b"
-    r"|\b(?:doubt|unlikely|unsure)\b"
-    r"|\banswer\b[^\n]{0,80}(?:\b(?:not|never|cannot)|n['’]t)\b"
-    r"|(?:\b(?:not|never|cannot)|n['’]t)\b(?: be)?[^\w\n]{0,10}\[\]",
-    re.IGNORECASE,
-)
-"""`[]` is the place of the answer."""
 _MODEL_CHARACTERS = 50_000
 """Number of characters at the end of a reply that the model reads; answers are at the end."""
+_ANSWER_NAMES = frozenset({"answer", "answers", "final", "final_answer", "output", "response", "result", "results"})
+"""Names of an object's member that holds the answer, whatever else the object holds."""
+_MOST_WORDS = 200_000
+"""Characters at the end of a reply in which boxes, labels and doubts are looked for."""
+_SENTENCE = 200
+"""Characters on either side of an answer that may deny it."""
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['’]t)\b(?:[^\n]{0,80}\b(?:answer|right|correct|sure|certain|confirm)|\W*\0)"
+    r"|\0\W*(?:is|are|was|were)(?: not\b|n['’]t\b)|\b(?:or|in)\W*\0|\0\W*or\b|~~\0|[=(]\s?\0|\0\s?\)"
+    r"|\b(?:either|neither|rather than|instead of|except|maybe|perhaps|possibl[ye]|could|might|would|unsure|unlikely"
+    r"|guess|doubt|untrue|wrong|incorrect|false|draft|example|incomplete|partial|so far|as far as|excluded|rejected"
+    r"|omitted|ruled out|left out|visited|candidates?)\b",
+    re.IGNORECASE,
+)
+"""A sentence that does not state the answer in it, which is replaced by a NUL character."""
+_TAKEN_BACK = re.compile(
+    r"\A\W*or\b|\b(?:wait|actually|however|on second thought|hold on|hmm|scratch that|disregard|ignore|sorry"
+    r"|unfortunately|apologi[sz]e|mistake|correct(?:ed|ion)|revised?|edit|update|recheck\w*|double-check|guess|wrong"
+    r"|incorrect|instead|should (?:be|have)|possible|might|need to)\b",
+    re.IGNORECASE,
+)
+"""Words that take back an answer before them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """An answer read from a reply, None if there is none. `stage` names how: "strict", "fenced", …, "model".
 
-    `lossy`: the reply holds something like an answer that is not in this one.
+    `lossy`: the reply may mean another answer.
     """
 
     answer: Any = None
@@ -79,61 +73,45 @@ class Extraction:
         return self.answer is not None and not self.lossy
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """An answer at text[start:end]. `stated`: it is by itself, not between the words of a sentence."""
-
-    answer: Any
-    stage: str | None
-    start: int
-    end: int
-    stated: bool = True
-    lossy: bool = False
-
-
 class Fit(NamedTuple):
-    """The answer in a value; `lossy` where parts of the value are none."""
+    """The answer in a value. `stage`: name of the form if it is not the requested one. `lossy`: as in `Extraction`."""
 
     answer: Any
+    stage: str | None = None
     lossy: bool = False
 
 
-class Shape(NamedTuple):
-    """A form of answers.
+class Form(NamedTuple):
+    """The form of the answers of a task.
 
-    `read` returns the answer, or None for a value of another form. `stage`, if given, is reported instead of the
-    location of the value: for accepted forms other than the requested one.
+    `read` returns the answer in a value, or None. `member`: name of the object's member that holds the answer in the
+    requested form. `fields`: names of the fields of rows. `prefix`: text that an answer must follow.
     """
 
     read: Callable[[Any], Fit | None]
-    stage: str | None = None
-    alone: bool = False
-    """An object around it must hold nothing else: a tool call written as text is not an answer."""
-    joins: bool = False
-    """Values of this form that follow each other make up one answer, of stage "lines": JSON lines."""
-    of_text: bool = False
-    """`read` is given the text, not a value found in it."""
-    empty: bool = False
-    """An answer that names nothing."""
+    member: str | None = None
+    fields: tuple[str, ...] = ()
+    prefix: re.Pattern[str] | None = None
 
 
-ANYTHING = Shape(Fit)
-
-
-def extract(reply: str, *shapes: Shape) -> Extraction:
-    """Return the answer in a reply; `shapes` are those that it may have, the one asked for first."""
-    candidates = find_candidates(visible_text(reply))
-    candidates = candidates._replace(values=[found for found in candidates.values if not _is_tool_call(found.value)])
-    shapes = shapes or (ANYTHING,)
-    for number, shape in enumerate(shapes):
-        readings = _readings(shape, candidates)
-        if readings:
-            chosen = choose(readings, asked=number == 0)
-            doubtful = (
-                chosen.lossy or _left_over(chosen, shapes[number:], candidates) or _is_denied(chosen, candidates.text)
-            )
-            return Extraction(chosen.answer, chosen.stage, doubtful)
-    return Extraction()
+def extract(reply: str, form: Form) -> Extraction:
+    """Return the answer in a reply."""
+    text = reply.strip().lstrip("\ufeff")
+    text = text if parse_answer(text) is not None else visible_text(reply)
+    values, lossy = find_values(text)
+    readings = [(value, _fit(value.value, form)) for value in values]
+    answers = [(value, fit) for value, fit in readings if fit is not None and _start(text, value, form) is not None]
+    if not answers:
+        return Extraction()
+    chosen, fit = answers[-1]
+    if form.prefix is not None:  # lists without it, before the answer, are explanations
+        readings = [*answers, *(reading for reading in readings if reading[0].start > chosen.start)]
+    lossy |= chosen.repeats or fit.lossy or _is_doubted(text, values, chosen, fit.answer, form)
+    lossy = lossy or any(
+        isinstance(value.value, list) if other is None else _items(other.answer, form) != _items(fit.answer, form)
+        for value, other in readings
+    )
+    return Extraction(fit.answer, fit.stage or _stage(text, chosen, form), lossy)
 
 
 async def extract_with_model(
@@ -146,7 +124,7 @@ async def extract_with_model(
 
 
 def visible_text(reply: str) -> str:
-    """Return a reply without thoughts, tool calls, tokens of chat templates and HTML escapes.
+    """Return a reply without thoughts, tool calls and tokens of chat templates.
 
     Text after the token that ends a turn is dropped: there a model plays the others' parts.
     """
@@ -154,8 +132,7 @@ def visible_text(reply: str) -> str:
     end = _END_OF_TURN.search(text)
     if end is not None and text[: end.start()].strip():
         text = text[: end.start()]
-    text = _TEMPLATE_TOKEN.sub("", _TOOL_BLOCK.sub("", text))
-    return (html.unescape(text) if "&quot;" in text or "&#34;" in text else text).strip()
+    return _TEMPLATE_TOKEN.sub("", _TOOL_BLOCK.sub("", text)).strip()
 
 
 def strip_thinking(reply: str) -> str:
@@ -178,113 +155,67 @@ def strip_thinking(reply: str) -> str:
     return "".join(kept)
 
 
-def _readings(shape: Shape, candidates: Candidates) -> list[Reading]:
-    """Return all answers of a shape: objects in a row are one, and so are those of a list that cannot be parsed."""
-    if shape.of_text:
-        fit = shape.read(candidates.text)
-        return [] if fit is None else [Reading(fit.answer, shape.stage, 0, 0, lossy=fit.lossy)]
-    groups: list[list[tuple[Candidate, tuple[Fit, str]]]] = []
-    for found in candidates.values:
-        if (fitting := _fit(found, shape)) is None:
-            continue
-        last = groups[-1][-1][0] if shape.joins and groups else None
-        torn = last is not None and last.torn_from is not None and last.torn_from == found.torn_from
-        if last is not None and (torn or _SEPARATORS.fullmatch(candidates.text, last.end, found.start)):
-            groups[-1].append((found, fitting))
-        else:
-            groups.append([(found, fitting)])
-    readings = [_reading(shape, group) for group in groups]
-    if shape.joins and readings and candidates.broken_off is not None:
-        readings[-1] = replace(readings[-1], lossy=True)
-    return readings
+def is_doubtful(text: str) -> bool:
+    """Return True if words beside an answer, for example the name of its member, deny it."""
+    return _DENIED.search(text) is not None or _TAKEN_BACK.search(text) is not None
 
 
-def _fit(found: Candidate, shape: Shape) -> tuple[Fit, str] | None:
-    """Return the answer that a value has in this shape, and the stage to report."""
-    value, fit = found.value, shape.read(found.value)
-    if fit is not None:
-        return fit, shape.stage or found.stage
-    if not isinstance(value, dict) or (shape.alone and len(value) > 1):
-        return None
-    # An object of which exactly one value has the shape; lossy beside another list.
-    fitting = [fit for fit in map(shape.read, value.values()) if fit is not None]
-    several = sum(isinstance(item, list | dict) for item in value.values()) > 1
-    return (
-        (Fit(fitting[0].answer, fitting[0].lossy or several), shape.stage or "wrapped") if len(fitting) == 1 else None
+def _fit(value: Any, form: Form) -> Fit | None:
+    """Return the answer in a value, or in the member of an object that holds it."""
+    fit = form.read(value)
+    if fit is not None or not isinstance(value, dict):
+        return fit
+    chosen: Fit | None = None
+    lossy = chosen_named = False
+    for name, item in value.items():
+        named = name == form.member or name.lower().replace(" ", "_") in _ANSWER_NAMES
+        member = _fit(item, form) if named or isinstance(item, list | dict) else None
+        lossy |= item is None or item is False or (member is None and (named or isinstance(item, list)))
+        if member is not None:
+            lossy |= chosen is not None or is_doubtful(name)
+            if named or not chosen_named:
+                chosen, chosen_named = member if name == form.member else member._replace(stage="wrapped"), named
+    return chosen and chosen._replace(lossy=chosen.lossy or lossy)
+
+
+def _start(text: str, value: Value, form: Form) -> int | None:
+    """Return where the answer in a value begins, with its prefix; None if it lacks the prefix."""
+    if form.prefix is None:
+        return value.start
+    before = form.prefix.finditer(text, max(0, value.start - _SENTENCE), value.start)
+    return next((match.start() for match in before if match.end() == value.start), None)
+
+
+def _stage(text: str, value: Value, form: Form) -> str:
+    if form.prefix is None:
+        return value.stage
+    return "embedded" if (text[: _start(text, value, form)] + text[value.end :]).strip() else "strict"
+
+
+def _items(answer: Sequence[Any], form: Form) -> frozenset[tuple[str, ...]]:
+    """Return the items of an answer as words; of rows only the fields."""
+    return frozenset(
+        tuple(str(item.get(field)) for field in form.fields) if isinstance(item, dict) else (str(item),)
+        for item in answer
     )
 
 
-def _reading(shape: Shape, group: Sequence[tuple[Candidate, tuple[Fit, str]]]) -> Reading:
-    first, (fit, stage) = group[0]
-    torn = shape.joins and any(found.torn_from is not None for found, _ in group)
-    return Reading(
-        fit.answer if len(group) == 1 else [item for _, (part, _) in group for item in part.answer],
-        stage if len(group) == 1 else "lines",
-        first.start,
-        group[-1][0].end,
-        any(found.stated for found, _ in group),
-        torn or any(part.lossy for _, (part, _) in group),
-    )
-
-
-def _left_over(chosen: Reading, shapes: Sequence[Shape], candidates: Candidates) -> bool:
-    """Return True if something like an answer, or an empty list, follows the chosen one and is not in it."""
-    held = items_of(chosen.answer)
-    return any(
-        reading.start >= chosen.end
-        and (reading.stated or shape.joins)
-        and (bool(held) if shape.empty else not items_of(reading.answer) <= held)
-        for shape in shapes
-        for reading in _readings(shape, candidates)
-    )
-
-
-def _is_denied(chosen: Reading, text: str) -> bool:
-    """Return True if the sentence of an answer denies it; for one without a position, if any sentence does."""
-    if chosen.end == 0:
-        return _DENIAL.search(text) is not None
-    before = text[max(0, chosen.start - _SENTENCE) : chosen.start].rstrip()
-    unfenced, fence, language = before.rpartition("```")
-    if fence and (not language or language.isalnum()):
-        before = unfenced.rstrip()
-    sentences = _SENTENCE_END.split(before)[-1], _SENTENCE_END.split(text[chosen.end : chosen.end + _SENTENCE])[0]
-    return _DENIAL.search(" [] ".join(sentences)) is not None
-
-
-def _is_tool_call(value: Any) -> bool:
-    """Return True for a tool call written as text: it holds names and values, and answers nothing."""
-    if isinstance(value, list):
-        return bool(value) and all(map(_is_tool_call, value))
-    return isinstance(value, dict) and (
-        bool(value.keys() & {"arguments", "parameters", "tool_input"} and value.keys() & {"name", "tool", "function"})
-        or bool(value.keys() & {"tool_calls", "function_call"})
-    )
-
-
-def choose(readings: Sequence[Reading], *, asked: bool) -> Reading:
-    """Return the reading that counts. `asked`: all readings have the requested form.
-
-    It is lossy if another reading differs: a draft cannot be distinguished from a part of the answer. In the requested
-    form, a reading within a sentence after the answer is an explanation.
-    """
-    contents = {id(reading): items_of(reading.answer) for reading in readings}
-    eligible = [reading for reading in readings if reading.stated] or list(readings)
-    held, parts = eligible[0], list[Reading]()
-    for reading in eligible[1:]:
-        if contents[id(reading)] < contents[id(held)]:
-            parts.append(reading)
-        else:
-            held, parts = reading, []
-    items = [item for part in parts for item in contents[id(part)]]
-    are_pieces = len(parts) > 1 and len(items) == len(set(items))
-    if parts and held.stated and not are_pieces:
-        held = parts[-1]
-    compared = [r for r in readings if r.stated or r.start < held.start or not (asked and held.stated)]
-    lost = any(not contents[id(reading)] <= contents[id(held)] for reading in compared)
-    return replace(held, lossy=held.lossy or lost)
-
-
-def items_of(answer: Any) -> frozenset[str]:
-    """Return the items of an answer in a form that can be compared."""
-    items = answer if isinstance(answer, list) else [answer]
-    return frozenset(json.dumps(item, sort_keys=True, default=repr) for item in items)
+def _is_doubted(text: str, values: Sequence[Value], chosen: Value, answer: Any, form: Form) -> bool:
+    """Return True if the text around the values denies the answer, takes it back or claims another one."""
+    parts, position = list[str](), 0
+    for value in values:
+        parts += [text[position : value.start], "\0" * (value.end - value.start)]
+        position = value.end
+    words = "".join([*parts, text[position:]])
+    before, after = words[max(0, chosen.start - _SENTENCE) : chosen.start].rstrip("\n `"), words[chosen.end :]
+    sentence = f"{_SENTENCE_END.split(before)[-1]}\0{_SENTENCE_END.split(after[:_SENTENCE])[0]}"
+    if _DENIED.search(sentence) or _TAKEN_BACK.search(after[-_MOST_WORDS:]):
+        return True
+    items = _items(answer, form)
+    names = frozenset(name for item in items for name in item)
+    cut = max(0, len(words) - _MOST_WORDS)
+    for claim in find_claims(words[cut:], form.fields):
+        agrees = names <= claim.words and claim.rows == len(items) if claim.rows else names == claim.words
+        if not agrees and not (claim.after and claim.start + cut < chosen.start):
+            return True
+    return False

@@ -1,97 +1,48 @@
-r"""Answers that are sets of rows: shapes of replies, and comparison with the target (docs/method.md, Scores).
+"""Answers that are sets of rows: their forms in replies, and comparison with the target (docs/method.md, Scores)."""
 
-Besides JSON, four forms of marked text are read: tables, labelled lines, `\boxed{…}` and bare bullets. Only what is
-unambiguous counts: the header of a table and the label of a line must be the names of the asked fields, letter by
-letter, and a bare word or number must be the whole reply. "The answer is 12." is left to the model fallback.
-"""
-
-import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.evaluation.extraction import Fit, Shape
-from graphwalk.evaluation.values import normalise, parse_answer, value_forms
-from graphwalk.types.values import Row
+from graphwalk.evaluation.extraction import Fit, Form, is_doubtful
+from graphwalk.evaluation.values import normalise, value_forms
 
-MarkedRows = tuple[list[Row], bool]
-"""Rows of marked text, and whether it holds more that could not be read."""
-
-_MOST_ROWS = 1_000_000
 _MOST_NAMES = 20
-_PLACEHOLDER = re.compile(r"<[^<>]*>|\.\.\.|…")
-"""Placeholders of the requested format, and marks for omitted rows."""
-_UNSURE = re.compile(r"\s.*|.*\s|([*`\"']).*\1|[-+]?\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?", re.DOTALL)
-"""Space or decoration around a value, and separators of thousands."""
 
 
-def row_shapes(fields: Sequence[str]) -> tuple[Shape, ...]:
-    """Return the forms of a list of rows with some of these fields, from the asked one to the merely understood.
+def row_form(fields: Sequence[str]) -> Form:
+    """Return the form of a list of rows with some of these fields.
 
-    "bare" readings: one object without the list; for a single field also plain values, in a list or alone. "lines":
-    several objects that follow each other. "table", "marked": marked text.
+    "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row is
+    lossy if another member may be a verdict or hold another answer: a boolean, a list, or words of doubt.
     """
-    known = frozenset(fields)
+    names = frozenset(fields)
 
-    def rows(value: Any) -> Fit | None:
-        if not isinstance(value, list) or not any(isinstance(row, dict) and known & row.keys() for row in value):
-            return None
-        kept = [row for row in value if isinstance(row, dict) and not _echo(row, known)]
-        return _fit(kept[:_MOST_ROWS], known, len(kept) < len(value)) if kept else None
+    def is_row(value: Any) -> bool:
+        return isinstance(value, dict) and bool(names & value.keys())
 
-    def row(value: Any) -> Fit | None:
-        named = known & value.keys() if isinstance(value, dict) else None
-        fits = named and not any(isinstance(value[name], list | dict) for name in named) and not _echo(value, known)
-        return _fit([value], known) if fits else None
+    def is_plain(value: Any) -> bool:
+        return isinstance(value, int | float) or (isinstance(value, str) and value.lstrip()[:1] not in ("[", "{"))
 
-    def empty(value: Any) -> Fit | None:
-        return Fit([]) if value == [] else None
+    def is_lossy(row: Mapping[str, Any]) -> bool:
+        others = [value for name, value in row.items() if name not in names]
+        return any(
+            is_doubtful(item) if isinstance(item, str) else isinstance(item, bool | list | dict) for item in others
+        )
 
-    def plain_list(value: Any) -> Fit | None:
-        if not isinstance(value, list):
-            return None
-        kept = [item for item in value if isinstance(item, str | int | float) and not _is_placeholder(item)]
-        return _fit([{fields[0]: item} for item in kept[:_MOST_ROWS]], fields, len(kept) < len(value)) if kept else None
+    def read(value: Any) -> Fit | None:
+        if isinstance(value, list):
+            rows = [row for row in value if isinstance(row, dict)]
+            if any(map(is_row, rows)) or not value:
+                return Fit(rows, lossy=len(rows) < len(value) or any(map(is_lossy, rows)))
+            plain = len(fields) == 1 and all(map(is_plain, value))
+            return Fit([{fields[0]: item} for item in value], "bare") if plain else None
+        if is_row(value):
+            nested = any(isinstance(value.get(name), list | dict) for name in fields)
+            return None if nested else Fit([value], "bare", is_lossy(value))
+        return Fit([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
 
-    def plain(value: Any) -> Fit | None:
-        quoted = isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
-        fits = isinstance(value, str | int | float) and not quoted and not _is_placeholder(value)
-        return _fit([{fields[0]: value}], fields) if fits else None
-
-    def marked(read: Callable[[str, Sequence[str]], MarkedRows | None], stage: str) -> Shape:
-        def fit(text: str) -> Fit | None:
-            found = read(text, fields)
-            return found and _fit(found[0], known, found[1])
-
-        return Shape(fit, stage, of_text=True)
-
-    plain_values = (Shape(plain_list, "bare", alone=True), Shape(plain, "bare", alone=True))
-    return (
-        Shape(rows),
-        Shape(row, "bare", joins=True),
-        marked(table_rows, "table"),
-        marked(boxed_row, "marked"),
-        marked(labelled_rows, "marked"),
-        *(plain_values if len(fields) == 1 else ()),
-        marked(whole_value, "marked"),
-        Shape(empty, empty=True),
-    )
-
-
-def _fit(rows: list[Row], fields: Collection[str], lossy: bool = False) -> Fit:
-    """Return rows as an answer; lossy if the value of a text is ambiguous."""
-    texts = (row[name] for row in rows for name in fields if isinstance(row.get(name), str))
-    return Fit(rows, lossy or any(map(_UNSURE.fullmatch, texts)))
-
-
-def _echo(row: Mapping[str, Any], known: frozenset[str]) -> bool:
-    """Return True for a row of placeholders of the requested format."""
-    values = [row[name] for name in known & row.keys()]
-    return bool(values) and all(map(_is_placeholder, values))
-
-
-def _is_placeholder(value: Any) -> bool:
-    return isinstance(value, str) and _PLACEHOLDER.fullmatch(value.strip()) is not None
+    return Form(read, fields=tuple(fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,107 +127,3 @@ def missing_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> 
     """Return the requested fields that at least one row of an answer lacks."""
     held = [row.keys() for row in rows]
     return tuple(field for field in fields if any(field not in names for names in held))
-
-
-_NUMBER = r"-?\d+(?:\.\d+)?"
-_VALUE = re.compile(rf"""[*`$\s]*+(?:(?P<number>{_NUMBER})|"(?P<text>[^"\n]+)"|(?P<word>[\w:.-]*\w))[*`$\s.,;]*+""")
-_CODE = re.compile(r"`{1,2}([\w:.-]+)`{1,2}\.?|```\w*\n\s*+([\w:.-]+)\s*+```")
-_RULE = re.compile(r"[\s|:-]+")
-_BOXED = re.compile(r"\\boxed\{(?:\\(?:text|mathrm|mathbf)\w{0,4}\{)?([^{}\n]{0,200})\}")
-_BULLET = re.compile(r"[ \t>]*(?:[-*•+–]|\(?\d{1,6}[.)])[ \t]+(?P<item>\S.*)")
-_DECORATION = " \t*_`\"'"
-_NOTHING = frozenset({"null", "none", "unknown", "nan", "undefined"})
-_ELLIPSES = frozenset({"", "...", "…", "⋮"})
-
-
-def table_rows(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    """Return the rows of the last Markdown table whose header names all fields."""
-    lines, number = text.splitlines(), 1
-    tables: list[MarkedRows] = []
-    while number < len(lines):
-        above, rule, number = lines[number - 1], lines[number], number + 1
-        is_rule = "|" in above and "|" in rule and "-" in rule and _RULE.fullmatch(rule)
-        if not is_rule or not set(fields) <= set(header := _cells(above)):
-            continue
-        rows, lossy = list[Row](), False
-        while number < len(lines) and "|" in lines[number]:
-            line = lines[number].strip()
-            row = dict(zip(header, _cells(line), strict=False))
-            whole = all(row.get(field, "") not in _ELLIPSES for field in fields)
-            rows += [row] if whole else []
-            lossy |= not whole or (line.startswith("|") and not line.endswith("|"))
-            number += 1
-        number += 1
-        if rows:
-            tables.append((rows, lossy))
-    if not tables:
-        return None
-    rows, lossy = tables[-1]
-    last = {repr(row) for row in rows}
-    return rows, lossy or any(repr(row) not in last for earlier, _ in tables for row in earlier)
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip(_DECORATION) for cell in line.strip().strip("|").split("|")]
-
-
-def labelled_rows(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    """Return rows of lines `field: value`; in the last block of such lines a repeated field begins a new row."""
-    blocks = list(_blocks(text, fields))
-    if not blocks:
-        return None
-    last = {repr(row) for row in blocks[-1]}
-    others = any(repr(row) not in last for block in blocks for row in block)
-    return blocks[-1], others or any(set(row) != set(fields) for row in blocks[-1])
-
-
-def _blocks(text: str, fields: Sequence[str]) -> Iterator[list[Row]]:
-    """Yield the rows of each run of labelled lines."""
-    names = "|".join(re.escape(field) for field in fields)
-    label = re.compile(rf"[\s>*`\"•+–-]*+(?:\d{{1,6}}[.)][\s*`\"]++)?({names})[*`\"]*\s*[:=](.*)")
-    block: list[Row] = []
-    for line in filter(str.strip, text.splitlines()):
-        match = label.fullmatch(line)
-        value = _value(match[2]) if match else None
-        if match is not None and value is not None:
-            if not block or match[1] in block[-1]:
-                block.append({})
-            block[-1][match[1]] = value
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def boxed_row(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    r"""Return the value of the last `\boxed{…}`, for a single field."""
-    values = [value for match in _BOXED.finditer(text) if (value := _value(match[1])) is not None]
-    if len(fields) != 1 or not values:
-        return None
-    return [{fields[0]: values[-1]}], any(value != values[-1] for value in values)
-
-
-def whole_value(text: str, fields: Sequence[str]) -> MarkedRows | None:
-    """Return a number, word, code or quoted text that is the whole reply, or a list of bullets of them."""
-    if len(fields) != 1:
-        return None
-    code = _CODE.fullmatch(text)
-    match = _VALUE.fullmatch(code[1] or code[2] if code else text)
-    if match and (code or not match["word"]):
-        values = [_matched(match)]
-    else:
-        bullets = [_BULLET.fullmatch(line) for line in text.splitlines() if line.strip()]
-        values = [_value(bullet["item"]) if bullet else None for bullet in bullets]
-    return ([{fields[0]: value} for value in values], False) if values and None not in values else None
-
-
-def _value(text: str) -> str | float | None:
-    """Return the one number, word or quoted text of a text, or None if it contains more, or nothing."""
-    match = _VALUE.fullmatch(text)
-    return None if match is None or (match["word"] or "").lower() in _NOTHING else _matched(match)
-
-
-def _matched(match: re.Match[str]) -> str | float | None:
-    number: str | float | None = parse_answer(match["number"]) if match["number"] else None
-    return match["number"] or match["text"] or match["word"] if number is None else number

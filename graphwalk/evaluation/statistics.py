@@ -1,23 +1,28 @@
 """Intervals and tests for tasks that share graphs; docs/statistics.md has formulas, sources and coverage.
 
-The graph is the cluster. Repeats of a task are averaged first, so that a task counts once.
+The graph is the cluster, or the question if all tasks are on one graph. Repeats of a task are averaged first, so that a
+task counts once.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from math import ceil, log2
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, gammaln, stdtr, stdtrit
+from scipy.special import bdtr, gammaln, ndtri, stdtr, stdtrit
 
 from graphwalk.seeds import generator
 
 Table = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+Unit = Literal["graph", "question"]
 _Name = TypeVar("_Name", bound=Hashable)
 
 CONFIDENCE = 0.95
+ALPHA = 0.05
+"""Significance level of tests."""
 MOST_GRAPHS_EXACT = 16
 """All 2^C assignments of signs are tried up to here."""
 DRAWS = 9_999
@@ -32,16 +37,28 @@ class Outcomes:
     """Scores of one agent: one row per task, one column per measure.
 
     `values`, shape (tasks, measures): the mean of the task's repeats, NaN where none is known. `graphs`, shape
-    (tasks,): the number of the graph of each task. `keys`: (graph, task) as given. `episodes`, shape (measures,): known
-    values before averaging. `noise`, shape (measures,): variance of the repeats of one task, averaged over the tasks
-    that have at least two; NaN where none has.
+    (tasks,): the number of the graph of each task; `questions`: of its question, which several tasks share only if they
+    are parts of one. `keys`: (graph, task) as given. `episodes`, shape (measures,): known values before averaging.
+    `noise`, shape (measures,): variance of the repeats of one task, averaged over the tasks that have at least two; NaN
+    where none has.
     """
 
     values: Table
     graphs: Numbers
+    questions: Numbers
     keys: tuple[tuple[Hashable, Hashable], ...]
     episodes: Numbers
     noise: Table
+
+    @property
+    def unit(self) -> Unit:
+        """The independent unit of intervals: the question if all tasks are on one graph."""
+        return "graph" if len(np.unique(self.graphs)) > 1 else "question"
+
+    @property
+    def clusters(self) -> Numbers:
+        """The number of the unit of each task, shape (tasks,)."""
+        return self.graphs if self.unit == "graph" else self.questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +66,8 @@ class Estimate:
     """A mean over tasks with its interval.
 
     `value` is None if unknown. `low`, `high`, `error` (the cluster-robust standard error) and `df` (the degrees of
-    freedom of t) are None if there is no interval, for the `reason` given. `n` counts tasks, `clusters` their graphs.
+    freedom of t) are None if there is no interval, for the `reason` given. `n` counts tasks, `clusters` their units:
+    graphs, or the questions of one graph.
     """
 
     value: float | None
@@ -60,6 +78,12 @@ class Estimate:
     clusters: int
     df: float | None = None
     reason: str = ""
+    unit: Unit = "graph"
+
+    @property
+    def graphs(self) -> int:
+        """The number of graphs of the tasks."""
+        return self.clusters if self.unit == "graph" else min(self.clusters, 1)
 
     def scaled(self, factor: float) -> "Estimate":
         """Return the estimate in another unit, for example percent; `factor` is positive."""
@@ -87,7 +111,8 @@ class Comparison:
     """First minus second, for one measure.
 
     `difference`: mean over tasks with its t interval. `t_p_value`: of the same t; None without an interval.
-    `first_better`, `second_better`, `equal`: tasks. `mcnemar_p_value` ignores that tasks share graphs.
+    `first_better`, `second_better`, `equal`: tasks. `mcnemar_p_value` ignores that tasks share graphs; on one graph it
+    is the test over its questions.
     """
 
     difference: Estimate
@@ -98,6 +123,17 @@ class Comparison:
     equal: int
     mcnemar_p_value: float
 
+    @property
+    def p_value(self) -> float | None:
+        """The sign-flip test over graphs (mid-p), or McNemar's over the questions of one graph; None if they are fewer
+        than two, 1 if no task differs.
+        """
+        if self.difference.clusters < 2:
+            return None
+        if self.first_better == self.second_better == 0:
+            return 1.0
+        return self.sign_flips.mid_p if self.difference.unit == "graph" else self.mcnemar_p_value
+
 
 @dataclass(frozen=True, slots=True)
 class PassRates:
@@ -107,11 +143,17 @@ class PassRates:
     all_of_k: Estimate
 
 
-def outcomes_of(values: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Hashable] | None = None) -> Outcomes:
+def outcomes_of(
+    values: ArrayLike,
+    graphs: Sequence[Hashable],
+    tasks: Sequence[Hashable] | None = None,
+    questions: Sequence[Hashable] | None = None,
+) -> Outcomes:
     """Average the repeats of each task.
 
-    `values`, shape (episodes,) or (episodes, measures); NaN is unknown. `graphs` and `tasks` name the graph and the
-    task of each episode; without `tasks`, every episode is a task of its own. Raise ValueError if lengths differ.
+    `values`, shape (episodes,) or (episodes, measures); NaN is unknown. `graphs`, `tasks` and `questions` name the
+    graph, the task and the question of each episode; without `tasks`, every episode is a task of its own, and without
+    `questions` every task a question. Raise ValueError if lengths differ.
     """
     table = np.asarray(values, dtype=np.float64)
     table = table[:, None] if table.ndim == 1 else table
@@ -120,6 +162,8 @@ def outcomes_of(values: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[H
         raise ValueError(f"{len(table)} rows of values, but {len(named)} graphs")
     rows, keys = _numbered(named)
     of_graphs, _ = _numbered(graph for graph, _ in keys)
+    of_tasks = dict(zip(named, named if questions is None else questions, strict=True))
+    of_questions, _ = _numbered(of_tasks[key] for key in keys)
     known = ~np.isnan(table)
     filled = np.where(known, table, 0.0)
     counts, sums, squares = (_sums_by(rows, part, len(keys)) for part in (known.astype(np.float64), filled, filled**2))
@@ -127,7 +171,7 @@ def outcomes_of(values: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[H
         means = sums / counts
         within = np.where(counts > 1, np.maximum(squares - sums * means, 0) / (counts - 1), 0.0)
         noise = within.sum(axis=0) / (counts > 1).sum(axis=0)
-    return Outcomes(means, of_graphs, tuple(keys), known.sum(axis=0), noise)
+    return Outcomes(means, of_graphs, of_questions, tuple(keys), known.sum(axis=0), noise)
 
 
 def _numbered(names: Iterable[_Name]) -> tuple[Numbers, list[_Name]]:
@@ -146,12 +190,13 @@ def _sums_by(numbers: Numbers, table: Table, size: int) -> Table:
 
 @dataclass(frozen=True)
 class _Clustered:
-    """Per measure: known tasks `n`, graphs that have one, their mean, its standard error, degrees of freedom of t.
+    """Per measure: known tasks `n`, units that have one, their mean, its standard error, degrees of freedom of t.
 
-    `error` and `df` are NaN below two graphs. `counts` and `sums`, shape (graphs, measures): known tasks of each graph,
+    `error` and `df` are NaN below two units. `counts` and `sums`, shape (units, measures): known tasks of each unit,
     and the sum of their values.
     """
 
+    unit: Unit
     n: Numbers
     clusters: Numbers
     mean: Table
@@ -162,28 +207,31 @@ class _Clustered:
 
 
 def _clustered(outcomes: Outcomes) -> _Clustered:
-    """Return the mean s̄ with SE² = C/(C-1) · Σ_graphs (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640).
+    """Return the mean s̄ with SE² = C/(C-1) · Σ_units (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640).
 
-    Degrees of freedom are C - 1 if graphs have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
+    Degrees of freedom are C - 1 if units have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
     """
-    known = ~np.isnan(outcomes.values)
-    groups = int(outcomes.graphs.max(initial=-1)) + 1
-    counts = _sums_by(outcomes.graphs, known.astype(np.float64), groups)
-    sums = _sums_by(outcomes.graphs, np.where(known, outcomes.values, 0.0), groups)
+    known, numbers = ~np.isnan(outcomes.values), outcomes.clusters
+    groups = int(numbers.max(initial=-1)) + 1
+    counts = _sums_by(numbers, known.astype(np.float64), groups)
+    sums = _sums_by(numbers, np.where(known, outcomes.values, 0.0), groups)
     n, clusters = known.sum(axis=0), (counts > 0).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums.sum(axis=0) / n
-        deviations = _sums_by(outcomes.graphs, np.where(known, outcomes.values - mean, 0.0), groups)
+        deviations = _sums_by(numbers, np.where(known, outcomes.values - mean, 0.0), groups)
         error = np.sqrt(clusters / (clusters - 1) * (deviations**2).sum(axis=0)) / n
         df = np.maximum(n**2 / (counts**2).sum(axis=0) - 1, 1)
     several = clusters > 1
-    return _Clustered(n, clusters, mean, np.where(several, error, np.nan), np.where(several, df, np.nan), counts, sums)
+    unit = outcomes.unit
+    return _Clustered(
+        unit, n, clusters, mean, np.where(several, error, np.nan), np.where(several, df, np.nan), counts, sums
+    )
 
 
 def estimate_means(outcomes: Outcomes) -> list[Estimate]:
     """Estimate each measure by mean ± t · SE; for amounts and differences.
 
-    There is no interval where every graph has the same mean.
+    There is no interval where every unit has the same mean.
     """
     found = _clustered(outcomes)
     half = stdtrit(found.df, (1 + CONFIDENCE) / 2) * found.error
@@ -195,15 +243,28 @@ def estimate_means(outcomes: Outcomes) -> list[Estimate]:
 def estimate_shares(outcomes: Outcomes) -> list[Estimate]:
     """Estimate each measure with values between 0 and 1 by the hierarchical beta-binomial model.
 
-    A graph with n episodes has k = the sum of its values as successes; a score between 0 and 1 is a part of a success.
+    Independent questions with one episode each have Wilson's interval, which holds the share more often.
+    A unit with n episodes has k = the sum of its values as successes; a score between 0 and 1 is a part of a success.
     As usual for intervals of a share, an end is 0 or 1 where nothing, or everything, was right.
     """
     found = _clustered(outcomes)
     repeats = outcomes.episodes / np.maximum(found.n, 1)
     low, high = _share_bounds(found.sums * repeats, found.counts * repeats)
+    if found.unit == "question":
+        is_single = (found.counts * repeats).max(axis=0, initial=0) <= 1
+        low, high = np.where(is_single, _wilson(found.mean, found.n), (low, high))
     low = np.where(found.mean <= 0, 0.0, np.minimum(low, found.mean))
     high = np.where(found.mean >= 1, 1.0, np.maximum(high, found.mean))
     return list(_estimates(found, low, high, np.zeros(len(found.n), dtype=np.bool_)))
+
+
+def _wilson(share: Table, n: Numbers) -> tuple[Table, Table]:
+    """Return E. B. Wilson's score interval (1927) of shares of n independent outcomes."""
+    z = ndtri((1 + CONFIDENCE) / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+        half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return centre - half, centre + half
 
 
 def _share_bounds(successes: Table, trials: Table) -> tuple[Table, Table]:
@@ -245,11 +306,11 @@ def _log_rising(start: Table, steps: Table) -> Table:
 def _estimates(found: _Clustered, low: Table, high: Table, flat: NDArray[np.bool_]) -> Iterator[Estimate]:
     columns = (flat, found.n, found.clusters, found.mean, low, high, found.error, found.df)
     for is_flat, n, clusters, mean, *spread in zip(*(column.tolist() for column in columns), strict=True):
-        reason = "all graphs have the same mean" if is_flat else ""
+        reason = f"all {found.unit}s have the same mean" if is_flat else ""
         if clusters < 2:
-            reason = "all tasks are on one graph" if n else "nothing is known"
+            reason = f"only one {found.unit} is known" if n else "nothing is known"
         bottom, top, error, df = [None] * 4 if reason else spread
-        yield Estimate(mean if n else None, bottom, top, error, n, clusters, df, reason)
+        yield Estimate(mean if n else None, bottom, top, error, n, clusters, df, reason, found.unit)
 
 
 def paired(first: Outcomes, second: Outcomes) -> Outcomes:
@@ -263,6 +324,7 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
     return Outcomes(
         first.values[left] - second.values[right],
         first.graphs[left],
+        first.questions[left],
         tuple(first.keys[row] for row in left),
         np.minimum(first.episodes, second.episodes),
         first.noise + second.noise,
@@ -321,6 +383,18 @@ def _signs(groups: int, seed: int, draws: int | None) -> Iterator[Table]:
 def mcnemar_exact(first_only: int, second_only: int) -> float:
     """Return McNemar's exact two-sided p-value from the numbers of tasks on which only one player is better."""
     return min(1.0, 2 * float(bdtr(min(first_only, second_only), first_only + second_only, 0.5)))
+
+
+def least_p_value(unit: Unit, number: int) -> float:
+    """Return the smallest `Comparison.p_value` that a number of graphs, or of questions on one graph, can reach."""
+    if unit == "question":
+        return mcnemar_exact(0, number)
+    return 0.5**number if number <= MOST_GRAPHS_EXACT else 0.5 / (DRAWS + 1)
+
+
+def units_needed(unit: Unit, least: float) -> int:
+    """Return the number of graphs, or of questions on one graph, with which a p-value can be as small as `least`."""
+    return ceil(log2(1 / least)) + (unit == "question")
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

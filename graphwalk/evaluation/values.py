@@ -6,30 +6,26 @@ import math
 import re
 import warnings
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 _MOST_DIGITS = 300
 """Longer integers stay text: Python refuses to convert very long ones, and no answer has any."""
-_MOST_BITS = 1000
 _MOST_DEPTH = 40
 """Maximum nesting depth, so that logs and comparisons can use recursion."""
-LONGEST_LITERAL = 200_000
+_LONGEST_LITERAL = 200_000
 """Longer texts are not tried as Python literals, whose parser needs about a hundred bytes a character."""
-_LITERAL_DEPTH = 100
-_STRING = re.compile(r"""\"(?:[^\"\\\n]|\\.)*+[\"\\]?+|'(?:[^'\\\n]|\\.)*+['\\]?+""")
-"""One that never ends is taken to the end of its line, so that the text is read once."""
-_LITERAL_START = re.compile(r"\s*[\[{('\"\d-]")
+_OPERATORS = re.compile(r"[-+~]{20}|(?:\bnot\s+){20}")
+"""Repeated operators, which overflow the stack of Python's parser in some versions."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?", re.ASCII)
-_LITERAL_TOKEN = re.compile(rf"{_STRING.pattern}|(?P<number>{_NUMBER.pattern})(?![\w.])|[-+]\s*[\w.]+|[\w.]+", re.ASCII)
 _DIGITS = 12
 """Significant digits in which two floats must agree."""
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
-def parse_json(text: str, decoder: json.JSONDecoder | None = None) -> Any:
+def parse_json(text: str) -> Any:
     """Return the JSON value of a text, or None. NaN, infinities and huge numbers become text."""
     try:
-        value = (decoder or _DECODER).decode(text)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError, MemoryError):
         return None
     return value if _depth_within(value, _MOST_DEPTH) else None
@@ -41,26 +37,55 @@ def parse_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def parse_answer(text: str) -> Any:
-    """Return the value as `parse_json`, with numbers like `1.10`, `1e3` and `-0`, which may be keys, as text."""
-    return parse_json(text, _ANSWER_DECODER)
+class Parsed(NamedTuple):
+    """A value. `repeats`: an object in it has a name twice, of which the last counts."""
+
+    value: Any
+    repeats: bool = False
 
 
-def parse_literal(text: str) -> Any:
-    """Return the value of a Python literal as JSON (tuples and sets become lists), or None.
+def parse_answer(text: str) -> Parsed | None:
+    """Return the JSON value of a text, with numbers like `1.10`, `1e3` and `-0`, which may be keys, as text."""
+    repeats = False
 
-    Numbers are read as by `parse_answer`.
-    """
-    readable = len(text) <= LONGEST_LITERAL and _LITERAL_START.match(text)
-    if not readable or _nesting(text) > _LITERAL_DEPTH or _lacks_comma(text):
+    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeats
+        members = dict(pairs)
+        repeats |= len(members) < len(pairs)
+        return members
+
+    try:
+        value = json.loads(
+            text, object_pairs_hook=as_object, parse_constant=str, parse_int=_as_written, parse_float=_as_written
+        )
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return Parsed(value, repeats) if _depth_within(value, _MOST_DEPTH) else None
+
+
+def parse_literal(text: str) -> Parsed | None:
+    """Return the value of a Python list, tuple, set or dictionary as JSON: tuples and sets become lists."""
+    if not text.startswith(("[", "{", "(")) or len(text) > _LONGEST_LITERAL or _OPERATORS.search(text):
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the compiler warns about odd escapes in the text of a model
-            value = ast.literal_eval(_LITERAL_TOKEN.sub(_number_as_written, text.strip()))
-        return _as_json(value, _MOST_DEPTH)
+            tree = ast.parse(text, mode="eval")
+            value = json.dumps(ast.literal_eval(tree), default=_members)
+            dicts = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+            keys = ([ast.literal_eval(key) for key in node.keys if key is not None] for node in dicts)
+            repeats = any(len(set(names)) < len(names) for names in keys)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
+    parsed = parse_answer(value)
+    return parsed and Parsed(parsed.value, parsed.repeats or repeats)
+
+
+def _members(value: Any) -> list[Any]:
+    """Return the members of a set in one order. Raise TypeError for a value without a JSON form."""
+    if isinstance(value, set):
+        return sorted(value, key=repr)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def normalise(value: Any) -> Hashable:
@@ -101,23 +126,15 @@ def _float(digits: str) -> float | str:
     return number if math.isfinite(number) else digits
 
 
-def _float_as_written(digits: str) -> float | str:
-    number = float(digits)
+def _as_written(digits: str) -> float | str:
+    """Return the number of a text, or the text if Python would write the number otherwise."""
+    if len(digits) > _MOST_DIGITS:
+        return digits
+    number = int(digits) if digits.removeprefix("-").isdecimal() else float(digits)
     return number if repr(number) == digits else digits
 
 
-def _number_as_written(token: re.Match[str]) -> str:
-    """Return the source of a number in a Python literal, in parentheses to separate it from adjacent strings."""
-    digits = token["number"]
-    return token[0] if digits is None or isinstance(parse_answer(digits), int | float) else f'("{digits}")'
-
-
 _DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_float)
-_ANSWER_DECODER = json.JSONDecoder(
-    parse_constant=str,
-    parse_int=lambda digits: digits if digits == "-0" else _integer(digits),
-    parse_float=_float_as_written,
-)
 
 
 def _depth_within(value: Any, most: int) -> bool:
@@ -132,41 +149,3 @@ def _depth_within(value: Any, most: int) -> bool:
         if not level:
             return True
     return False
-
-
-def _nesting(text: str) -> int:
-    """Return an upper bound of the nesting depth of a literal: deep ones crash some versions of Python's parser."""
-    depth = deepest = 0
-    for bracket in re.findall(r"[(\[{)\]}]|[-+~]{2,}", text):
-        depth += len(bracket) if bracket in "([{" or len(bracket) > 1 else -1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _lacks_comma(text: str) -> bool:
-    """Return True if two quoted texts are adjacent, which Python would concatenate."""
-    end = None
-    for string in _STRING.finditer(text):
-        if end is not None and not text[end : string.start()].strip():
-            return True
-        end = string.end()
-    return False
-
-
-def _as_json(value: Any, depth: int) -> Any:
-    """Raise ValueError for a value without a JSON form."""
-    if depth == 0:
-        raise ValueError("nested too deeply")
-    if isinstance(value, dict):
-        return {str(key): _as_json(item, depth - 1) for key, item in value.items()}
-    if isinstance(value, set | frozenset):
-        return [_as_json(item, depth - 1) for item in sorted(value, key=repr)]
-    if isinstance(value, list | tuple):
-        return [_as_json(item, depth - 1) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise ValueError("an integer too long to be written")
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise ValueError(f"{type(value).__name__} has no JSON form")

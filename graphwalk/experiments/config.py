@@ -11,9 +11,11 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.experiments.protocols import OWN, protocols
 from graphwalk.experiments.variants import checked, combinations, overridden
+from graphwalk.sanitise import credentials_in
+from graphwalk.settings import server_variable
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
@@ -105,11 +107,14 @@ class ExperimentConfig(Strict, Generic[C]):
     @classmethod
     def _addresses_without_secrets(cls, servers: dict[str, str]) -> dict[str, str]:
         for name, url in servers.items():
+            if any(True for _ in credentials_in(url)):
+                raise ValueError(
+                    f"{name}: an address is logged, and must have no user, query or fragment; set the key as "
+                    f"{server_variable(name)}_API_KEY, or the whole address as {server_variable(name)}_BASE_URL"
+                )
             parts = urlsplit(url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 raise ValueError(f"{name}: {url!r} is not the address of a server; write it as https://host/v1")
-            if parts.username or parts.password or parts.query:
-                raise ValueError(f"{name}: an address is logged and must contain no key; set {name.upper()}_API_KEY")
         return servers
 
     @field_validator("models", "settings")
@@ -118,8 +123,22 @@ class ExperimentConfig(Strict, Generic[C]):
         """Refuse duplicates: their episodes would be paid for twice and counted once."""
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             raise ValueError(f"{', '.join(twice)} is named twice; for more episodes of a task use repeats")
-        if info.field_name == "settings" and not names:
+        return names
+
+    @field_validator("settings")
+    @classmethod
+    def _of_the_suite(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if not names:
             raise ValueError("needs at least one setting")
+        if "suite" not in info.data:
+            return names
+        suite = suite_class(info.data["suite"].name)
+        words = suite.presentation.abbreviations
+        known = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
+        for name in names:
+            if name not in suite.settings:
+                close = did_you_mean(name, suite.settings) or ";"
+                raise ValueError(f"suite {suite.name} has no setting {name!r}{close} settings: {known}")
         return names
 
     @field_validator("agent")

@@ -10,7 +10,7 @@ import yaml
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import given
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, shown, validate
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.experiments.config import AnyExperiment, experiment_type
 from graphwalk.experiments.protocols import apply_protocol
 from graphwalk.resources import data_path
@@ -38,6 +38,7 @@ def find_experiment(name: str) -> Path:
             hint = f"it is a run folder; to continue the run: graphwalk resume {path}"
         raise ConfigError(f"{name} is a folder, not an experiment", hint=hint)
     missing = f"there is no file {name}" if path.suffix in (".yaml", ".yml") else f"there is no experiment {name!r}"
+    missing += did_you_mean(name, shipped)
     raise ConfigError(missing, hint=f"known experiments: {', '.join(shipped)}; or give the path of a YAML file")
 
 
@@ -101,7 +102,7 @@ def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
     """Return key and value of `key=value`. Raise ConfigError if it has another form."""
     key, sign, text = override.partition("=")
     if not sign or not key.strip():
-        raise ConfigError(f"{flag} {override}: expected key=value, for example {flag} seed=7")
+        raise ConfigError(f"{flag} {override}: expected NAME=VALUE, for example {flag} seed=7")
     return key.strip(), parse_value(text, f"{flag} {shown_setting(key, text, text)}")
 
 

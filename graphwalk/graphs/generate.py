@@ -13,6 +13,7 @@ from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
 import graphwalk.seeds as seeds
 from graphwalk.config.strict import Spec
+from graphwalk.errors import did_you_mean
 from graphwalk.types.graph import MISSING, Column, NodeTable, PropertyGraph, RelationshipTable
 from graphwalk.types.values import Value
 
@@ -211,7 +212,8 @@ class GraphSpec(Spec):
     @classmethod
     def _check_preset(cls, preset: str | None) -> str | None:
         if preset is not None and preset not in GRAPH_PRESETS:
-            raise ValueError(f"unknown preset {preset!r}; the presets are {', '.join(GRAPH_PRESETS)}")
+            close = did_you_mean(preset, GRAPH_PRESETS)
+            raise ValueError(f"unknown preset {preset!r}{close or ';'} the presets are {', '.join(GRAPH_PRESETS)}")
         return preset
 
     @model_validator(mode="after")

@@ -79,14 +79,19 @@ class Budget:
                 self._freed.notify_all()
 
     def _has_room(self, spent: Usage) -> bool:
-        tokens, cost = spent.total_tokens, spent.cost or 0.0
-        return (self.tokens is None or tokens < self.tokens) and (self.usd is None or cost < self.usd)
+        tokens, usd = spent.total_tokens, spent.charge
+        return (self.tokens is None or tokens < self.tokens) and (self.usd is None or usd < self.usd)
 
 
 def charged_usage(
-    reply: Reply, messages: Sequence[Message], tools: Sequence[ToolSpec], model: str, price: Price | None
+    reply: Reply,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    model: str,
+    price: Price | None,
+    stated: bool = False,
 ) -> Usage:
-    """Return the usage of a reply with its cost. `messages` and `tools` are those of the request.
+    """Return the usage of a reply with its cost, as `priced`. `messages` and `tools` are those of the request.
 
     Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
     without them a budget would never end. Hidden reasoning cannot be estimated.
@@ -97,15 +102,22 @@ def charged_usage(
         usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
     if not usage.output_tokens and (said.content or said.tool_calls or usage.estimated):
         usage = replace(usage, output_tokens=_pessimistic(count_messages((said,), model)), estimated=True)
-    return usage if price is None else replace(usage, cost=cost_of(usage, price))
+    return usage if price is None else priced(usage, price, stated=stated)
 
 
-def cost_of(usage: Usage, price: Price) -> float | None:
-    """Return US dollars, None if tokens are unknown. A cost above 0 that the provider reports has priority."""
-    if usage.cost or usage.input_tokens is None or usage.output_tokens is None:
-        return usage.cost
+def priced(usage: Usage, price: Price, *, stated: bool) -> Usage:
+    """Return the usage with its cost, unchanged if tokens are unknown.
+
+    A price that the user stated has priority over the cost that the provider reports; a published price has not, unless
+    that cost is 0. A budget is charged the larger one.
+    """
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return usage
     cached = min(usage.cached_tokens or 0, usage.input_tokens)
-    return price.cost(usage.input_tokens - cached, cached, usage.output_tokens)
+    computed, reported = price.cost(usage.input_tokens - cached, cached, usage.output_tokens), usage.cost or 0.0
+    cost = reported if reported and not stated else computed
+    larger = max(computed, reported)
+    return replace(usage, cost=cost, budget_cost=larger if larger > cost else None)
 
 
 def _pessimistic(tokens: int) -> int:

@@ -12,6 +12,8 @@ from graphwalk.config.strict import Strict
 from graphwalk.models.openai_servers import SERVERS, base_url
 from graphwalk.settings import Settings
 
+STATED = "the experiment"
+
 
 class KnownPrice(Strict):
     """A price and its source. `date` (ISO) is the day of the look-up."""
@@ -20,6 +22,11 @@ class KnownPrice(Strict):
     source: str
     version: str = ""
     date: str = ""
+
+    @property
+    def stated(self) -> bool:
+        """True for a price of the experiment, False for a published one."""
+        return self.source == STATED
 
     def __str__(self) -> str:
         rates = self.price

@@ -13,6 +13,8 @@ from graphwalk.errors import ModelError
 from graphwalk.types.chat import ToolCall, Usage
 
 _LARGEST_COUNT = 2**53
+_DEEPEST = 64
+"""Levels of a provider's own fields that are kept; logs and libraries refuse some 250."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_MESSAGE = 100_000
 """Characters of a server's message; some send a web page. It is cut further after redaction."""
@@ -110,6 +112,17 @@ def _date(value: str) -> float | None:
         return parsedate_to_datetime(value).timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+def bounded(value: Any, levels: int = _DEEPEST) -> Any:
+    """Return JSON with everything below this number of levels as JSON text."""
+    if not levels and isinstance(value, dict | list):
+        with suppress(RecursionError):
+            return json.dumps(value)
+        return "nested too deep"
+    if isinstance(value, dict):
+        return {name: bounded(item, levels - 1) for name, item in value.items()}
+    return [bounded(item, levels - 1) for item in value] if isinstance(value, list) else value
 
 
 def mapping(value: Any) -> dict[str, Any]:

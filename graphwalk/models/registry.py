@@ -17,10 +17,9 @@ optional. ModelError decides about retries; any other exception ends the episode
 """
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
 from graphwalk.models.base import Model
 from graphwalk.models.wrappers import Guarded
 from graphwalk.plugins import Registry
@@ -63,9 +62,10 @@ def check_name(spec: str) -> None:
         )
     known = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
     if provider not in known:
-        close = get_close_matches(provider.lower(), known, n=1)
-        nearest = f"did you mean {close[0]}/{name}?  " if close else ""
-        raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"{nearest}known: {', '.join(known)}")
+        raise ConfigError(
+            f"unknown provider {provider!r} in {spec!r}{did_you_mean(provider, known)}",
+            hint=f"known: {', '.join(known)}",
+        )
 
 
 def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | None = None) -> Model:

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
@@ -19,11 +19,11 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.files import check_in_place
+from graphwalk.files import check_in_place, write_whole
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
-from graphwalk.models.provider_replies import NoToolsError, OverloadedError
+from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
@@ -69,8 +69,11 @@ class Guarded(Wrapper):
             reply = await self.inner.complete(messages, tools, options)
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
+            _check_texts(reply, self.name)
             redact, message = self._secrets.redact_certain, reply.message
-            state = None if message.provider_state is None else json.loads(redact(json.dumps(message.provider_state)))
+            state = message.provider_state
+            if state is not None:
+                state = json.loads(redact(json.dumps(bounded(state))))
             clean = replace(
                 message,
                 content=None if message.content is None else redact(message.content),
@@ -95,6 +98,21 @@ class Guarded(Wrapper):
             await close()
 
 
+def _check_texts(reply: Reply, name: str) -> None:
+    """Raise ModelError unless the parts of a reply are texts; the object of a user may return anything."""
+    message = reply.message
+    if not isinstance(message, Message):
+        raise ModelError(f"{name} returned a Reply with {type(message).__name__} instead of a Message")
+    texts = {"content": message.content, "reasoning": message.reasoning, "finish_reason": reply.finish_reason}
+    for call in message.tool_calls:
+        if not isinstance(call, ToolCall):
+            raise ModelError(f"{name} returned a Message with {type(call).__name__} instead of a ToolCall")
+        texts |= {f"tool_calls.{field}": getattr(call, field) for field in ("id", "name", "arguments")}
+    for field, value in texts.items():
+        if not isinstance(value, str | None):
+            raise ModelError(f"{name} returned {type(value).__name__} as {field}; expected str")
+
+
 class Deadline(Wrapper):
     """A model whose calls have a timeout of `seconds`."""
 
@@ -113,6 +131,7 @@ class Deadline(Wrapper):
 class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
+    `stated`: the user stated the price, so that it has priority over the cost that the provider reports.
     `ready` is called before each request; if it raises, nothing is sent. `note` is called once if the provider does
     not report its usage.
     """
@@ -123,11 +142,12 @@ class Budgeted(Wrapper):
         budget: Budget,
         price: Price | None,
         *,
+        stated: bool = False,
         ready: Callable[[], None] = lambda: None,
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
         super().__init__(inner)
-        self._budget, self._price = budget, price
+        self._budget, self._price, self._stated = budget, price, stated
         self._ready, self._note = ready, note
         self._announced = False
         self._largest: Usage | None = None
@@ -138,7 +158,7 @@ class Budgeted(Wrapper):
         async with self._budget.reservation(lambda: self._largest):
             self._ready()
             reply = await self.inner.complete(messages, tools, options)
-            usage = charged_usage(reply, messages, tools, self.name, self._price)
+            usage = charged_usage(reply, messages, tools, self.name, self._price, self._stated)
             self._budget.charge(usage)
             self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
         reply = replace(reply, usage=usage)
@@ -312,29 +332,35 @@ class TextTools(Wrapper):
 class ReplyCache:
     """The replies of one run on disk, one line each; memory holds only their positions in the file.
 
-    The lock of the run folder admits one process at a time. `damaged` counts unreadable lines, whose calls are made
-    again. An incomplete last line is dropped. Raise RunLogError if the file cannot be opened or written.
+    The lock of the run folder admits one process at a time. Damaged lines are removed from the file, and counted by
+    `damaged`; an incomplete last line is removed, too. Raise RunLogError if the file cannot be opened or written.
     """
 
     def __init__(self, path: Path) -> None:
-        self.damaged = 0
         self._places: dict[bytes, tuple[int, int]] = {}
         self._path = path
         try:
+            path.open("ab").close()
+            if damaged := self._index():
+                write_whole(path, (line for key, line in _keyed(path) if key is not None), error=RunLogError)
+                self._index()
+            self.damaged = damaged
             self._writer = path.open("ab")
             self._reader = path.open("rb")
-            self._end = 0
-            for line in self._reader:
-                if not line.endswith(b"\n"):
-                    break
-                try:
-                    self._places[bytes.fromhex(decode_line(line)["key"])] = (self._end, len(line))
-                except (ValueError, KeyError, RecursionError):
-                    self.damaged += 1
-                self._end += len(line)
             self._writer.truncate(self._end)
         except OSError as error:
             raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
+
+    def _index(self) -> int:
+        """Find the lines of the file. Return the number of damaged ones."""
+        damaged = self._end = 0
+        for key, line in _keyed(self._path):
+            if key is None:
+                damaged += 1
+            else:
+                self._places[key] = (self._end, len(line))
+            self._end += len(line)
+        return damaged
 
     def __len__(self) -> int:
         return len(self._places)
@@ -347,8 +373,12 @@ class ReplyCache:
         return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
 
     def put(self, key: str, reply: Reply) -> None:
-        """Write a reply to the file, before it is used."""
-        line = encode_line({"key": key, "reply": to_dict(reply)})
+        """Write a reply to the file, before it is used. Raise ModelError if it has no JSON form."""
+        try:
+            line = encode_line({"key": key, "reply": to_dict(reply)})
+        except Exception as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise ModelError(f"the reply cannot be recorded: {cause}") from error
         try:
             self._writer.write(line)
             self._writer.flush()
@@ -364,6 +394,20 @@ class ReplyCache:
     def close(self) -> None:
         self._writer.close()
         self._reader.close()
+
+
+def _keyed(path: Path) -> Iterator[tuple[bytes | None, bytes]]:
+    """Yield the complete lines of a reply cache with their keys, None for a damaged line."""
+    with path.open("rb") as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = decode_line(line)
+                from_dict(Reply, record["reply"])
+                yield bytes.fromhex(record["key"]), line
+            except (ValueError, KeyError, TypeError, RecursionError):
+                yield None, line
 
 
 class Cached(Wrapper):
@@ -413,13 +457,14 @@ def wrap(
     *,
     budget: Budget,
     price: Price | None = None,
+    stated: bool = False,
     seed: int = 0,
     ready: Callable[[], None] = lambda: None,
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
     model: Model = Deadline(provider, limits.call_seconds)
-    model = Budgeted(model, budget, price, ready=ready, note=note)
+    model = Budgeted(model, budget, price, stated=stated, ready=ready, note=note)
     model = RateLimited(
         model,
         limits.max_concurrency,

@@ -9,8 +9,8 @@ import numpy as np
 
 from graphwalk.console import counted
 from graphwalk.reports.observations import Observations
+from graphwalk.reports.player_rows import row_of
 from graphwalk.reports.plots import Panel, Plot, Point, Series
-from graphwalk.reports.report import row_of
 from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
 from graphwalk.reports.variants import levels_of
 from graphwalk.sanitise import one_line

@@ -6,21 +6,27 @@ In a report, across runs (`graphwalk compare`), and on a graph against its anony
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.evaluation.statistics import Comparison, Outcomes, compare, holm, outcomes_of
+from graphwalk.evaluation.statistics import Comparison, Outcomes, Unit, compare, holm, least_p_value, outcomes_of
 from graphwalk.reports.observations import Observations, Player
+from graphwalk.reports.player_rows import row_of
 from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping
-from graphwalk.reports.text_table import without_range
+from graphwalk.reports.text_table import OVER_QUESTIONS, interval_notes
+from graphwalk.reports.verdict import verdict_on
 
 PAIRS_NOTE = (
-    "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points. p: sign-flip"
-    " test over graphs (mid-p). Holm p: adjusted over all pairs of its table. McNemar p: ignores shared graphs."
+    "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
+    " Holm p: adjusted over all pairs of its table."
 )
+_TESTS: Mapping[Unit, str] = {
+    "graph": "p: sign-flip test over graphs (mid-p). McNemar p: ignores shared graphs.",
+    "question": f"p: exact McNemar test {OVER_QUESTIONS}.",
+}
 _DIGITS = 6
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
 """Unit in a table, and largest possible difference, by kind of measure."""
@@ -32,8 +38,8 @@ ShowCommands = Callable[[str, Sequence[Player]], Sequence[str]]
 def player_outcomes(observed: Observations, numbers: NDArray[np.int64]) -> Outcomes:
     """Return the outcomes by task of some episodes of a player, in the compared measures."""
     names = [measure.name for measure in observed.suite.measures]
-    values, graphs, tasks = observed.part(numbers)
-    return outcomes_of(values[:, [names.index(name) for name in observed.suite.compared]], graphs, tasks)
+    values, *units = observed.part(numbers)
+    return outcomes_of(values[:, [names.index(name) for name in observed.suite.compared]], *units)
 
 
 def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = None) -> list[dict[str, Any]]:
@@ -41,9 +47,11 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
 
     A pair has `first_model`, `first_setting`, the same of the second, and `measures` (those that the suite compares).
     Each has `difference` (first − second, repeats averaged per task; in percentage points or in the unit of the
-    measure) with `interval`, or `no_interval` with the reason; `tasks`, `graphs`; `p_value` (sign flips over graphs,
-    mid-p), `p_holm` (the same, adjusted over all pairs and groups), `p_exact` (sign flips with ties in full), `p_t`;
-    tasks `first_better`, `second_better`, `equal`; and `mcnemar_p`, with what it ignores in `mcnemar_ignores`.
+    measure) with `interval`, or `no_interval` with the reason; `tasks`, `graphs`, `unit` (graph or question: the
+    independent unit); `p_value` (sign flips over graphs, mid-p; McNemar's over the questions of one graph), `p_holm`
+    (the same, adjusted over all pairs and groups), `p_exact` (sign flips with ties in full), `p_t`, `p_least` and
+    `p_holm_least` (the smallest values that this number of units allows); tasks `first_better`, `second_better`,
+    `equal`; and `mcnemar_p`, with what it ignores in `mcnemar_ignores`.
     """
     if grouping is None:
         found = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
@@ -55,9 +63,17 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
             found += [{**pair, declared.name: group} for pair in _pairs(observed, numbers, seed)]
     for name in observed.suite.compared:
         tested = [pair["measures"][name] for pair in found if pair["measures"][name]["p_value"] is not None]
+        least = len(tested) * min((measure["p_least"] for measure in tested), default=1.0)
         for measure, p in zip(tested, holm([measure["p_value"] for measure in tested]), strict=True):
-            measure["p_holm"] = p
+            measure |= {"p_holm": p, "p_holm_least": min(1.0, least)}
     return found
+
+
+def compared_groups(observed: Observations, *, seed: int) -> Iterator[tuple[Grouping, list[dict[str, Any]]]]:
+    """Yield each grouping that is shown and has several groups, with the pairs of players in each group."""
+    for number, grouping in enumerate(observed.suite.groupings):
+        if grouping.shown and len({case.groups[number] for case in observed.cases} - {None}) > 1:
+            yield grouping, comparisons_of(observed, seed=seed, grouping=number)
 
 
 def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], seed: int) -> Iterator[dict[str, Any]]:
@@ -76,29 +92,44 @@ def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], 
             }
 
 
+def test_notes(pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield notes on pairs and on the tests used, if there are pairs."""
+    if units := units_of(pairs):
+        yield PAIRS_NOTE
+        yield from (note for unit, note in _TESTS.items() if unit in units)
+
+
+def units_of(pairs: Iterable[Mapping[str, Any]]) -> set[Unit]:
+    """Return the units of intervals and tests."""
+    return {measure["unit"] for pair in pairs for measure in pair["measures"].values()}
+
+
 def reasons_of(pairs: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the reasons for missing intervals."""
     return {measure["no_interval"] for pair in pairs for measure in pair["measures"].values()} - {None}
 
 
 def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
-    """Return the fields of a measure. With a single graph there is no test; if no task differs, p is 1."""
-    flips, same = one.sign_flips, one.first_better == one.second_better == 0
-    several = flips.clusters > 1
+    """Return the fields of a measure."""
+    over, p = one.difference, one.p_value
+    exact = one.sign_flips.p_value if over.unit == "graph" else one.mcnemar_p_value
     return {
         **difference_of(one, scale, most),
-        "no_interval": one.difference.reason or None,
-        "tasks": one.difference.n,
-        "graphs": one.difference.clusters,
-        "p_value": (1.0 if same else flips.mid_p) if several else None,
+        "no_interval": over.reason or None,
+        "tasks": over.n,
+        "graphs": over.graphs,
+        "unit": over.unit,
+        "p_value": p,
         "p_holm": None,
-        "p_exact": flips.p_value if several else None,
+        "p_exact": None if p is None else exact,
         "p_t": one.t_p_value,
+        "p_least": None if p is None else least_p_value(over.unit, over.clusters),
+        "p_holm_least": None,
         "first_better": one.first_better,
         "second_better": one.second_better,
         "equal": one.equal,
         "mcnemar_p": one.mcnemar_p_value,
-        "mcnemar_ignores": "ignores that tasks share graphs",
+        "mcnemar_ignores": "ignores that tasks share graphs" if over.unit == "graph" else None,
     }
 
 
@@ -116,8 +147,8 @@ def difference_of(one: Comparison, scale: float, most: float) -> dict[str, Any]:
 class RunComparison:
     """Players of one or more runs: `overall` and `groups` as `comparisons_of` returns them.
 
-    `changed`: a record for each task and pair in which one player was better, with the groups of the task, the value of
-    each and the `commands` that show the episodes.
+    `verdict` sums them up in words. `changed`: a record for each task and pair in which one player was better, with
+    the groups of the task, the value of each and the `commands` that show the episodes.
     """
 
     suite: str
@@ -127,6 +158,7 @@ class RunComparison:
     groups: dict[str, list[dict[str, Any]]]
     changed: list[dict[str, Any]]
     notes: tuple[str, ...]
+    verdict: tuple[str, ...] = ()
 
 
 def compare_players(
@@ -134,25 +166,23 @@ def compare_players(
 ) -> RunComparison:
     """Compare all players that share tasks: overall, by group, and task by task."""
     suite = observed.suite
-    groups = {
-        grouping.name: comparisons_of(observed, seed=seed, grouping=number)
-        for number, grouping in enumerate(suite.groupings)
-        if grouping.shown and len({case.groups[number] for case in observed.cases} - {None}) > 1
-    }
+    groups = {grouping.name: pairs for grouping, pairs in compared_groups(observed, seed=seed) if pairs}
+    rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     overall = comparisons_of(observed, seed=seed)
+    every = [*overall, *chain(*groups.values())]
     return RunComparison(
         suite.suite,
         suite.compared,
         suite.groupings,
         overall,
-        {name: pairs for name, pairs in groups.items() if pairs},
+        groups,
         list(_changed(observed, overall, show)),
         (
             *notes,
-            "Intervals: 95 %, cluster-robust; the graph is the cluster.",
-            PAIRS_NOTE,
-            *without_range(reasons_of(overall)),
+            *interval_notes(units_of(every), reasons_of(every)),
+            *test_notes(every),
         ),
+        verdict_on(observed, rows, overall, groups),
     )
 
 

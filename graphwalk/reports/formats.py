@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from graphwalk.console import counted
-from graphwalk.reports.compare import PAIRS_NOTE, RunComparison
+from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Reference, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables
 from graphwalk.reports.text_table import csv_text, fitting_columns, legend, markdown_table, rendered
@@ -20,6 +20,8 @@ from graphwalk.types.episode import SCHEMA_VERSION
 
 MOST_TASKS = 20
 """Maximum number of tasks with different outcomes on a terminal."""
+MOST_COMMANDS = 3
+"""Maximum number of commands that show their episodes."""
 
 
 def to_json(report: Report) -> str:
@@ -66,14 +68,15 @@ def to_markdown(report: Report) -> str:
     parts = [markdown_table(table) for table in tables]
     notes = [*legend(header for table in tables for header in table.headers), *report.notes]
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
+    first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
     return "\n".join([*first, *parts, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
 @dataclass(frozen=True)
 class TerminalReport:
-    """A report that fits the terminal: optional columns are dropped first, then names are folded.
+    """A report that fits the terminal: optional columns are dropped first, then rows are printed as paragraphs.
 
-    `tables`: maximum number of tables; None: all.
+    `tables`: maximum number of tables; None: all. There are none if nothing is scored.
     """
 
     report: Report
@@ -81,16 +84,23 @@ class TerminalReport:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.report.incomplete:
-            yield Text(self.report.incomplete + "\n", style="bold yellow")
-        heads = []
-        for table in islice(text_tables(self.report), self.tables):
+            yield Text(one_line(self.report.incomplete, len(self.report.incomplete)) + "\n", style="bold yellow")
+        yield from _paragraphs(self.report.verdict)
+        heads, report = [], self.report
+        is_scored = any(row.get(report.suite.compared[0]) is not None for row in report.rows)
+        for table in islice(text_tables(report), self.tables if is_scored or not report.verdict else 0):
             yield from rendered(table, options.max_width)
             heads += [table.headers[number] for number in fitting_columns(table, options.max_width)]
         for note in legend(heads):
             yield Text(note, style="dim")
         for note in self.report.notes:
-            if self.tables is None or note != PAIRS_NOTE:
-                yield Text(one_line(note, len(note)), style="dim")
+            yield Text(one_line(note, len(note)), style="dim")
+
+
+def _paragraphs(sentences: Sequence[str]) -> Iterator[Text]:
+    """Yield sentences, a line each, and an empty line after them."""
+    if sentences:
+        yield Text("\n".join(one_line(sentence, len(sentence)) for sentence in sentences) + "\n")
 
 
 def as_text(report: Report, *, width: int = 120) -> str:
@@ -103,12 +113,14 @@ def as_text(report: Report, *, width: int = 120) -> str:
 class TerminalComparison:
     """A comparison that fits the terminal. `commands` are separate, because they must not be wrapped."""
 
-    def __init__(self, made: RunComparison, *, most_tasks: int | None = MOST_TASKS) -> None:
-        """`most_tasks`: maximum number of listed tasks with different outcomes; None: all."""
-        self.made = replace(made, changed=made.changed[:most_tasks])
+    def __init__(self, made: RunComparison, *, whole: bool = False) -> None:
+        """`whole`: list all tasks with different outcomes, and all commands that show their episodes."""
+        self.whole = whole
+        self.made = made if whole else replace(made, changed=made.changed[:MOST_TASKS])
         self.left_out = len(made.changed) - len(self.made.changed)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from _paragraphs(self.made.verdict)
         for table in comparison_tables(self.made):
             yield from rendered(table, options.max_width)
         if self.left_out:
@@ -118,12 +130,13 @@ class TerminalComparison:
 
     @property
     def commands(self) -> list[str]:
-        """Commands that show the listed tasks."""
-        return list(dict.fromkeys(command for one in self.made.changed for command in one["commands"]))
+        """Commands that show episodes of the listed tasks."""
+        commands = list(dict.fromkeys(command for one in self.made.changed for command in one["commands"]))
+        return commands if self.whole else commands[:MOST_COMMANDS]
 
 
 def comparison_json(made: RunComparison) -> str:
-    names = ("suite", "overall", "groups", "changed", "notes")
+    names = ("suite", "verdict", "overall", "groups", "changed", "notes")
     fields = {name: getattr(made, name) for name in names}
     return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2, allow_nan=False)
 
@@ -146,5 +159,6 @@ def comparison_csv(made: RunComparison) -> str:
 
 
 def comparison_markdown(made: RunComparison) -> str:
+    verdict = (f"{escape_markdown(sentence)}\n" for sentence in made.verdict)
     notes = (f"* {escape_markdown(note)}" for note in made.notes)
-    return "\n".join([*map(markdown_table, comparison_tables(made)), *notes, ""])
+    return "\n".join([*verdict, *map(markdown_table, comparison_tables(made)), *notes, ""])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.comments import comment
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport, in_order
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
@@ -55,6 +56,8 @@ class Case(NamedTuple):
     """The infrastructure error that ended the episode, or None."""
     twin_of: str | None = None
     """The same task on the original graph, if this one is on its anonymised copy."""
+    question: str = ""
+    """The task, or what it is a part of: the independent unit if all tasks are on one graph."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,12 @@ class Observations:
         """The number of repeats."""
         return 1 + max((case.repeat for case in self.cases), default=0)
 
-    def part(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str], list[str]]:
-        """Return values, graphs and tasks of some episodes, as arguments of `outcomes_of`."""
+    def part(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str], list[str], list[str]]:
+        """Return values, graphs, tasks and questions of some episodes, as arguments of `outcomes_of`."""
         cases = [self.cases[i] for i in numbers]
-        return self.values[numbers], [case.cluster for case in cases], [case.task_id for case in cases]
+        columns = ([getattr(case, name) for case in cases] for name in ("cluster", "task_id", "question"))
+        graphs, tasks, questions = columns
+        return self.values[numbers], graphs, tasks, questions
 
     def members(self, grouping: int) -> dict[tuple[Any, Player], NDArray[np.int64]]:
         """Return the indexes of episodes by group and player, except episodes without a group."""
@@ -115,9 +120,12 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations
         _add(cases, result, suite)
         if result["task_id"] not in tasks:
             tasks.add(result["task_id"])
-            for baseline in suite.baselines(result):
-                _add(baselines, baseline, suite)
-        remarks |= {suite.remark(result), _ESTIMATED if result["usage"].get("estimated") else None}
+            with comment("baselines", remarks.add):
+                for baseline in suite.baselines(result):
+                    _add(baselines, baseline, suite)
+        with comment("remarks", remarks.add):
+            remarks.add(suite.remark(result))
+        remarks.add(_ESTIMATED if result["usage"].get("estimated") else None)
     computed = _observations(baselines, suite)
     return replace(_observations(cases, suite), baselines=computed, remarks=sorted(filter(None, remarks)))
 
@@ -132,6 +140,7 @@ def _add(cases: _Cases, result: ResultRecord, suite: SuiteReport) -> None:
         tuple(grouping.value(result) for grouping in suite.groupings),
         f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None,
         result["task"].get("twin_of"),
+        intern(result["task"].get("trace_id", result["task_id"])),
     )
     values = (measure.value(result) for measure in suite.measures)
     cases[case[:3]] = case, array("d", (np.nan if value is None else float(value) for value in values))

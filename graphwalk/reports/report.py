@@ -1,42 +1,31 @@
 """Compute the tables of a run as plain data."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graphwalk.evaluation.statistics import (
-    Estimate,
-    Outcomes,
-    compare,
-    estimate_means,
-    estimate_shares,
-    outcomes_of,
-    pass_rates,
-)
-from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, difference_of, reasons_of
+from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
+from graphwalk.reports.compare import compared_groups, comparisons_of, difference_of, reasons_of, test_notes
 from graphwalk.reports.observations import Observations, Player, observe, player_order
+from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.suite_report import (
-    ESTIMATED,
     PERCENT,
-    Measure,
     Reference,
     Report,
     ReportRow,
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.reports.text_table import without_range
+from graphwalk.reports.text_table import interval_notes
 from graphwalk.reports.variants import variance_rows
+from graphwalk.reports.verdict import MOST_PAIRS, verdict_on
 from graphwalk.types.episode import setting_of
 
-_INTERVALS = "Intervals: 95 %, cluster-robust; the graph is the cluster, since tasks on one graph are dependent."
 _PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
-_MOST_CAUSES = 3
 _DIGITS = 6
 
 
@@ -52,39 +41,47 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     declared = observed.suite
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     groups = dict(_grouped(observed, row_of))
-    baselines = observed.baselines
-    comparisons = comparisons_of(observed, seed=seed)
-    reasons = {reason for row in chain(rows, *groups.values()) for reason in row["no_interval"].values()}
+    baselines, baseline_rows = observed.baselines, list[ReportRow]()
+    if baselines:
+        baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
+    comparisons: list[dict[str, Any]] = []
+    pairs_of_groups: dict[str, list[dict[str, Any]]] = {}
+    memorised: list[dict[str, Any]] = []
+    variances: list[dict[str, Any]] = []
+    verdict: tuple[str, ...] = ()
+    missing: list[str] = []
+    with comment("comparison of models and settings", missing.append):
+        comparisons = comparisons_of(observed, seed=seed)
+        first_groups = islice(compared_groups(observed, seed=seed), len(comparisons) <= MOST_PAIRS)
+        pairs_of_groups = {grouping.name: pairs for grouping, pairs in first_groups if pairs}
+    with comment("memorisation test", missing.append):
+        memorised = memorisation_test(observed, seed=seed)
+    with comment("variance of variants", missing.append):
+        variances = variance_rows(observed, seed)
+    with comment("verdict", missing.append):
+        verdict = verdict_on(observed, rows, comparisons, pairs_of_groups, baseline_rows)
+    every = list(chain(rows, *groups.values()))
+    reasons = {reason for row in every for reason in row["no_interval"].values()}
     return Report(
         suite=declared,
         rows=rows,
-        baselines=[exact_row(baselines, p, baselines.rows_of(p)) for p in baselines.players] if baselines else [],
+        baselines=baseline_rows,
         groups=groups,
         baseline_groups=dict(_grouped(baselines, exact_row, list(groups))) if baselines else {},
         comparisons=comparisons,
-        memorisation_test=memorisation_test(observed, seed=seed),
+        memorisation_test=memorised,
         reference=_matching(reference, observed.players),
-        variance_shares=variance_rows(observed, seed),
+        variance_shares=variances,
         notes=(
             *declared.notes,
-            *([_INTERVALS] if rows else []),
+            *interval_notes((row["unit"] for row in every if row["intervals"]), reasons | reasons_of(comparisons)),
             *([_PASS] if any("k" in row for row in rows) else []),
-            *([PAIRS_NOTE] if comparisons else []),
-            *without_range(reasons | reasons_of(comparisons)),
+            *test_notes(comparisons),
             *observed.remarks,
-            *_failures(observed),
+            *missing,
         ),
+        verdict=verdict,
     )
-
-
-def _failures(observed: Observations) -> Iterator[str]:
-    """Yield the number of failed episodes, and the most frequent causes."""
-    column = observed.column("infrastructure_failures")
-    failed = [case.failure for case, is_failed in zip(observed.cases, column, strict=True) if is_failed == 1]
-    if failed:
-        yield f"{len(failed)} of {len(observed.cases)} episodes failed without a score. Resume the run to retry them."
-    for cause, count in Counter(filter(None, failed)).most_common(_MOST_CAUSES):
-        yield f"{count} × {cause}"
 
 
 def _grouped(
@@ -115,71 +112,6 @@ def _matching(reference: Reference | None, players: list[Player]) -> Reference |
     )
 
 
-def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
-    """Return the row of the episodes `numbers`, all of one player. `group` is added to the row."""
-    measures = observed.suite.measures
-    values, graphs, tasks = observed.part(numbers)
-    outcomes = outcomes_of(values, graphs, tasks)
-    estimates = dict(_estimates(measures, outcomes))
-    headline = estimates[observed.suite.compared[0]]
-    row: ReportRow = {**player._asdict(), **group, "tasks": headline.n, "graphs": headline.clusters}
-    for number, measure in enumerate(measures):
-        row[measure.name] = _figure(measure, values[:, number], outcomes.values[:, number], estimates)
-    if observed.tries > 1:
-        right = values[:, [m.name for m in measures].index(observed.suite.compared[0])]
-        passed = pass_rates(right, graphs, tasks, observed.tries)
-        of_tries = {"pass_at_k": passed.any_of_k.scaled(PERCENT), "pass_hat_k": passed.all_of_k.scaled(PERCENT)}
-        row |= {"k": observed.tries, **{name: _rounded(e.value) for name, e in of_tries.items()}}
-        estimates |= of_tries
-    known = {name: e for name, e in estimates.items() if e.value is not None}
-    return row | {
-        "intervals": {
-            name: [round(e.low, _DIGITS), round(e.high, _DIGITS)]
-            for name, e in known.items()
-            if e.low is not None and e.high is not None
-        },
-        "no_interval": {name: e.reason for name, e in known.items() if e.reason},
-        "known": {name: e.n for name, e in known.items() if e.n != headline.n},
-    }
-
-
-def exact_row(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
-    """Return the row of a baseline, which has no intervals."""
-    return row_of(observed, player, numbers, **group) | {"intervals": {}, "no_interval": {}}
-
-
-def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tuple[str, Estimate]]:
-    """Yield each measure with its estimate: t intervals for amounts, beta-binomial intervals for shares."""
-    for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
-        chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
-        values, noise = outcomes.values[:, chosen], outcomes.noise[chosen]
-        some = replace(outcomes, values=values, episodes=outcomes.episodes[chosen], noise=noise)
-        for number, estimated in zip(chosen, estimate(some), strict=True):
-            measure = measures[number]
-            if measure.kind == "amount" and estimated.low is not None:
-                estimated = replace(estimated, low=max(estimated.low, 0.0))
-            yield measure.name, estimated.scaled(PERCENT) if measure.kind == "percent" else estimated
-
-
-def _figure(
-    measure: Measure, episodes: NDArray[np.float64], tasks: NDArray[np.float64], estimates: dict[str, Estimate]
-) -> float | int | None:
-    """Return the value of a measure, or None if it is unknown."""
-    if measure.kind in ESTIMATED:
-        return _rounded(estimates[measure.name].value)
-    values = tasks if measure.kind == "median" else episodes
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return None
-    if measure.kind == "median":
-        return _rounded(float(np.median(known)))
-    return round(float(known.sum())) if measure.kind == "count" else _rounded(float(known.sum()))
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
-
-
 def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, Any]]:
     """Compare each player on a graph and on its anonymised copy, question by question.
 
@@ -204,9 +136,8 @@ def _memorised(observed: Observations, player: Player, seed: int) -> dict[str, A
 
     def outcomes(tasks: list[tuple[int, str]]) -> Outcomes:
         known = [(i, task) for i, task in tasks if task in graph_of]
-        # With one graph, the question is the cluster.
-        clusters = [graph_of[task] if graphs > 1 else task for _, task in known]
-        return outcomes_of(accuracy[[i for i, _ in known]], clusters, [task for _, task in known])
+        numbers, names = [i for i, _ in known], [task for _, task in known]
+        return outcomes_of(accuracy[numbers], [graph_of[task] for task in names], names)
 
     first = outcomes([(i, observed.cases[i].task_id) for i in originals])
     second = outcomes([(i, observed.cases[i].twin_of or "") for i in copies])

@@ -15,6 +15,8 @@ ResultRecord = Mapping[str, Any]
 BASELINE = "baseline"
 """The setting of baselines."""
 SIDES = ("first", "second")
+CHANCE = "chance"
+"""The model of the baseline row for guessing."""
 REFERENCE = "expert (reference)"
 """The model of the baseline row for the reference solution recorded with each task."""
 
@@ -121,11 +123,11 @@ class SuiteReport:
     """The report of one suite.
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
-    pass@k. `legends` explains columns by field, in addition to measures.LEGENDS. `baselines` computes the results of
-    baselines from any result of a task. `reference` returns a published table by name. `unreported` names fields of
-    the score that are in no table. `records` converts the log to the records to measure, if these are not episodes.
-    `tables` adds tables with their own layout. `remark` returns a note required by a result; equal notes are shown
-    once.
+    pass@k. `causes`: measures that count the causes of wrong answers, with the cause in words. `legends` explains
+    columns by field, in addition to measures.LEGENDS. `baselines` computes the results of baselines from any result of
+    a task. `reference` returns a published table by name. `unreported` names fields of the score that are in no table.
+    `records` converts the log to the records to measure, if these are not episodes. `tables` adds tables with their own
+    layout. `remark` returns a note required by a result; equal notes are shown once.
     """
 
     suite: str
@@ -135,6 +137,7 @@ class SuiteReport:
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
     legends: Mapping[str, str] = field(default_factory=dict)
+    causes: Mapping[str, str] = field(default_factory=dict)
     reference: Callable[[str], Reference | None] = lambda name: None
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
@@ -145,9 +148,10 @@ class SuiteReport:
 
 
 ReportRow = dict[str, Any]
-"""`model`, `setting`, the group if any; the numbers of scored `tasks` and of their `graphs`; every measure by name
-(None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name → reason; `known`: name → number of tasks,
-if a measure is not known for all `tasks`; with repeats `pass_at_k`, `pass_hat_k`, and their number `k`."""
+"""`model`, `setting`, the group if any; the numbers of scored `tasks` and of their `graphs`; `unit` of intervals (graph
+or question); every measure by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name →
+reason; `known`: name → number of tasks, if a measure is not known for all `tasks`; with repeats `pass_at_k`,
+`pass_hat_k`, and their number `k`."""
 
 Groups = Mapping[str, list[ReportRow]]
 """Rows by grouping."""
@@ -171,6 +175,8 @@ class Report:
     """Rows of `reports.report.memorisation_test`."""
     reference: Reference | None
     notes: tuple[str, ...]
+    verdict: tuple[str, ...] = ()
+    """Sentences on failed episodes, differences, and causes of wrong answers (reports/verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
@@ -187,6 +193,7 @@ class Report:
             "suite": self.suite.suite,
             **fields,
             "reference": self.reference and asdict(self.reference),
+            "verdict": list(self.verdict),
             "notes": list(self.notes),
             "incomplete": self.incomplete,
             "protocol": dict(self.protocol) or None,

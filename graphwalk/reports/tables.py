@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from graphwalk.evaluation.comments import comment
+from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.measures import layout, shared_legends
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, Report, ReportRow, table_of
 from graphwalk.reports.text_table import (
@@ -19,10 +21,8 @@ from graphwalk.reports.text_table import (
     two_decimals,
 )
 from graphwalk.reports.variants import variance_table
+from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
-
-if TYPE_CHECKING:
-    from graphwalk.reports.compare import RunComparison  # brings scipy
 
 PAPER = " (paper)"
 _MOST_PAIRS = 28
@@ -32,11 +32,13 @@ _MOST_PUBLISHED = 24
 
 
 def text_tables(report: Report) -> Iterator[TextTable]:
-    """Yield the tables overall, by group, and model against model; without empty tables."""
+    """Yield the tables overall, model against model, and by group; without empty tables."""
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
     rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
+    if report.comparisons:
+        yield comparison_table(report.comparisons, report.suite.compared)
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
     if report.variance_shares:
@@ -47,9 +49,14 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         rows = report.groups.get(grouping.name, [])
         if grouping.shown and len({row[grouping.name] for row in rows}) > 1:
             yield _group_table(report, grouping, rows)
-    yield from report.suite.tables(report)
-    if report.comparisons:
-        yield comparison_table(report.comparisons, report.suite.compared)
+    tables: list[TextTable] = []
+    with comment(title := f"Tables of {report.suite.suite}", lambda text: tables.append(_note_table(title, text))):
+        tables += report.suite.tables(report)
+    yield from tables
+
+
+def _note_table(title: str, text: str) -> TextTable:
+    return TextTable(title, (Header("Note"),), ((Cell(text),),))
 
 
 def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
@@ -219,7 +226,7 @@ def _fact(line: Line, fact: Fact) -> str:
     return fact.format(row[fact.field]) + (f" ({known})" if known != line.tasks else "")
 
 
-def comparison_tables(made: "RunComparison") -> Iterator[TextTable]:
+def comparison_tables(made: RunComparison) -> Iterator[TextTable]:
     """Yield the tables overall, by group, and of tasks with different outcomes."""
     if made.overall:
         yield comparison_table(made.overall, made.measures)
@@ -246,8 +253,11 @@ def comparison_table(
 ) -> TextTable:
     """Lay out the result of `comparisons_of`. `group`: the field with the group of a pair, named in its first row only.
 
-    Counts and p-values are those of the first measure.
+    Counts and p-values are those of the first measure. Without a row that can be significant there is no Holm p, and
+    McNemar's p has a column only if it is not the p of all rows.
     """
+    tests = [pair["measures"][measures[0]] for pair in pairs]
+    note = no_significance(pairs, measures[0])
     columns = (
         *([Column(capitalised(group), group, name=True)] if group else []),
         *_SIDES,
@@ -256,9 +266,9 @@ def comparison_table(
         Column("1st better", "first_better", integer, 2),
         Column("2nd better", "second_better", integer, 2),
         _difference(measures[0]),
-        Column("p", "p_value", p_value, 1),
-        Column("Holm p", "p_holm", p_value),
-        Column("McNemar p", "mcnemar_p", p_value, 5),
+        *([Column("p", "p_value", p_value, 1)] if any(test["p_value"] is not None for test in tests) else []),
+        *([] if note else [Column("Holm p", "p_holm", p_value)]),
+        *([Column("McNemar p", "mcnemar_p", p_value, 5)] if any(test["mcnemar_ignores"] for test in tests) else []),
         *(_difference(name, 3) for name in measures[1:]),
     )
     rows = [
@@ -272,7 +282,7 @@ def comparison_table(
         }
         for pair in (_named_once(pairs, group) if group else pairs)
     ]
-    return table_of(title, columns, rows, long_only=frozenset(range(_MOST_PAIRS, len(rows))))
+    return table_of(title, columns, rows, note or "", long_only=frozenset(range(_MOST_PAIRS, len(rows))))
 
 
 _SIDES = (Column("First", "first_player", name=True), Column("Second", "second_player", name=True))

@@ -5,7 +5,7 @@ Texts are sanitised for spreadsheets, browsers and terminals.
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -108,10 +108,23 @@ def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]
     return (" … " if ends[0] < 0 else "–").join(map(form, ends))
 
 
-def without_range(reasons: Iterable[str]) -> Iterator[str]:
-    """Yield a note on missing intervals, if there are any."""
+OVER_QUESTIONS = "over the questions of this one graph"
+_UNITS = {
+    "graph": "The graph is the cluster, since tasks on one graph are dependent.",
+    "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
+}
+
+
+def interval_notes(units: Iterable[str], reasons: Iterable[str]) -> Iterator[str]:
+    """Yield notes on the method of intervals over these units, and on the `reasons` why some are missing."""
+    if units := set(units):
+        yield (
+            "Intervals: 95 %; shares by a hierarchical beta-binomial model, amounts and differences by t with a"
+            " cluster-robust standard error."
+        )
+        yield from (note for unit, note in _UNITS.items() if unit in units)
     if reasons := sorted(set(reasons)):
-        yield f"{UNKNOWN} instead of an interval: {', or '.join(reasons)}; the variance between graphs is unknown."
+        yield f"{UNKNOWN} instead of an interval: {', or '.join(reasons)}; the variance between them is unknown."
 
 
 def legend(headers: Iterable[Header]) -> Iterator[str]:
@@ -136,11 +149,26 @@ def markdown_table(table: TextTable) -> str:
         *([escape_markdown(c.text) + f" ({c.interval})" * bool(c.interval) for c in row] for row in table.rows),
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
-    return "\n".join([*lines, table.note, ""] if table.note else lines)
+    return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
+    """Yield a table as rich objects; as a paragraph for each row if its names do not fit without being split."""
     columns = fitting_columns(table, width)
+    rows = [row for number, row in enumerate(table.rows) if number not in table.long_only]
+    if _width(table, columns, narrowest_name=0) > width:
+        yield Text(table.title, style="bold")
+        yield from (_paragraph(table.headers, row, columns) for row in rows)
+    else:
+        yield _grid(table, rows, columns)
+    if table.long_only:
+        yield Text(f"{counted(len(table.long_only), 'more row')} with --format markdown or json", style="dim")
+    if left_out := [header.text for number, header in enumerate(table.headers) if number not in columns]:
+        yield Text(f"not shown at this width (--all-columns): {', '.join(left_out)}", style="dim")
+    yield Text(table.note + "\n" if table.note else "", style="dim")
+
+
+def _grid(table: TextTable, rows: Iterable[tuple[Cell, ...]], columns: Mapping[int, bool]) -> Table:
     shown = Table(
         title=Text(table.title, style="bold"),
         title_justify="left",
@@ -152,16 +180,22 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     for number in columns:
         header = table.headers[number]
         justify: Literal["left", "right"] = "left" if header.name else "right"
-        shown.add_column(Text(header.title), justify=justify, overflow="fold", no_wrap=not header.name)
-    for row_number, row in enumerate(table.rows):
-        if row_number not in table.long_only:
-            shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
-    yield shown
-    if table.long_only:
-        yield Text(f"{counted(len(table.long_only), 'more row')} with --format markdown or json", style="dim")
-    if left_out := [header.text for number, header in enumerate(table.headers) if number not in columns]:
-        yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")
-    yield Text(table.note + "\n" if table.note else "", style="dim")
+        longest = max(map(_longest_word, _texts(table, number))) if header.name else None
+        shown.add_column(Text(header.title), justify=justify, min_width=longest, no_wrap=not header.name)
+    for row in rows:
+        shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
+    return shown
+
+
+def _paragraph(headers: Sequence[Header], row: Sequence[Cell], columns: Mapping[int, bool]) -> Text:
+    """Return the names of a row, and its figures with their titles below them."""
+    names = [row[number].text for number in columns if headers[number].name and row[number].text]
+    figures = [
+        f"{headers[number].text} {row[number].text}" + f" ({row[number].interval})" * bool(row[number].interval)
+        for number in columns
+        if not headers[number].name
+    ]
+    return Text(" · ".join(names)).append("\n  " + ", ".join(figures), style="dim" if any(c.dim for c in row) else "")
 
 
 def _text(cell: Cell, interval: bool) -> Text:
@@ -184,11 +218,23 @@ def fitting_columns(table: TextTable, width: int) -> dict[int, bool]:
     return columns
 
 
-def _width(table: TextTable, columns: dict[int, bool]) -> int:
+def _width(table: TextTable, columns: Mapping[int, bool], narrowest_name: int = _NARROWEST_NAME) -> int:
+    """Return the width of a table with names wrapped at spaces to `narrowest_name` columns."""
     total = -_PADDING
     for number, interval in columns.items():
-        header = table.headers[number]
-        texts = [text for row in table.rows for text in (row[number].text, row[number].interval * interval)]
-        widest = max(map(cell_len, [*header.title.split("\n"), *texts]))
-        total += _PADDING + (min(widest, _NARROWEST_NAME) if header.name else widest)
+        texts = _texts(table, number, interval)
+        widest = max(map(cell_len, texts))
+        if table.headers[number].name:
+            widest = min(widest, max(narrowest_name, *map(_longest_word, texts)))
+        total += _PADDING + widest
     return total
+
+
+def _texts(table: TextTable, number: int, interval: bool = False) -> list[str]:
+    """Return the texts of a column: its title and its cells."""
+    cells = [text for row in table.rows for text in (row[number].text, row[number].interval * interval)]
+    return [*table.headers[number].title.split("\n"), *cells]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split()), default=0)

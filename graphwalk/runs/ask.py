@@ -11,6 +11,7 @@ from graphwalk.agent import Watcher
 from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.comments import comment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
 from graphwalk.runs.episode import play
@@ -20,6 +21,7 @@ from graphwalk.runs.plan import LoadedGraph, Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.runs.run_models import RunModels
+from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, steps_of
@@ -41,11 +43,22 @@ class Answer:
     result: Result
     evidence: AnswerEvidence
     cypher: str
+    missing: str = ""
+    """The phrase about missing evidence, if an error prevented it."""
+
+    def __repr__(self) -> str:
+        """Return one line: question, answer or the reason for none, and the numbers of tool calls and evidence."""
+        answer = self.exit_status if self.answer is None else one_line(self.answer, 100)
+        size = f"{len(self.steps)} tool calls, {len(self.evidence.nodes)} nodes as evidence"
+        return f"<Answer to {one_line(self.question, 60)} · {answer} · {size}>"
 
     @classmethod
     def of(cls, result: Result, store: GraphStore) -> "Answer":
-        evidence = evidence_in(result.as_dict())
-        return cls(result, evidence, browser_cypher(evidence, store))
+        evidence, cypher, missing = AnswerEvidence(), "", list[str]()
+        with comment("evidence", missing.append):
+            evidence = evidence_in(result.as_dict())
+            cypher = browser_cypher(evidence, store)
+        return cls(result, evidence, cypher, "".join(missing))
 
     @property
     def question(self) -> str:
@@ -112,10 +125,12 @@ def asking(
     agent: Mapping[str, Any] | None = None,
     given: Mapping[str, Model] | None = None,
     arguments: Mapping[str, Mapping[str, Any]] | None = None,
+    servers: Mapping[str, str] | None = None,
 ) -> Experiment:
     """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
 
     `arguments`: model → arguments of its constructor (`model_arguments` of an experiment).
+    `servers`: server → base URL.
 
     Raise ConfigError for an unknown model, a missing key or a wrong override.
     """
@@ -128,6 +143,7 @@ def asking(
         },
         "models": [model],
         "model_arguments": arguments or {},
+        "servers": servers or {},
         "agent": {
             **FOREIGN,
             "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -1,6 +1,7 @@
 """Play one episode, from task to result: prompt, agent loop, extraction, score."""
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ from typing import Any
 
 from graphwalk.agent import Episode, Watcher, run_episode
 from graphwalk.errors import ConfigError, ModelError, StoreError
+from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.experiments.config import Scoring
 from graphwalk.models.base import Model
@@ -21,6 +23,8 @@ from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
+
+_LOGGER = logging.getLogger("graphwalk")
 
 
 async def play(
@@ -71,6 +75,13 @@ async def play(
     return await _cross_checked(planned, experiment, trajectory, extracted)
 
 
+def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception) -> Result:
+    """Return the failure of an episode whose result has no JSON form, after logging the traceback."""
+    _LOGGER.error("%s cannot be recorded", planned.key, exc_info=error)
+    cause = f"the result cannot be recorded: {type(error).__name__}: {error}"
+    return _result(planned, experiment, Trajectory((), (), ExitStatus.MODEL_ERROR, cause))
+
+
 def read_answer(suite: Suite[Any, Any], task: Task, reply: str, scoring: Scoring) -> Extraction:
     """Return the answer in a reply; with strict extraction none unless the whole reply is the answer."""
     found = suite.extract(task, reply)
@@ -99,7 +110,10 @@ def judge(
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
     score = suite.score(task, setting_of(setting), trajectory, extraction)
     if instance is not None and not score.correct:
-        score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
+        missing = list(filter(None, [score.missing]))
+        with comment("failure analysis", missing.append):
+            score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
+        score = score.model_copy(update={"missing": "; ".join(missing)})
     return extraction.answer, score.model_dump(mode="json")
 
 

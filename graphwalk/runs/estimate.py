@@ -8,7 +8,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from itertools import takewhile
 from statistics import fmean, variance
@@ -22,6 +22,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, message_text, tokenizer_of, tools_text
+from graphwalk.reports.text_table import OVER_QUESTIONS
 from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import PlannedEpisode, make_plan
@@ -82,8 +83,8 @@ class ModelEstimate:
 class DetectableEffect:
     """The minimum detectable effect of a plan: a difference of two accuracies, in points, at power 80 % and α 5 %.
 
-    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. `points` is None below two
-    graphs.
+    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. With one graph it is over the
+    questions of this graph. `points` is None if there is only one question.
     """
 
     points: float | None
@@ -93,11 +94,14 @@ class DetectableEffect:
 
     def as_text(self) -> str:
         if self.points is None:
-            return "No difference between players can be detected: all tasks are on one graph."
+            return "No difference between players can be detected: there is only one question."
         points = f"{self.points:.{0 if self.points >= 10 else 1}f}"
+        size = f"{self.graphs} graphs × {self.tasks_per_graph} tasks"
+        if self.graphs == 1:
+            size = f"{OVER_QUESTIONS}: {self.tasks_per_graph}"
         return (
             f"Minimum detectable effect: {points} points between two players, at accuracies near 50 % "
-            f"({self.graphs} graphs × {self.tasks_per_graph} tasks × {self.repeats}; power 80 %): graphwalk power"
+            f"({size} × {self.repeats}; power 80 %): graphwalk power"
         )
 
 
@@ -245,7 +249,11 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
     graphs, repeats = len({task.graph_digest for task, _ in plan.tasks}), experiment.config.repeats
     design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
-    smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
+    if graphs == 1:
+        spread = assumed_spread(EVEN, EVEN, graph_correlation=0.0)
+        smallest = minimum_detectable_effect(len(plan.tasks), replace(design, tasks_per_graph=1), spread)
+    else:
+        smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
     points = None if smallest is None else min(100.0, round(100 * smallest, 1))
     effect = DetectableEffect(points, graphs, design.tasks_per_graph, repeats)
     prices = dict(experiment.prices)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,7 +137,7 @@ class _Run:
                     self.progress.note(note)
                 return summary
             finally:
-                await self._clean_up(plan)
+                await self._clean_up()
 
     def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
         """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
@@ -161,10 +161,8 @@ class _Run:
         await workers.play(self._left(plan, counters, lines))
         for caveat in models.caveats():
             self.progress.note(caveat)
-        summary = counters.summary(self._due(plan), models.budget.exhausted)
-        if summary.finished == summary.episodes:
-            self.folder.compress_results()
-        return summary
+        self.folder.compress_results()
+        return counters.summary(self._due(plan), models.budget.exhausted)
 
     def _due(self, plan: Plan) -> int:
         """Return the number of episodes of this run, or of its shard."""
@@ -202,19 +200,21 @@ class _Run:
         if not at_once:
             yield plan.episodes
 
-    async def _clean_up(self, plan: Plan) -> None:
+    async def _clean_up(self) -> None:
         """Drop the graphs of the run and close the stores, with a time limit if the run was interrupted."""
         task = asyncio.current_task()
         interrupted = task is not None and task.cancelling() > 0
         limit = _CLEAN_UP_SECONDS if interrupted else None
         try:
             try:
-                if self.sources.used and not self.experiment.config.keep and self._health.failure is None:
+                if not self.experiment.config.keep and self._health.failure is None:
                     async with asyncio.timeout(limit):
-                        await plan.drop_graphs()
+                        await self.sources.drop_graphs()
             finally:
                 async with asyncio.timeout(limit):
                     await self.sources.close()
+            if self.sources.half_loaded:
+                raise StoreError("a load was interrupted")
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
             self.progress.note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
@@ -233,6 +233,17 @@ class _LogFormatter(logging.Formatter):
         return self._redact(super().format(record))
 
 
+class _LogFile(logging.FileHandler):
+    """A log file whose records are left out while it cannot be written, for example on a full disk."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- the name is that of the library
+        pass
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def _run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
     """Log into a file while the block runs; at "debug" also the records of libraries.
@@ -240,7 +251,7 @@ def _run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[l
     `redact` removes secrets. If the file cannot be written, the run continues without it.
     """
     try:
-        handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     except OSError:
         yield _LOGGER
         return

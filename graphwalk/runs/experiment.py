@@ -9,12 +9,12 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.config.strict import is_path
-from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.errors import ConfigError, RunLogError, did_you_mean
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files import check_links
 from graphwalk.models.base import Model
-from graphwalk.models.prices import KnownPrice, published_price
+from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
@@ -163,14 +163,20 @@ def resolve(
     _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)
     _check_models(experiment, keys)
-    _check_settings(experiment)
+    if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
+        raise no_episode(experiment)
     return experiment.with_variants()
 
 
 def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
     if agent.tools is not None and not suite.tools:
         raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
-    return load_tools(suite.tools if agent.tools is None else agent.tools)
+    if agent.tools is None:
+        return load_tools(suite.tools)
+    try:
+        return load_tools(agent.tools)
+    except ConfigError as error:
+        raise ConfigError(f"agent.tools: {error}", hint=error.hint) from error
 
 
 def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
@@ -219,7 +225,7 @@ def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -
         if per_episode(spec):
             continue
         if own := config.prices.get(spec):
-            found[spec] = KnownPrice(price=own, source="the experiment")
+            found[spec] = KnownPrice(price=own, source=STATED)
         elif published := published_price(spec, settings):
             found[spec] = published
     return found
@@ -250,7 +256,8 @@ def _check_models(experiment: Experiment, keys: bool) -> None:
             raise ConfigError(f"{spec} takes no arguments: {', '.join(given)}", hint="-M is for models that are opened")
         if provider == "scripted" and name not in suite.agents.names:
             known = ", ".join(suite.agents.names) or "the suite has none"
-            raise ConfigError(f"there is no {spec}", hint=f"scripted agents of the suite {suite.name}: {known}")
+            close = did_you_mean(name, suite.agents.names)
+            raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {known}")
         if provider == "replay":
             recorded_episodes(spec)
         elif not per_episode(spec) and spec not in experiment.given and keys:
@@ -260,17 +267,6 @@ def _check_models(experiment: Experiment, keys: bool) -> None:
                 f"--budget-usd needs the price of {spec}, which is not known",
                 hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
             )
-
-
-def _check_settings(experiment: Experiment) -> None:
-    config, suite = experiment.config, experiment.suite
-    for setting in config.settings:
-        if setting not in suite.settings:
-            words = suite.presentation.abbreviations
-            known = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
-            raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
-    if not any(can_play(suite, model, setting) for model in experiment.models for setting in config.settings):
-        raise no_episode(experiment)
 
 
 def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = None) -> Experiment:

@@ -50,6 +50,9 @@ class GraphSources:
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
         self._existing: list[GraphInstance] = []
+        self._loaded: list[GraphStore] = []
+        self.half_loaded = False
+        """True while a graph is loaded into the database, and after a load that was interrupted."""
         self._opened = AsyncExitStack()
 
     async def store_of(self, instance: GraphInstance) -> GraphStore | None:
@@ -70,12 +73,15 @@ class GraphSources:
             self._database = await self._open_database()
             if self._health is not None:
                 self._database.share_health_check(self._health)
-        return await self._database.load(instance.graph)
+        self.half_loaded = not isinstance(self._database, EmbeddedDatabase)
+        self._loaded.append(await self._database.load(instance.graph))
+        self.half_loaded = False
+        return self._loaded[-1]
 
-    @property
-    def used(self) -> bool:
-        """True if graphs were loaded into the database of the run."""
-        return self._database is not None
+    async def drop_graphs(self) -> None:
+        """Remove the loaded graphs from the database. What was loaded by half is left for `graphwalk db clean`."""
+        for store in self._loaded:
+            await store.drop()
 
     async def changed(self) -> list[str]:
         """Return the names of existing databases whose content has changed. StoreError if one cannot be reached."""

@@ -13,7 +13,7 @@ from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.seeds import seed_for
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite
 from graphwalk.types.episode import Task, setting_of
 
 MOST_EPISODES = 1_000_000
@@ -66,7 +66,7 @@ class Plan:
     tasks: list[tuple[Task, LoadedGraph]] = field(default_factory=list)
     episodes: list[PlannedEpisode] = field(default_factory=list)
     unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Model and setting → episodes left out because a scripted agent cannot play them."""
+    """Model and reason → number of episodes that a scripted agent cannot play."""
 
     def known_to(self, settled: Mapping[str, Any]) -> "Plan":
         """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""
@@ -86,14 +86,8 @@ class Plan:
 
     def unplayed_notes(self) -> Iterator[str]:
         """Yield a line for each scripted agent that cannot play some episodes."""
-        for (model, setting), number in self.unplayed.items():
-            yield f"{counted(number, 'episode')} of {model} left out: this scripted agent cannot play {setting}."
-
-    async def drop_graphs(self) -> None:
-        """Remove the graphs of this run from the database."""
-        for loaded in self.graphs:
-            if loaded.store is not None:
-                await loaded.store.drop()
+        for (model, reason), number in self.unplayed.items():
+            yield f"{counted(number, 'episode')} of {model} left out: {reason}."
 
 
 def episodes_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
@@ -135,7 +129,7 @@ async def grow(
         loaded = LoadedGraph(instance, store, suite.left_out(instance), reworded)
         asked = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
         episodes = [planned for planned, playable in asked if playable]
-        plan.unplayed.update((each.key.model, each.key.setting) for each, playable in asked if not playable)
+        plan.unplayed.update(_unplayed(each, suite) for each, playable in asked if not playable)
         plan.graphs.append(loaded)
         plan.tasks += [(task, loaded) for task in tasks]
         plan.episodes += episodes
@@ -143,6 +137,13 @@ async def grow(
         yield episodes
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
+
+
+def _unplayed(planned: PlannedEpisode, suite: Suite[Any, Any]) -> tuple[str, str]:
+    """Return the model of an episode that is left out, and the reason."""
+    key = planned.key
+    agent = key.model.partition("/")[2].partition(":")[0]
+    return key.model, suite.agents.why_not(agent, setting_of(key.setting), planned.task)
 
 
 async def _reworded(

@@ -172,15 +172,20 @@ class NotebookProgress(RunProgress):
 
     def __init__(self) -> None:
         super().__init__(ProgressBar("making tasks"))
+        self.bar.live = True  # no other line
         self._written = 0.0
+        self._width = 0
 
     def finished(self, result: Result) -> None:
         super().finished(result)
         last = self.done == self.episodes
         if last or time.monotonic() - self._written >= 1.0:
             self._written = time.monotonic()
-            sys.stderr.write(f"\r{printable(str(self.bar))}\033[K" + ("\n" if last else ""))
+            line = printable(str(self.bar))
+            # Spaces cover a longer line: not every notebook understands the escape sequence for it.
+            sys.stderr.write(f"\r{line.ljust(self._width)}" + ("\n" if last else ""))
             sys.stderr.flush()
+            self._width = len(line)
 
 
 @contextmanager

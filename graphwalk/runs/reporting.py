@@ -1,5 +1,6 @@
 """Make the report of a run folder, and measure the spread of its players for power analysis."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -44,13 +45,16 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     config, suite = manifest["config"], folder.suite
     declared = suite.presentation.report(suite)
     seen: set[EpisodeKey] = set()
-    unread = 0
+    missing: Counter[str] = Counter()
+    unread = ambiguous = 0
 
     def noted() -> Iterator[ResultRecord]:
-        nonlocal unread
+        nonlocal unread, ambiguous
         for record in records:
             seen.add(key_of(record))
+            missing.update(filter(None, [(record["score"] or {}).get("missing")]))
             unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
+            ambiguous += bool(record["score"]) and record["score"].get("lossy", False)
             yield record
 
     observed = observe(noted(), declared)
@@ -59,7 +63,9 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, len(seen))
     first = [note for note in (incomplete, protocol_note(config)) if note]
-    last = [note for note in (*notes, missing_extractor) if note]
+    hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
+    comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
+    last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
     every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
@@ -86,6 +92,13 @@ def _published(
         return reference, []
     hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
     return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]
+
+
+def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
+    if not ambiguous:
+        return None
+    hint = "" if config.get("extractor") else " To let a model read such replies: --extractor PROVIDER/MODEL."
+    return f"Ambiguous: {counted(ambiguous, 'answer')}; the reply may mean another one, and the last one counts.{hint}"
 
 
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:

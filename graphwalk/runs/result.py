@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
+from graphwalk.sanitise import one_line
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Score, Trajectory, setting_of
 from graphwalk.types.wire import from_dict, to_dict
@@ -26,6 +27,10 @@ class EpisodeKey(NamedTuple):
     def text(self) -> str:
         return "\x1f".join([self.task_id, self.model, self.setting, str(self.repeat)])
 
+    @property
+    def in_words(self) -> str:
+        return f"{self.task_id}, {self.model}, {self.setting}, repeat {self.repeat}"
+
 
 @dataclass(frozen=True)
 class Result:
@@ -45,6 +50,18 @@ class Result:
     task: dict[str, Any]
     graph: dict[str, Any] = field(default_factory=dict)
     extractor_reply: str | None = None
+
+    def __repr__(self) -> str:
+        """Return one line: model, setting, task, outcome, answer, calls and seconds."""
+        outcome = str(self.exit_status) if self.score is None else "correct" if self.score["correct"] else "incorrect"
+        calls = len(self.trajectory.results)
+        parts = (
+            f"{self.key.model} {self.key.setting}",
+            self.key.task_id,
+            outcome,
+            f"answer {one_line(self.answer, 60)}",
+        )
+        return f"<Result: {' · '.join(parts)} · {calls} tool call{'' if calls == 1 else 's'} · {self.seconds:.1f} s>"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record, with the fields in the order of the file."""

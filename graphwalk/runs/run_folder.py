@@ -21,16 +21,19 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
+from graphwalk.console import counted
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, check_links, is_scratch, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
-from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
+from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
 from graphwalk.runs.published import is_published, unpacked
-from graphwalk.runs.result import RUN_VERSION
+from graphwalk.runs.result import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import ExitStatus
 
+_MOST_NAMED = 3
+"""Repeated lines in a warning."""
 _RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
 
 
@@ -78,6 +81,10 @@ class _Record(_Checked):
     trajectory: dict[str, Any]
 
 
+class RepeatedLinesWarning(UserWarning):
+    """Warning about lines that repeat the result of an episode; the first line counts."""
+
+
 class ForeignLinesWarning(UserWarning):
     """Warning about lines of another run in a log, which are ignored."""
 
@@ -108,8 +115,15 @@ def _no_run(path: Path) -> RunLogError:
     found = "has no run.json" if path.exists() else "does not exist"
     killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
     hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
+    if _has_only_results(path):
+        hint = "restore run.json; or, if a merge into this folder was killed, remove the folder and merge again"
     lost = "; a run stopped in its first seconds has no folder and lost nothing: start it again"
     return RunLogError(f"{path} is not a run folder: it {found}", hint=hint + lost * killed)
+
+
+def _has_only_results(path: Path) -> bool:
+    """Return True for results without run.json, which a merge writes last."""
+    return (path / "results.jsonl").exists() and not (path / "run.json").exists()
 
 
 def _may_be_left(entry: Path) -> bool:
@@ -182,7 +196,8 @@ class RunFolder:
             raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
         make_folder(path, error=RunLogError)
         if not all(map(_may_be_left, path.iterdir())):
-            raise RunLogError(f"{path} is not empty", hint="choose another --out")
+            left = f", or, if a merge into {path} was killed, remove this folder" * _has_only_results(path)
+            raise RunLogError(f"{path} is not empty", hint=f"choose another --out{left}")
         return folder
 
     @classmethod
@@ -271,17 +286,39 @@ class RunFolder:
             os.close(file)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield the run's records in the order of the file; if an episode appears twice, the last one counts.
+        """Yield the run's records in the order of the file: failed tries of an episode, then at most one result of it.
 
-        Lines of other runs are left out with a warning. Raise RunLogError for a line that is no result.
+        Lines of other runs, and lines that repeat an earlier one, are left out with a warning. Raise RunLogError for a
+        line that is no result, or another result of an episode that has one.
         """
-        foreign, manifest = 0, self.read_manifest()
-        for number, record in enumerate(read_lines(self.results_path), 1):
+        foreign, repeated, manifest = 0, list[str](), self.read_manifest()
+        finished: dict[EpisodeKey, tuple[int, bytes]] = {}
+        for number, (record, checksum) in enumerate(read_with_checksums(self.results_path), 1):
             if not is_own(record, manifest):
                 foreign += 1
                 continue
             _check(record, _Record, f"{self.results_path}:{number}")
+            key, failed = key_of(record), ExitStatus(record["exit_status"]).infrastructure
+            if key in finished:
+                first, known = finished[key]
+                if failed or checksum == known:
+                    repeated.append(f"line {number} repeats line {first} ({key.in_words})")
+                    continue
+                raise RunLogError(
+                    f"{self.results_path}:{number}: another result of {key.in_words}, which line {first} has",
+                    hint=f"nothing was changed; remove line {first} or {number}, or restore the file from a copy",
+                )
+            if not failed:
+                finished[key] = number, checksum
             yield record
+        if repeated:
+            warnings.warn(
+                f"{self.results_path}: {counted(len(repeated), 'repeated line')} left out: "
+                + "; ".join(repeated[:_MOST_NAMED])
+                + ("; …" if len(repeated) > _MOST_NAMED else ""),
+                RepeatedLinesWarning,
+                stacklevel=2,
+            )
         if foreign:
             warnings.warn(
                 f"{self.results_path}: {foreign} lines of another run or another configuration left out",
@@ -299,7 +336,7 @@ class RunFolder:
         return LineWriter(self.results_path)
 
     def compress_results(self) -> None:
-        """Compress the results of a finished run; a kill at any point loses and duplicates nothing."""
+        """Compress the results of a run that ends in order; a kill at any point loses and duplicates nothing."""
         if self.results_file == self.results_path and self.results_path.exists():
             with self.results_path.open("rb") as lines:
                 write_whole(compressed_path(self.results_path), compressed(lines), error=RunLogError)

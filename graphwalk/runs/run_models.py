@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
@@ -19,7 +20,7 @@ from graphwalk.runs.result import EpisodeKey
 class RunModels:
     """All models of an experiment, an asynchronous context manager.
 
-    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses.
+    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses and damaged replies.
     """
 
     def __init__(
@@ -34,6 +35,8 @@ class RunModels:
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
+        if self._cache is not None and self._cache.damaged:
+            note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
         asked = set(experiment.asked)
         self._models = {spec: self._opened(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
@@ -60,12 +63,10 @@ class RunModels:
             await model.close()
 
     def caveats(self) -> Iterator[str]:
-        """Yield notes about budget and reply cache at the end of a run."""
-        budget, cache = self.budget, self._cache
+        """Yield notes about the budget at the end of a run."""
+        budget = self.budget
         if budget.usd is not None and budget.unpriced:
             yield f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded"
-        if cache is not None and cache.damaged:
-            yield f"{cache.damaged} damaged lines of replies.jsonl were ignored; their calls were repeated"
 
     def _opened(self, spec: str, note: Callable[[str], object]) -> Model:
         """Open a model and put the wrappers of a run around it."""
@@ -80,6 +81,7 @@ class RunModels:
             config.agent,
             budget=self.budget,
             price=price.price if price else None,
+            stated=price is not None and price.stated,
             seed=config.seed,
             ready=self._ready,
             note=note,

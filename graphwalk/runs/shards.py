@@ -15,7 +15,6 @@ from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.plan import Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import NewRun, RunFolder
-from graphwalk.types.episode import ExitStatus
 
 _WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 
@@ -79,13 +78,11 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
                 "\n".join([f"{planned - counts.total()} of {planned} planned episodes are missing:", *held]),
                 hint="name all shards, and let each end: graphwalk resume SHARD",
             )
-        failed = 0
         with closing(new.folder.results_writer()) as results, closing(LineWriter(new.folder.replies_path)) as replies:
             for number, folder in enumerate(folders):
                 for place, record in enumerate(folder.records()):
                     if lines[key_of(record)] == (number, place):
                         results.append({**record, "run_id": new.run_id})
-                        failed += ExitStatus(record["exit_status"]).infrastructure
                 for reply in read_lines(folder.replies_path):
                     replies.append(reply)
         shutil.copytree(folders[0].texts_path, new.folder.texts_path)
@@ -98,8 +95,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
             "merged": [manifest["run_id"] for manifest in manifests],
         }
         new.folder.write_manifest({k: v for k, v in manifest.items() if k not in ("shard", "shard_episodes")})
-        if not failed and counts.total() == planned:
-            new.folder.compress_results()
+        new.folder.compress_results()
     return len(lines)
 
 

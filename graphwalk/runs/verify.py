@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,12 +19,13 @@ from graphwalk.resources import quote
 from graphwalk.runs.episode import judge, play
 from graphwalk.runs.experiment import Experiment, kept_experiment
 from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of
-from graphwalk.runs.graph_sources import sources_for
+from graphwalk.runs.graph_sources import GraphSources, sources_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
+from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import to_dict
@@ -117,7 +117,7 @@ async def verify_run(
     store: str | None = None,
     done: Callable[[], object] = lambda: None,
 ) -> Verification:
-    """Check everything in a run folder, which is only read. `store`: use another store than that of the run.
+    """Check everything in a run folder, which is only read. `store`: load graphs there, not into the embedded engine.
 
     `done` is called after each result. Raise ConfigError if this version cannot read the configuration, StoreError if
     the store cannot be reached.
@@ -125,14 +125,17 @@ async def verify_run(
     manifest = folder.read_manifest()
     experiment = kept_experiment(folder, settings, store)
 
-    sources = sources_for(experiment, f"verify-{manifest['run_id']}")
-    plan = Plan()
+    if store is None:
+        # A run may come from a stranger: nothing is loaded into a database of the user because of it.
+        sources = GraphSources(settings=settings if queries_in_place(experiment.config.store) else None)
+    else:
+        sources = sources_for(experiment, f"verify-{manifest['run_id']}")
     try:
         plan = await make_plan(experiment, sources, lambda number: None)
         with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
             replies = Path(scratch) / "replies.jsonl"
-            if folder.replies_path.exists():
-                shutil.copyfile(folder.replies_path, replies)
+            with open_lines(folder.replies_path) as lines, replies.open("wb") as copy:
+                copy.writelines(lines)
             asked = tuple(spec for spec in experiment.models if spec.partition("/")[0] not in _CANNOT_ASK)
             extractor = [experiment.extractor] if experiment.extractor else []
             unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
@@ -143,8 +146,10 @@ async def verify_run(
                 run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
                 return await run.verified(done)
     finally:
-        await plan.drop_graphs()
-        await sources.close()
+        try:
+            await sources.drop_graphs()
+        finally:
+            await sources.close()
 
 
 class _Run:
@@ -223,11 +228,10 @@ class _Run:
 
     async def _check_line(self, where: str, record: dict[str, Any], result: Result) -> None:
         planned, key = self.planned.get(result.key), result.key
-        named = f"{key.task_id}, {key.model}, {key.setting}, repeat {key.repeat}"
         if planned is None:
-            self.checks["episodes"].differing.append(f"{where}: {named} is not part of the run")
+            self.checks["episodes"].differing.append(f"{where}: {key.in_words} is not part of the run")
         elif result.score is not None and self.scored[key]:
-            self.checks["episodes"].differing.append(f"{where}: {named} is in an earlier line too")
+            self.checks["episodes"].differing.append(f"{where}: {key.in_words} is in an earlier line too")
         self._check_score(where, record, result)
         self._check_totals(where, record, result)
         if planned is None:

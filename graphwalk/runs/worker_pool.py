@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphwalk.errors import GraphwalkError
 from graphwalk.jsonlines import LineWriter
-from graphwalk.runs.episode import play
+from graphwalk.runs.episode import play, unrecorded
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import PlannedEpisode
 from graphwalk.runs.progress import Progress
@@ -141,7 +142,13 @@ class WorkerPool:
             await self.health.finished()
             async with self.models.for_episode(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
-            writer.append(result.as_line(self.manifest))
+            try:
+                writer.append(result.as_line(self.manifest))
+            except GraphwalkError:
+                raise
+            except Exception as error:
+                result = unrecorded(planned, self.experiment, error)
+                writer.append(result.as_line(self.manifest))
             self.counters.count(planned.key, result.exit_status, result.usage)
             self._breaker.count(result)
             self.progress.finished(result)

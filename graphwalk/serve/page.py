@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.evaluation.comments import comment
 from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
 from graphwalk.reports.observations import Observations
@@ -37,7 +38,9 @@ _MOST_COMPARED = 2_000
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
     trajectory = from_dict(Trajectory, record["trajectory"])
-    scene = suite.presentation.scene(record) or Scene()
+    scene, missing = Scene(), list[str]()
+    with comment("step-by-step picture", missing.append):
+        scene = suite.presentation.scene(record) or scene
     compared = scene.comparison or plain_comparison(record["answer"], record["task"].get("gold"))
     return {
         "question": record["task"]["question"],
@@ -52,6 +55,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
         "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
         "comparison": asdict(compared),
         "scene": _scene(scene),
+        "missing": "; ".join(missing),
     }
 
 
@@ -164,20 +168,21 @@ class RunContent:
     def figures(self) -> dict[str, Any]:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
         if self.report is None or self.observed is None:
-            return {"figures": [], "missing": None}
-        made = worth_drawing(list(suite_named(self.suite).presentation.figures(self.report, self.observed)))
-        figures = [
-            {
-                "name": figure.name,
-                "title": figure.title,
-                "about": figure.about,
-                "columns": list(COLUMNS),
-                "rows": [list(row) for row in figure.rows],
-                "svg": page_svg(figure) if can_draw() else None,
-            }
-            for figure in made
-        ]
-        return {"figures": figures, "missing": None if can_draw() else INSTALL}
+            return {"figures": [], "missing": None, "notes": []}
+        figures, notes = [], list[str]()
+        with comment("plots", notes.append):
+            for figure in worth_drawing(list(suite_named(self.suite).presentation.figures(self.report, self.observed))):
+                figures.append(
+                    {
+                        "name": figure.name,
+                        "title": figure.title,
+                        "about": figure.about,
+                        "columns": list(COLUMNS),
+                        "rows": [list(row) for row in figure.rows],
+                        "svg": page_svg(figure) if can_draw() else None,
+                    }
+                )
+        return {"figures": figures, "missing": None if can_draw() else INSTALL, "notes": notes}
 
 
 def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:
@@ -346,6 +351,7 @@ def _run(run: RunContent, state: str) -> dict[str, Any]:
         "judged": suite_named(run.suite).judged,
         "state": state,
         **run.facts,
+        "verdict": list(report.verdict) if report else [],
         "tables": [_table(table) for table in tables],
         "notes": [*legends, *(note for note in report.notes if note != report.incomplete)] if report else [],
         "incomplete": report.incomplete if report else None,

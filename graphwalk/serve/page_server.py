@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -114,6 +115,11 @@ class PageServer(ThreadingHTTPServer):
         self.runs = LiveRuns(place, wanted)
         self._first = first
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print the traceback of an error, unless the client has closed its connection."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
     @property
     def address(self) -> str:
         """The address to open; with `first` that of these runs."""
@@ -136,12 +142,16 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in allowed or (origin and origin.removeprefix("http://") not in allowed):
             self._send(HTTPStatus.FORBIDDEN, "text/plain", "this page is for this machine alone")
             return
-        asked = urlsplit(self.path)
-        _, _, rest = asked.path.partition("/")
+        try:
+            target = urlsplit(self.path)
+        except ValueError as error:
+            self._send(HTTPStatus.BAD_REQUEST, "text/plain", f"the address is malformed: {error}")
+            return
+        _, _, rest = target.path.partition("/")
         token, _, part = rest.partition("/")
         known = secrets.compare_digest(token.encode(), self.server.token.encode())
         try:
-            found = _content(self.server.runs, part, parse_qs(asked.query)) if known else None
+            found = _content(self.server.runs, part, parse_qs(target.query)) if known else None
         except (GraphwalkError, ValueError, OSError) as error:
             self._send(HTTPStatus.CONFLICT, "text/plain", str(error))
             return

@@ -101,11 +101,11 @@ class GraphStore(ABC):
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """Return up to `rows` rows of a read-only query that a model wrote, confined to this graph.
 
-        Raise QueryRefused (`graphwalk.stores.cypher_guard`) for a wrong query and beyond `seconds`, StoreError for
+        Raise QueryRefused (`graphwalk.stores.cypher_check`) for a wrong query and beyond `seconds`, StoreError for
         an error of the database. Default: raise ConfigError.
         """
         raise ConfigError(
-            f"the store {self.kind} does not support queries written by a model", hint="docs/extending.md"
+            f"the store {self.kind} does not run queries of a model", hint="use a copy of the graph: --store embedded"
         )
 
     @property
@@ -117,8 +117,13 @@ class GraphStore(ABC):
     async def schema(self, samples: int = 0) -> Schema:
         """Return the schema of the graph, with up to `samples` values per property (0: none)."""
 
-    async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
-        """Return the schema with the properties of this label or type, if `schema` left them out."""
+    async def look_closer(
+        self, kind: Literal["node", "relationship"], name: str, samples: int, properties: Sequence[str] = ()
+    ) -> Schema:
+        """Return the schema with the properties of this label or type, if `schema` left them out.
+
+        `properties`: names that are looked for on all of its nodes or relationships, if they were only sampled.
+        """
         return await self.schema(samples)
 
     async def missing_index(self, label: str, property_name: str) -> str | None:

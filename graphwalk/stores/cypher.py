@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template, TemplateError
+from jinja2 import Environment, StrictUndefined, Template
 
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import make_environment, rendered
+from graphwalk.jinja import TextError, compiled, make_environment, rendered
+from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.types.graph import KEY, OUR_PREFIX
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
@@ -33,6 +34,10 @@ NO_LABEL = "gw_none"
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character that it encodes, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class ForeignCypher(str):
+    """Cypher of a file that GraphWalk does not ship: the embedded engine runs it in a process with limits."""
 
 
 class _Safe(str):
@@ -114,29 +119,6 @@ class Dialect:
         """Return the final text of a rendered query."""
         return cypher
 
-    def confined(self, labels: str, plain: bool) -> str:
-        """Return a label expression of a model's query as a pattern; `plain`: names that are all required."""
-        scope = "" if self.scope is None else quote(self.scope)
-        if not labels or not scope:
-            return f":{labels or scope}" if labels or scope else ""
-        return f":{labels}:{scope}" if plain else f":({labels})&{scope}"
-
-    def own_labels(self, labels: str) -> str:
-        """Return Cypher for a list of stored labels under their original names."""
-        return f"[gw_l IN {labels} WHERE NOT gw_l IN ['{self.scope}', '{NO_LABEL}']]" if self.scope else labels
-
-    def own_type(self, type_: str) -> str:
-        """Return Cypher for a stored relationship type under its original name."""
-        return type_
-
-    def property_named(self, expression: str) -> str:
-        """Return Cypher for the stored name of the property that an expression names."""
-        return expression
-
-    def own_keys(self, keys: str) -> str:
-        """Return Cypher for a list of stored property names under their original names."""
-        return keys
-
 
 UNSCOPED = Dialect()
 """For records, and for a database that holds one graph only."""
@@ -145,7 +127,8 @@ UNSCOPED = Dialect()
 def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UNSCOPED) -> str:
     """Return the Cypher of a template.
 
-    ConfigError if the template uses a name that `identifiers` lacks, or writes one without a filter.
+    ConfigError if the template uses a name that `identifiers` lacks, writes one without a filter, or does more than
+    read the graph.
     """
     # Lists become tuples, so that rendered texts can be cached: rendering takes longer than many queries.
     names = tuple(
@@ -157,14 +140,20 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
 @lru_cache(maxsize=8192)
 def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
-        return dialect.finished(rendered(_compiled(template, dialect), dict(identifiers)))
-    except TemplateError as error:
-        raise ConfigError(f"the Cypher template cannot be rendered: {error.message}\n{template}") from error
+        cypher = dialect.finished(rendered(_compiled(template, dialect), dict(identifiers)))
+        check_cypher(cypher)
+        return cypher
+    except CypherNotAllowedError as error:
+        raise ConfigError(
+            f"{error}\n{template}", hint="docs/extending.md lists what Cypher of a file may do"
+        ) from error
+    except TextError as error:
+        raise ConfigError(f"the Cypher template cannot be rendered: {error.problem}\n{template}") from error
 
 
 @lru_cache(maxsize=1024)
 def _compiled(template: str, dialect: Dialect) -> Template:
-    return _environment(dialect).from_string(template)
+    return compiled(_environment(dialect), template)
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,11 @@ import kglite
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
-from graphwalk.stores.cypher import Identifiers
-from graphwalk.stores.cypher_guard import QueryRefused, translate
+from graphwalk.stores.cypher import ForeignCypher, Identifiers
+from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
 from graphwalk.stores.engine_worker import READY
+from graphwalk.stores.model_query import write_query
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -33,6 +35,8 @@ MEMORY = 1 << 30
 """Bytes that queries may take, beyond the program and the graph."""
 GRACE_SECONDS = 2.0
 """Beyond the engine's own time limit, which it looks at now and then."""
+_POSITION = re.compile(r"\s*at line \d+, col \d+")
+"""A position in the query that was sent, which the model does not know."""
 _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
 
 
@@ -80,7 +84,7 @@ class EmbeddedStore(GraphStore):
         self._graph = graph
         self._engine = engine
         self.dialect: EmbeddedDialect = dialect
-        self._timeout_ms = max(1, int(timeout_seconds * 1000))
+        self._timeout_seconds = timeout_seconds
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
         self._process: EngineProcess | None = None
@@ -93,22 +97,28 @@ class EmbeddedStore(GraphStore):
                 f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
                 hint="give the path a longest length, for example -[*1..20]->, or use --store neo4j",
             )
-        return cypher
+        return ForeignCypher(cypher) if isinstance(template, ForeignCypher) else cypher
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """See `GraphStore`. The engine does not bound its memory, so that such queries run in another process."""
-        asked = translate(query, await self.schema(), self.dialect, cut=True)
-        engine = self._loaded()
-        if self._process is None:
-            self._process = EngineProcess(engine.to_bytes())
-        parameters = SERIALISATION.parameters(asked.parameters) | self.dialect.parameters_of(asked.cypher)
-        with asked.rewording():
-            found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
-        named = [{asked.columns.get(name, name): self._own(value) for name, value in row.items()} for row in found]
-        return Asked(shown_rows(named), total, asked.ordered)
+        written = write_query(query, await self.schema(), self.dialect)
+        parameters = SERIALISATION.parameters(written.parameters) | self.dialect.parameters_of(written.cypher)
+        try:
+            found, total = await self._in_process(written.cypher, parameters, seconds, rows)
+        except QueryLimitError as error:
+            if error.kind == "too_large":
+                raise QueryRefused("too_large", "query_too_large") from error
+            raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
+        except _EngineRefusedError as error:
+            raise QueryRefused("query_error", "query_error", problem=self._reworded(str(error))) from error
+        return Asked(shown_rows(self._decoded(found)), total, written.ordered)
+
+    def _reworded(self, problem: str) -> str:
+        """Return an error message of the engine with the names that the model wrote."""
+        text = _POSITION.sub("", problem.strip().partition("\n")[0])
+        return self.dialect.with_own_names(text)
 
     def end_process(self) -> None:
-        """End the process that answers queries of a model, where there is one."""
+        """End the process for Cypher of files and models, where there is one."""
         if self._process is not None:
             self._process.close()
 
@@ -119,19 +129,26 @@ class EmbeddedStore(GraphStore):
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
-        found = await self.values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
-        return shown_rows(found[:rows]), len(found)
+        found, total = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows)
+        return shown_rows(found[:rows]), total
 
-    async def values(
-        self, cypher: str, parameters: Mapping[str, Any] | None = None, timeout_ms: int | None = None
-    ) -> list[Row]:
-        milliseconds = timeout_ms or self._timeout_ms
+    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        return (await self._rows(cypher, parameters, self._timeout_seconds))[0]
+
+    async def _rows(
+        self, cypher: str, parameters: Mapping[str, Any] | None, seconds: float, rows: int | None = None
+    ) -> tuple[list[Row], int]:
+        """Return the rows, and their number; of Cypher of a file at most `rows` rows."""
+        values = SERIALISATION.parameters(parameters)
         try:
-            found = await asyncio.to_thread(
+            if isinstance(cypher, ForeignCypher):
+                found, total = await self._in_process(cypher, values, seconds, rows)
+                return self._decoded(found), total
+            result = await asyncio.to_thread(
                 self._loaded().cypher,
                 cypher,
-                params=SERIALISATION.parameters(parameters),
-                timeout_ms=milliseconds,
+                params=values,
+                timeout_ms=_milliseconds(seconds),
                 hide_structural_keys=True,
             )
         except KeyboardInterrupt:
@@ -139,13 +156,28 @@ class EmbeddedStore(GraphStore):
             signal.raise_signal(signal.SIGINT)
             raise asyncio.CancelledError from None
         except kglite.CypherTimeoutError as error:
-            raise QueryLimitError(
-                f"a query took longer than {milliseconds / 1000:g} s on the embedded engine",
-                hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
-            ) from error
-        except REFUSALS as error:
-            raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
-        return [{self.dialect.name(n): self._own(value) for n, value in row.items()} for row in found.to_list()]
+            raise _too_slow(seconds) from error
+        except (_EngineRefusedError, *REFUSALS) as error:
+            refusal = self.dialect.with_own_names(f"{error}\n{cypher}")
+            raise StoreError(f"the embedded engine refused a query: {refusal}") from error
+        return self._decoded(found := result.to_list()), len(found)
+
+    async def _in_process(
+        self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int | None
+    ) -> tuple[list[Any], int]:
+        """Run Cypher of a file or a model in a process with limits, which ends with a cancelled call."""
+        engine = self._loaded()
+        if self._process is None:
+            self._process = EngineProcess(engine.to_bytes())
+        query = ProcessQuery(cypher, parameters, seconds, rows)
+        try:
+            return await asyncio.to_thread(self._process.ask, query)
+        except asyncio.CancelledError:
+            self._process.stop(query)
+            raise
+
+    def _decoded(self, rows: list[Any]) -> list[Row]:
+        return [{self.dialect.with_own_names(n): self._own(value) for n, value in row.items()} for row in rows]
 
     def _own(self, value: Any) -> Any:
         return own_value(value, self.dialect)
@@ -166,6 +198,21 @@ class EmbeddedStore(GraphStore):
         self.end_process()
 
 
+class _EngineRefusedError(Exception):
+    """The engine in the other process refuses a query; the text is its message."""
+
+
+@dataclass(eq=False, slots=True)
+class ProcessQuery:
+    """A query for the process; at most `rows` rows. `stopped`: it was ended before its answer."""
+
+    cypher: str
+    parameters: Mapping[str, Any]
+    seconds: float
+    rows: int | None
+    stopped: bool = False
+
+
 class EngineProcess:
     """One graph in a process that may die. `ask` may be called from many threads; queries wait for one another."""
 
@@ -173,19 +220,28 @@ class EngineProcess:
         self._graph = graph
         self._process: subprocess.Popen[bytes] | None = None
         self._one_at_a_time = threading.Lock()
+        self._changing = threading.Lock()
+        self._current: ProcessQuery | None = None
 
-    def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> tuple[list[Any], int]:
-        """Return up to `rows` rows and the total. Raise QueryRefused "timeout", "too_large" or "query_error"."""
-        request = {"cypher": cypher, "parameters": dict(parameters), "rows": rows, "timeout_ms": int(seconds * 1000)}
+    def ask(self, query: ProcessQuery) -> tuple[list[Any], int]:
+        """Return rows and the total. Raise QueryLimitError, or _EngineRefusedError."""
         with self._one_at_a_time:
-            answer = self._exchange(json.dumps(request).encode(), seconds)
-        if "error" not in answer:
-            return answer["rows"], answer["total"]
+            answer = self._exchange(query)
         if answer["error"] == "timeout":
-            raise QueryRefused("timeout", "query_timeout", seconds=seconds)
+            raise _too_slow(query.seconds)
         if answer["error"] == "too_large":
-            raise QueryRefused("too_large", "query_too_large")
-        raise QueryRefused("query_error", "query_error", problem=answer["message"])
+            problem = f"a query needs more than the {MEMORY >> 20} MiB of memory that it may take"
+            raise QueryLimitError(problem, hint="ask for fewer rows or hops", kind="too_large")
+        if answer["error"] == "query_error":
+            raise _EngineRefusedError(answer["message"])
+        return answer["rows"], answer["total"]
+
+    def stop(self, query: ProcessQuery) -> None:
+        """End the process if it works on this query, else leave the query out."""
+        with self._changing:
+            query.stopped = True
+            if self._current is query and self._process is not None:
+                self._process.kill()
 
     def close(self) -> None:
         """End the process, in the middle of a query too; the next query starts another."""
@@ -194,38 +250,58 @@ class EngineProcess:
         with self._one_at_a_time:
             self._end()
 
-    def _exchange(self, request: bytes, seconds: float) -> dict[str, Any]:
-        if self._process is None:
-            program = Path(__file__).with_name("engine_worker.py")
-            # -P: the folder of the program holds modules that have the names of libraries.
-            words = [sys.executable, "-P", str(program), str(MEMORY)]
-            self._process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-            )
-            weakref.finalize(self, _end, self._process)
-            if _answer(self._process, base64.b64encode(self._graph)) != READY:
-                self._end()
-                raise StoreError("the process for queries of models does not start")
-        process, late = self._process, threading.Event()
-
-        def stop() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(seconds + GRACE_SECONDS, stop)
+    def _exchange(self, query: ProcessQuery) -> dict[str, Any]:
+        if self._process is None and not query.stopped:
+            self._start()
+        with self._changing:
+            if query.stopped or self._process is None:
+                return {"error": "timeout"}
+            self._current = query
+        timer = threading.Timer(query.seconds + GRACE_SECONDS, self.stop, [query])
         timer.start()
-        answer = _answer(process, request)
+        request = {
+            "cypher": str(query.cypher),
+            "parameters": dict(query.parameters),
+            "rows": query.rows,
+            "timeout_ms": _milliseconds(query.seconds),
+        }
+        answer = _answer(self._process, json.dumps(request).encode())
         timer.cancel()
+        with self._changing:
+            self._current = None
         if answer:
             found: dict[str, Any] = json.loads(answer)
-            return found
+            return {"error": None, **found}
         self._end()
-        return {"error": "timeout" if late.is_set() else "too_large", "message": ""}
+        return {"error": "timeout" if query.stopped else "too_large"}
+
+    def _start(self) -> None:
+        program = Path(__file__).with_name("engine_worker.py")
+        # -P: the folder of the program holds modules that have the names of libraries.
+        words = [sys.executable, "-P", str(program), str(MEMORY)]
+        self._process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        weakref.finalize(self, _end, self._process)
+        if _answer(self._process, base64.b64encode(self._graph)) != READY:
+            self._end()
+            raise StoreError("the process for Cypher of files and models does not start")
 
     def _end(self) -> None:
         if self._process is not None:
             _end(self._process)
             self._process = None
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, int(seconds * 1000))
+
+
+def _too_slow(seconds: float) -> QueryLimitError:
+    return QueryLimitError(
+        f"a query took longer than {seconds:g} s on the embedded engine",
+        hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
+    )
 
 
 def _answer(process: subprocess.Popen[bytes], request: bytes) -> bytes:

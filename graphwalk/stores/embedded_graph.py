@@ -11,7 +11,7 @@ from typing import Any
 
 import kglite
 
-from graphwalk.errors import StoreError
+from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.cypher import NO_LABEL, RESERVED_PREFIX, Dialect, quote
 from graphwalk.stores.schema_queries import has_several_labels
 from graphwalk.stores.serialisation import ESCAPED, Serialisation, decoded
@@ -36,6 +36,14 @@ STORED = "gw_stored"
 """The one that holds the way there."""
 _PLAIN = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 """All characters were tried; others are refused in patterns, in back-ticks too."""
+_TOKEN = re.compile(
+    r"(?P<skipped>//[^\n]*|/\*.*?\*/)"
+    r"|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+    r"|(?P<name>`(?:[^`]|``)*`|[^\W\d]\w*)"
+    r"|\d\w*|\S",
+    re.DOTALL,
+)
+_STORED = re.compile(rf"\b{RESERVED_PREFIX}\w+")
 BATCH = 10_000
 REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
 """Exceptions of kglite that mean that it refuses a query or a graph."""
@@ -76,27 +84,65 @@ class EmbeddedDialect(Dialect):
     def stored_property(self, name: str) -> str:
         return self.properties.get(name) or (RESERVED_PREFIX + name if name in RESERVED else name)
 
+    def finished(self, cypher: str) -> str:
+        """Return the query with stored names for the properties that its template spells out.
+
+        These are the names in `p.name`, `p {.name}` and `{name: "Ida"}`. Raise ConfigError for `p["name"]`.
+        """
+        tokens = [token for token in _TOKEN.finditer(cypher) if not token["skipped"]]
+        texts = ["", *(token[0] for token in tokens), "", ""]
+        brackets, parts, end = [""], [], 0
+        for number, token in enumerate(tokens, 1):
+            before, text, after = texts[number - 1 : number + 2]
+            if text in ("(", "[", "{"):
+                brackets.append(text)
+            elif text in (")", "]", "}") and len(brackets) > 1:
+                brackets.pop()
+            key_of_map = brackets[-1] == "{" and before in ("{", ",") and after == ":"
+            if token["name"] and (key_of_map or (before == "." and after != "(")):
+                parts += [cypher[end : token.start()], self._spelled_out(text)]
+                end = token.end()
+            name = after[1:-1]
+            indexed = token.start() and re.fullmatch(r"[\w`)\]]", cypher[token.start() - 1]) and before.upper() != "IN"
+            if text == "[" and indexed and texts[number + 2] == "]" and self.stored_property(name) != name:
+                raise ConfigError(
+                    f"the embedded engine cannot read {before}[{after}]:\n{cypher}", hint=f"write {before}.{name}"
+                )
+        return "".join([*parts, cypher[end:]])
+
+    def _spelled_out(self, name: str) -> str:
+        """Return the stored form of a property name in the text of a query. One with our prefix is stored already."""
+        if not name.startswith("`"):
+            stored = self.stored_property(name)
+            return stored if stored.isascii() else quote(stored)
+        return name if name.startswith(f"`{OUR_PREFIX}") else self.property(name[1:-1].replace("``", "`"))
+
+    def with_own_names(self, text: str) -> str:
+        """Return a text of the engine with the original names; a column without an alias is named by its expression."""
+        return _STORED.sub(lambda stored: self.name(stored[0]), text) if RESERVED_PREFIX in text else text
+
     def labels_of(self, variable: str) -> str:
         found = f"labels({variable})"
         return f"[name IN {found} WHERE NOT name {_OURS}]" if self.several else found
 
-    def confined(self, labels: str, plain: bool) -> str:
-        return f":{quote(NODE)}:{labels}" if self.several and plain and labels else f":{labels}" if labels else ""
-
     def own_labels(self, labels: str) -> str:
+        """Return Cypher for a list of stored labels under their original names."""
         condition = f" WHERE NOT gw_l {_OURS}" if self.several else ""
         result = f" | {_true('gw_l')}" if self.true_names else ""
         # In round brackets, since the engine takes what follows `IN [` for a list of values.
         return f"([gw_l IN {labels}{condition}{result}])" if self.renames else labels
 
     def own_type(self, type_: str) -> str:
+        """Return Cypher for a stored relationship type under its original name."""
         return _true(type_) if self.types else type_
 
     def property_named(self, expression: str) -> str:
+        """Return Cypher for the stored name of the property that an expression names."""
         # A list is indexed like a map, by a number, which the engine does not look up in one.
         return f"coalesce(${STORED}[toString({expression})], {expression})"
 
     def own_keys(self, keys: str) -> str:
+        """Return Cypher for a list of stored property names under their original names."""
         added = ", ".join(f"'{name}'" for name in sorted(RESERVED))
         return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}] | {_true('gw_k')}])"
 

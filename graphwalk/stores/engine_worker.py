@@ -1,12 +1,13 @@
-"""A process of its own for queries that a model wrote: it answers them from one graph until its input ends.
+"""A process of its own for Cypher that a file or a model brings: it answers queries on one graph until its input ends.
 
 Run as a program. The first argument is the memory in bytes that queries may take. Messages are lines of JSON; the first
 one is the graph: bytes of the engine in Base64. What a query may take is bounded by the engine (time) and by the system
-(memory): a process that exceeds it ends alone.
+(memory, and no further file or connection): a process that exceeds its memory ends alone.
 """
 
 import base64
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,29 +21,30 @@ READY = b"ready\n"
 def main() -> None:
     """Answer queries from standard input."""
     kglite.set_query_warning_policy("silent")
-    engine = kglite.from_bytes(base64.b64decode(sys.stdin.buffer.readline()))
+    engine: Any = kglite.from_bytes(base64.b64decode(sys.stdin.buffer.readline()))
     engine.read_only(True)
-    _bound_memory(int(sys.argv[1]))
+    engine.cypher("RETURN 1 AS one").to_list()  # starts what the engine starts once
+    _set_limits(int(sys.argv[1]))
     answer = READY
     while True:
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
-        if not (asked := sys.stdin.buffer.readline()):
+        if not (request := sys.stdin.buffer.readline()):
             return
-        answer = json.dumps(_answer(engine, json.loads(asked))).encode() + b"\n"
+        answer = json.dumps(_answer(engine, json.loads(request)), default=str).encode() + b"\n"
 
 
-def _answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(engine: Any, request: dict[str, Any]) -> dict[str, Any]:
     """Return {"rows", "total"}, or {"error", "message"}."""
     try:
-        found = engine.cypher(
-            asked["cypher"],
-            params=asked["parameters"],
-            timeout_ms=asked["timeout_ms"],
-            row_limit=asked["rows"],
+        result = engine.cypher(
+            request["cypher"],
+            params=request["parameters"],
+            timeout_ms=request["timeout_ms"],
+            row_limit=request["rows"],
             hide_structural_keys=True,
         )
-        return {"rows": found.to_list(), "total": found.diagnostics.get("total_rows") or len(found)}
+        return {"rows": result.to_list(), "total": result.diagnostics.get("total_rows") or len(result)}
     except kglite.CypherTimeoutError:
         return {"error": "timeout", "message": ""}
     except MemoryError:
@@ -51,15 +53,19 @@ def _answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:
         return {"error": "query_error", "message": str(error)}
 
 
-def _bound_memory(more: int) -> None:
-    """Limit the memory to `more` bytes beyond what graph and program take by now."""
-    if sys.platform == "linux":  # elsewhere the system does not keep such a limit
-        import resource
+def _set_limits(memory: int) -> None:
+    """Limit the memory to `memory` bytes beyond what graph and program take by now, and open files to those of now."""
+    if sys.platform == "win32":
+        return
+    import resource
 
+    if sys.platform == "linux":  # elsewhere the system does not keep such a limit
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        limit = taken + more
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (taken + memory, taken + memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    free = os.dup(0)  # the lowest number that the next file would get
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, free))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from graphwalk.config.graph_source import GraphSource, check_filter
+from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
@@ -76,7 +77,10 @@ async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
 def read_file(source: GraphSource) -> PropertyGraph:
     """Return the filtered content of `source.file`."""
     assert source.file is not None
-    return _filtered(load_graph(source.file), source)
+    graph = load_graph(source.file)
+    if not graph.node_count:
+        raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/own_graph.md shows the formats")
+    return _filtered(graph, source)
 
 
 def _filtered(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:

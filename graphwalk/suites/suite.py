@@ -90,6 +90,10 @@ class ScriptedAgents(Generic[T]):
         """Return False if the plan must skip this task for the agent; `task=None` means any task."""
         return True
 
+    def why_not(self, name: str, setting: str, task: T) -> str:
+        """Return the reason for which `can_play` is False."""
+        return f"this scripted agent cannot play {setting}"
+
     def policy(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
         """Return the agent of this name for one episode; `seed` differs between tasks and repeats."""
         raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(self.names) or 'none'}")

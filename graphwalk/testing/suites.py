@@ -22,8 +22,8 @@ from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import GraphInstance, Suite
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
-_OWN_FIELDS = frozenset({"extraction_stage"})
-"""Common fields of scores that are only in the log."""
+_OWN_FIELDS = frozenset({"extraction_stage", "missing"})
+"""Common fields of scores that no table of a suite reads."""
 
 
 async def check_suite(

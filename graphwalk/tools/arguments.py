@@ -146,8 +146,6 @@ def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
 def _property(given: str, kind: str, entity: str, schema: Schema) -> str:
     found = schema.node(entity) if kind == "node" else schema.relationship(entity)
     names = [property_.name for property_ in found.properties] if found else []
-    if found and found.sampled is not None and found.sampled != found.count and given in schema.other_properties:
-        return given  # no sample has it, and others may
     return _known(given, names, "unknown_property", entity=f"{kind} {entity}")
 
 

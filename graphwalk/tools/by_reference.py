@@ -5,13 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import NOTE, read_rows
 from graphwalk.evaluation.values import normalise, value_forms
-from graphwalk.jinja import render_text
 from graphwalk.resources import quote
 from graphwalk.tools.arguments import ToolMistake, check_shape, parse_arguments
 from graphwalk.tools.tool import Tool, rows_of_results
@@ -49,10 +49,8 @@ class ReferenceToolbox:
         if rows is None:
             return result
         self._shown.append([dict(_flat(row)) for row in rows])
-        number = render_text(self._tool.messages["number"], number=len(self._shown))
-        return ToolResult(
-            call, f"{NOTE}{number}\n{result.content}", result.error, result.rows, result.seconds, data=result.data
-        )
+        number = self._tool.say("messages.number", number=len(self._shown))
+        return replace(result, content=f"{NOTE}{number}\n{result.content}")
 
     def _answered(self, call: ToolCall) -> ToolResult:
         started = perf_counter()
@@ -62,7 +60,7 @@ class ReferenceToolbox:
             rows = self._rows(**arguments)
         except ToolMistake as mistake:
             if mistake.kind == "bad_reference":
-                text = render_text(self._tool.messages[mistake.message], **mistake.values)
+                text = self._tool.say(f"messages.{mistake.message}", **mistake.values)
                 return ToolResult(call, text, mistake.kind, None, perf_counter() - started)
             return ToolResult(call, self._say(mistake.message, **mistake.values), mistake.kind)
         text = rows_of_results({"rows": rows})

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from time import perf_counter
 from typing import Any
@@ -11,9 +11,8 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
-from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.cypher_guard import QueryRefused
+from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.arguments import (
     Checked,
     ToolMistake,
@@ -29,16 +28,19 @@ from graphwalk.tools.arguments import (
 )
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
-from graphwalk.tools.tool import ENTITY_TYPES, LIMITS, OPERATIONS, SWITCHES, Tool, load_tools
+from graphwalk.tools.tool import ENTITY_TYPES, IN_LIST, LIMITS, OPERATIONS, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
+from graphwalk.types.graph import KEY
+from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
 from graphwalk.types.values import Row, Value, shown
 
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
+FEW_NODES = 1000
+"""Nodes of a label up to which no index is advised."""
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
@@ -52,6 +54,13 @@ class _Found:
     matched: bool
     total: int | None
     """Number of rows; None if there are more than these and their number is unknown."""
+    names: Mapping[str, str | int]
+    """Of the query that gave them: identifiers and switches, `IN_LIST` among them."""
+
+    @property
+    def in_list(self) -> bool:
+        """Return True if the rows are for lists that contain the values."""
+        return self.matched and bool(self.names[IN_LIST])
 
 
 class GraphToolbox:
@@ -76,29 +85,32 @@ class GraphToolbox:
         self._advised: set[tuple[str, str]] = set()
         self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
-        self._switches |= {"several_labels": schema.several_labels, "no_label": schema.node("") is not None}
+        self._switches |= {
+            "several_labels": schema.several_labels,
+            "no_label": schema.node("") is not None,
+            IN_LIST: False,
+        }
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call. A mistake is a text in the result; StoreError passes through."""
         started = perf_counter()
-        rows: int | None = None
-        error: str | None = None
-        data: list[Row] | None = None
         try:
-            content, rows, data = await self._run(call)
+            result = await self._run(call)
         except ToolMistake as mistake:
             values = {**mistake.values, "look_closer": LOOK_CLOSER in self._tools}
-            content, error = self._say(mistake.message, **values), mistake.kind
+            result = ToolResult(call, self._say(mistake.message, **values), mistake.kind)
         except QueryLimitError as limit:
             if self._agent.call_seconds is None:
                 raise
-            content, error = self._say(f"call_{limit.kind}", seconds=self._agent.call_seconds), limit.kind
-        return ToolResult(call, content, error, rows, perf_counter() - started, data=data)
+            text = self._say(f"call_{limit.kind}", seconds=self._agent.call_seconds)
+            result = ToolResult(call, text, limit.kind)
+        return replace(result, seconds=perf_counter() - started)
 
-    async def _run(self, call: ToolCall) -> tuple[str, int | None, list[Row] | None]:
-        """Return text for the model, the number of rows found (of an operation 1 or 0, of a note None), and the rows
-        of this page.
+    async def _run(self, call: ToolCall) -> ToolResult:
+        """Return the result with the number of all rows (of an operation 1 or 0, of a note None) and those of a page.
+
+        Raise ToolMistake.
         """
         tool = self._tools.get(call.name)
         if tool is None:
@@ -108,7 +120,8 @@ class GraphToolbox:
         check_shape(tool, arguments, ("page",) if self._has_pages(tool) else (), lists=self._schema.lists)
         page = arguments.pop("page", 1)
         if tool.query is not None:
-            return await self._answer_query(tool, arguments[tool.query], page)
+            content, number, rows = await self._answer_query(tool, arguments[tool.query], page)
+            return ToolResult(call, content, rows=number, data=rows)
         await self._look_closer(tool, arguments)
         checked = check_names(tool, arguments, self._schema)
         if tool.operation is not None:
@@ -116,15 +129,18 @@ class GraphToolbox:
                 kind = checked.identifiers[tool.parameters[name].of or ""]
                 arguments["described"] = entity_text(self._schema, kind, checked.identifiers[name], self._agent)
             text = OPERATIONS[tool.operation](arguments)
-            return text, None if tool.note_taking else int(bool(text)), None
+            return ToolResult(call, text, rows=None if tool.note_taking else int(bool(text)))
         found = await self._find(tool, checked, page)
         complete = found.total == len(found.rows)
-        total = await self._count(tool, checked, found) if found.total is None else found.total
+        total = await self._count(tool, found) if found.total is None else found.total
         # A part of the rows keeps the order of the database, which the next pages continue.
         rows = canonical_rows(found.rows) if complete else [canonical_rows([row])[0] for row in found.rows]
         rows, page_notes = page_of(rows, page, self._agent, total=total, complete=complete)
-        notes = [*self._notes(tool, checked, found), *await self._advice(tool, checked), *page_notes]
-        return encode_result(rows, notes, self._agent.encoding), total or len(found.rows), rows
+        # An index does not find items of lists.
+        advice = [] if found.names[IN_LIST] else await self._advice(tool, checked)
+        notes = [*self._notes(tool, checked, found), *advice, *page_notes]
+        content = encode_result(rows, notes, self._agent.encoding)
+        return ToolResult(call, content, rows=total or len(found.rows), in_list=found.in_list, data=rows)
 
     async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int, list[Row]]:
         """Run a query of the model. Raise ConfigError if the store does not take such queries."""
@@ -145,12 +161,21 @@ class GraphToolbox:
         if found.total is None or found.total > readable:
             notes = [self._say("query_more_rows", shown=readable, rows=found.total), *notes]
         if not rows:
-            notes = [render_text(tool.no_match)]
+            notes = [tool.say("no_match")]
         return encode_result(visible, notes, agent.encoding), readable, visible
 
     async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
-        """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5)."""
+        """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).
+
+        If nothing equals them and a property may hold lists, find rows for lists that contain them.
+        """
         names: dict[str, str | int] = {**self._switches, **checked.identifiers}
+        found = await self._matching(tool, names, checked, page)
+        if found.matched or IN_LIST not in (tool.cypher or "") or not self._has_lists(tool, checked, if_unknown=True):
+            return found
+        return await self._matching(tool, {**names, IN_LIST: True}, checked, page)
+
+    async def _matching(self, tool: Tool, names: Mapping[str, str | int], checked: Checked, page: int) -> _Found:
         rows: list[Row] = []
         total: int | None = 0
         used: Mapping[str, Value] | None = None
@@ -165,7 +190,19 @@ class GraphToolbox:
                 rows += found
                 total = None if total is None or number is None else total + number
                 used = values if used is None else used
-        return _Found(rows, checked.values if used is None else used, used is not None, total)
+        return _Found(rows, checked.values if used is None else used, used is not None, total, names)
+
+    def _has_lists(self, tool: Tool, checked: Checked, *, if_unknown: bool) -> bool:
+        """Return True if values of some property in this call are lists; `if_unknown`: where kinds are unknown."""
+        for name in tool.with_role("property"):
+            owner = checked.identifiers[tool.parameters[name].of or ""]
+            entity = self._schema.node(owner) or self._schema.relationship(owner)
+            properties = entity.properties if entity is not None else ()
+            for p in (p for p in properties if p.name == checked.identifiers[name] != KEY):
+                samples = any(isinstance(value, tuple) for value in p.samples)
+                if samples or "list" in p.kinds or (if_unknown and not p.kinds and self._schema.lists):
+                    return True
+        return False
 
     async def _query(
         self,
@@ -183,27 +220,27 @@ class GraphToolbox:
             return rows, len(rows)
         return await self._store.first(cypher, parameters, rows=most, seconds=agent.call_seconds or math.inf)
 
-    async def _count(self, tool: Tool, checked: Checked, found: _Found) -> int | None:
+    async def _count(self, tool: Tool, found: _Found) -> int | None:
         """Return the number of rows by the tool's counting query; None if it has none or takes too long."""
-        names: dict[str, str | int] = {**self._switches, **checked.identifiers}
         parameters = {name: as_parameter(value) for name, value in found.values.items()}
         try:
-            rows, _ = await self._query(tool.count, names, parameters, 1)
+            rows, _ = await self._query(tool.count, found.names, parameters, 1)
         except QueryLimitError:
             return None
         return int(rows[0]["rows"]) if rows else None
 
     async def _look_closer(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
-        """Read what a label or type has, where a large schema was read without, and this call names it."""
+        """Read the properties of a label or type in this call, if they were not read, or a sample lacks one of them."""
         for name in tool.with_role("label", "relationship_type", "entity_name"):
             node, relationship = self._schema.node(arguments[name]), self._schema.relationship(arguments[name])
             if arguments[name] in (NO_NAME, NO_LABEL):
                 node = node or self._schema.node("")
             samples = self._agent.schema_samples
-            if node is not None and node.sampled == 0:
-                self._schema = await self._store.look_closer("node", node.label, samples)
-            if relationship is not None and relationship.sampled == 0:
-                self._schema = await self._store.look_closer("relationship", relationship.type, samples)
+            names = [arguments[p] for p in tool.with_role("property") if tool.parameters[p].of == name]
+            if node is not None and _is_incomplete(node, names):
+                self._schema = await self._store.look_closer("node", node.label, samples, names)
+            if relationship is not None and _is_incomplete(relationship, names):
+                self._schema = await self._store.look_closer("relationship", relationship.type, samples, names)
 
     async def _advice(self, tool: Tool, checked: Checked) -> list[str]:
         """Said once per property: how the owner of the database can have it found by an index."""
@@ -212,6 +249,9 @@ class GraphToolbox:
             for name in tool.with_role("property"):
                 label, property_name = checked.identifiers[tool.parameters[name].of or ""], checked.identifiers[name]
                 if (label, property_name) in self._advised or tool.parameters[name].of not in tool.with_role("label"):
+                    continue
+                node = self._schema.node(label)
+                if node is not None and node.count is not None and node.count <= FEW_NODES:
                     continue
                 self._advised.add((label, property_name))
                 if statement := await self._store.missing_index(label, property_name):
@@ -225,10 +265,14 @@ class GraphToolbox:
             if (tried := found.values[name]) is not asked:
                 kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
                 notes.append(self._say("retried", asked=shown(asked), tried=shown(tried), **kinds))
+        if found.in_list:
+            for value, name in zip(found.values.values(), tool.with_role("property"), strict=False):
+                notes.append(self._say("in_list", value=shown(value), property=checked.identifiers[name]))
         if not found.rows:
-            text = tool.empty if found.matched else tool.no_match
+            field = "empty" if found.matched else "no_match"
             values = {name: shown(value) for name, value in found.values.items()}
-            notes.append(render_text(text, **self._switches, **checked.identifiers, **values))
+            names = {**found.names, IN_LIST: self._has_lists(tool, checked, if_unknown=False)}
+            notes.append(tool.say(field, **names, **values))
         return notes
 
     def _has_pages(self, tool: Tool) -> bool:
@@ -257,7 +301,7 @@ class GraphToolbox:
 
     def _description(self, tool: Tool) -> str:
         limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
-        text = render_text(tool.description, **self._switches, **limits).strip()
+        text = tool.say("description", **self._switches, **limits).strip()
         if self._agent.tool_words == "short":
             return " ".join(text.partition("\n\n")[0].split())
         example = tool.example
@@ -266,6 +310,12 @@ class GraphToolbox:
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([text, call, result])
+
+
+def _is_incomplete(entity: NodeType | RelationshipType, names: Sequence[str]) -> bool:
+    """Return True if the schema may lack one of these properties, or all of them."""
+    sampled = entity.sampled not in (None, entity.count)
+    return entity.sampled == 0 or (sampled and not set(names) <= {p.name for p in entity.properties})
 
 
 def _attempts(values: Mapping[str, Value]) -> Iterator[tuple[Mapping[str, Value], bool]]:

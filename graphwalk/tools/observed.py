@@ -58,6 +58,11 @@ class RelationshipRow:
         """Return the key of the node that the call asked about."""
         return self.source if self.outgoing else self.target
 
+    @property
+    def other_end(self) -> tuple[str, frozenset[str]]:
+        """Return the key and all labels of the end that is not the centre."""
+        return (self.target, self.target_labels) if self.outgoing else (self.source, self.source_labels)
+
 
 def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) -> RelationshipRow | None:
     """Return the relationship of a row about a centre with this label; None for a row of another form.
@@ -144,6 +149,8 @@ class _Call:
     understood: bool = True
     retried: bool = False
     """Nothing matched the value as it was given, and another reading of it was looked up."""
+    in_list: bool = False
+    """The value is in a list that is the value of the property."""
 
     @property
     def complete(self) -> bool:
@@ -232,6 +239,7 @@ class ObservedGraph:
         call.read.add((page, result.content))
         call.rows_on[page] = len(rows)
         # One note where nothing was found, one on a page of several, and one more for another reading of the value.
+        call.in_list = result.in_list
         call.retried = len(decode_notes(result.content)) > int(not result.rows) + int(len(rows) != result.rows)
         centres: dict[str, None] = {}
         for row in rows:
@@ -254,7 +262,7 @@ class ObservedGraph:
             return False
         if read.centre not in centres:
             centres[read.centre] = None
-            known = {} if name is None or name == KEY else {name: call.value}
+            known = {} if name is None or name == KEY or call.in_list else {name: call.value}
             self._add_node({KEY: read.centre, **known}, [label] if label else [])
         self._add_node(read.neighbor, read.target_labels if read.outgoing else read.source_labels)
         if not read.directed:

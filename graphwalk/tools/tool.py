@@ -4,7 +4,6 @@ A file `tools/NAME.yaml` with a Cypher query is all that a new tool needs. Its t
 switches (`direction`, `relationship_properties`); its Cypher sees them and the identifiers that the model chose.
 """
 
-import difflib
 import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -15,21 +14,28 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from graphwalk.config.strict import Strict, is_path
-from graphwalk.config.yaml_files import YamlFile, validate
-from graphwalk.errors import ConfigError
-from graphwalk.jinja import TEXT_FILTERS, TextError, check_text
-from graphwalk.resources import data_path
-from graphwalk.stores.cypher import FILTERS
+from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
+from graphwalk.errors import ConfigError, did_you_mean
+from graphwalk.jinja import TEXT_FILTERS, TextError, check_text, render_text
+from graphwalk.resources import data_path, is_shipped
+from graphwalk.stores.cypher import FILTERS, ForeignCypher, render_cypher
+from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
 
 SWITCHES = ("direction", "relationship_properties")
 """Fields of AgentConfig that the texts of a tool can ask for."""
-GRAPH_SWITCHES = ("several_labels", "no_label")
-"""Conditions from the schema: some node has not exactly one label; some node has none."""
+IN_LIST = "in_list"
+"""True for the second query of a call: nothing equals the value, and the property may hold lists that contain it."""
+GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST)
+"""Conditions of the graph: some node has not exactly one label; some node has none; see `IN_LIST`."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
+_PATTERNS = frozenset({"any_node", "any_relationship"})
+"""Names of a Cypher template that the store sets."""
+_QUERIES = ("cypher", "matches", "count")
+"""Fields with Cypher."""
 ENTITY_TYPES = ("node", "relationship")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
@@ -147,6 +153,7 @@ class Tool(Strict):
     """Names that `messages` can use besides the parameters."""
     file_text: str = ""
     """The whole file, for `graphwalk tools` and for the folder of a run."""
+    path: str = ""
 
     @field_validator("parameters")
     @classmethod
@@ -159,7 +166,7 @@ class Tool(Strict):
             if roles and (other is None or other.role not in roles):
                 raise ValueError(f"{name}: `of` must name a parameter with the role {' or '.join(roles)}")
             if not roles and parameter.of is not None:
-                raise ValueError(f"{name}: the role {parameter.role} takes no `of`")
+                raise ValueError(f"{name}: remove `of`: only properties and entity names belong to another parameter")
         return parameters
 
     @field_validator("operation")
@@ -203,6 +210,15 @@ class Tool(Strict):
             *self.with_role("property"),
         )
 
+    def say(self, field: str, /, **values: Any) -> str:
+        """Render a text ("empty", "messages.number"). Raise ConfigError with file, line and field of an error in it."""
+        text = self.messages[field.removeprefix("messages.")] if "." in field else getattr(self, field)
+        try:
+            return render_text(text, **values)
+        except TextError as error:
+            file = YamlFile(Path(self.path), self.file_text, *read_yaml(self.file_text))
+            raise ConfigError(f"{file.where(*field.split('.'))}: {error.problem}") from error
+
     @cached_property
     def values(self) -> tuple[str, ...]:
         """The parameters that go into the query unchanged."""
@@ -240,18 +256,29 @@ def load_tool(path: Path) -> Tool:
     for field, text, names, filters in _texts(tool):
         try:
             check_text(text, names, filters)
-        except TextError as error:
-            raise ConfigError(f"{path}: {field}: {error}") from error
-    return tool.model_copy(update={"file_text": file.text})
+            if filters is FILTERS and text:
+                check_template(text)
+                render_cypher(text, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
+        except (TextError, CypherNotAllowedError, ConfigError) as error:
+            raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
+    queries = {} if is_shipped(path) else _foreign(tool)
+    return tool.model_copy(update={"file_text": file.text, "path": str(path), **queries})
+
+
+def _foreign(tool: Tool) -> dict[str, ForeignCypher | None]:
+    """Return the queries, marked as those of a file that GraphWalk does not ship."""
+    queries = {name: getattr(tool, name) for name in _QUERIES}
+    return {name: None if query is None else ForeignCypher(query) for name, query in queries.items()}
 
 
 @lru_cache(maxsize=64)
 def _shipped(name: str) -> Tool:
     if name not in tool_names():
-        close = difflib.get_close_matches(name, tool_names(), n=1)
-        meant = f"; did you mean {close[0]}?" if close else ""
         known = ", ".join(tool_names())
-        raise ConfigError(f"there is no tool {name!r}{meant}", hint=f"known tools: {known}; or the path of a YAML file")
+        raise ConfigError(
+            f"there is no tool {name!r}{did_you_mean(name, tool_names())}",
+            hint=f"known tools: {known}; or the path of a YAML file",
+        )
     return load_tool(data_path("tools") / f"{name}.yaml")
 
 
@@ -271,7 +298,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     switches = (*SWITCHES, *GRAPH_SWITCHES)
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *switches} - values
-    query = {*identifiers, "any_node", "any_relationship"}
+    query = {*identifiers, *_PATTERNS}
     message = {*tool.parameters, *switches}
     limits = LIMITS if tool.query is not None else ()
     yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS

@@ -18,11 +18,12 @@ _NAMES: Mapping[Any, str] = {
     Sequence: "list",
 }
 _HINTS = {
-    "Task": "graphwalk.make_tasks(graph)[0]",
-    "PropertyGraph": "graphwalk.read_graph(…)",
-    "Store": "graphwalk.open_store(…)",
-    "Trajectory": "graphwalk.play(…).trajectory",
-    "Answer": "graphwalk.ask(…)",
+    "Task": "{} = graphwalk.make_tasks(graph)[0]",
+    "PropertyGraph": "{} = graphwalk.read_graph(…)",
+    "Store": "{} = graphwalk.open_store(…)",
+    "GraphStore": "async with graphwalk.aopen_store(…) as {}:",
+    "Trajectory": "{} = graphwalk.play(…).trajectory",
+    "Answer": "{} = graphwalk.ask(…)",
 }
 """Class → how to make an object of it."""
 
@@ -47,5 +48,5 @@ def wrong_type(name: str, value: object, *accepted: str) -> ConfigError:
     article = "an" if accepted[0][0] in "AEIOU" else "a"
     return ConfigError(
         f"{name}: must be {article} {' or '.join(accepted)}, not {type(value).__name__}",
-        hint="   or   ".join(f"{name} = {_HINTS[kind]}" for kind in accepted if kind in _HINTS),
+        hint="   or   ".join(_HINTS[kind].format(name) for kind in accepted if kind in _HINTS),
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from graphwalk.sanitise import one_line
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.values import Row, Scalar
 
@@ -38,6 +39,12 @@ class Task(BaseModel):
     reference_calls: int | None = None
     reference_input_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
     reference_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
+
+    def __repr__(self) -> str:
+        """Return one line: name, question, and the size of the target."""
+        return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.gold_size}>"
+
+    __str__ = __repr__
 
 
 def setting_of(name: str) -> str:
@@ -79,6 +86,8 @@ class ToolResult:
     seconds: float = 0.0
     final: bool = False
     """It is the answer, which ends the episode: a tool put it together from what the model pointed at."""
+    in_list: bool = False
+    """No property equals the value of the call: the rows are for lists that contain it."""
     data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 
     @property
@@ -158,7 +167,8 @@ class Score(BaseModel):
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
     `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
     tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
-    where true.
+    where true. `missing`: comments on the answer that an error prevented, for example "failure analysis missing:
+    TypeError"; written only if there are any.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -171,3 +181,4 @@ class Score(BaseModel):
     extraction_stage: str | None
     lossy: bool = Field(default=False, exclude_if=operator.not_)
     grounded: float | None = None
+    missing: str = Field(default="", exclude_if=operator.not_)

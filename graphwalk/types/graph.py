@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphwalk.sanitise import one_line
 from graphwalk.types.values import Value, shown
 
 KEY = "key"
@@ -104,6 +105,13 @@ class PropertyGraph:
     relationship_tables: tuple[RelationshipTable, ...]
     seed: int | None = None
     spec: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return one line: the numbers of nodes and relationships, with the most frequent labels and types."""
+        labels = {":".join(table.labels) or "no label": len(table.numbers) for table in self.node_tables}
+        types = {table.type: len(table.sources) for table in self.relationship_tables}
+        nodes = f"{self.node_count:,} nodes{_most_frequent(labels)}"
+        return f"<PropertyGraph: {nodes}, {self.relationship_count:,} relationships{_most_frequent(types)}>"
 
     @property
     def node_count(self) -> int:
@@ -196,6 +204,13 @@ class PropertyGraph:
         return cls(keys, node_tables, relationship_tables, seed, dict(spec or {}))
 
 
+def _most_frequent(counts: Mapping[str, int]) -> str:
+    """Return ` (Film 12, Person 7, …)`, or "" without any."""
+    names = sorted(counts, key=lambda name: (-counts[name], name))
+    listed = [f"{one_line(name, 30)} {counts[name]:,}" for name in names[:3]] + ["…"][: len(names) > 3]
+    return f" ({', '.join(listed)})" if listed else ""
+
+
 def is_reserved(label: str) -> bool:
     """Return True for a label of GraphWalk's own."""
     return label == LEDGER or label.startswith(OUR_PREFIX)
@@ -233,27 +248,30 @@ def property_rows(columns: Mapping[str, Column], positions: NDArray[np.int64]) -
     """Return the properties of the entities at these positions of a table."""
     rows: list[dict[str, Value]] = [{} for _ in positions]
     for name, column in columns.items():
-        pool = column.pool
-        for row, code in zip(rows, column.codes[positions].tolist(), strict=True):
-            if code != MISSING:
-                row[name] = pool[code]
+        codes, pool = column.codes[positions], column.pool
+        present = np.flatnonzero(codes != MISSING)
+        for number, code in zip(present.tolist(), codes[present].tolist(), strict=True):
+            rows[number][name] = pool[code]
     return rows
 
 
 def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, Column]:
-    names = dict.fromkeys(name for row in rows for name in row)
+    values: dict[str, list[tuple[int, Value]]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        for name, value in row.items():
+            values[name].append((number, value))
     columns = {}
-    for name in names:
+    for name, present in values.items():
         codes_of: dict[Any, int] = {}
         pool: list[Value] = []
-        codes = [MISSING] * len(rows)
-        for number, row in enumerate(rows):
-            if name in row:
-                value = row[name]
-                codes[number] = codes_of.setdefault(identity(value), len(pool))
-                if codes[number] == len(pool):
-                    pool.append(value)
-        columns[name] = Column(np.array(codes, dtype=np.int32), tuple(pool))
+        codes = np.full(len(rows), MISSING, dtype=np.int32)
+        numbers, own = [number for number, _ in present], list[int]()
+        for _, value in present:
+            own.append(codes_of.setdefault(identity(value), len(pool)))
+            if own[-1] == len(pool):
+                pool.append(value)
+        codes[numbers] = own
+        columns[name] = Column(codes, tuple(pool))
     return columns
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, TypeVar
 
 from graphwalk.types.values import Value, shown
 
@@ -50,6 +50,9 @@ class RelationshipType:
     """See `NodeType`; `pairs` were found on these relationships too."""
 
 
+Entity = TypeVar("Entity", NodeType, RelationshipType)
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaRow:
     """One row of the table the agent sees: one per property, per pair for relationships (docs/method.md, Schema)."""
@@ -65,21 +68,27 @@ class SchemaRow:
 class Schema:
     """Everything sorted by name, so that equal graphs have equal schemas in every store.
 
-    `several_labels`: not every node has exactly one label. `lists`: some property holds lists. `other_properties`:
-    names that a property which no sample has may have.
+    `several_labels`: not every node has exactly one label. `lists`: some property holds lists.
     """
 
     nodes: tuple[NodeType, ...]
     relationships: tuple[RelationshipType, ...]
     several_labels: bool = False
     lists: bool = False
-    other_properties: tuple[str, ...] = ()
 
     def node(self, label: str) -> NodeType | None:
         return next((n for n in self.nodes if n.label == label), None)
 
     def relationship(self, type_: str) -> RelationshipType | None:
         return next((r for r in self.relationships if r.type == type_), None)
+
+    def with_properties_of(self, entity: NodeType | RelationshipType) -> "Schema":
+        """Return the schema with what is known of this label or type, and with its properties added."""
+        if isinstance(entity, NodeType):
+            nodes = (_merged(node, entity) if node.label == entity.label else node for node in self.nodes)
+            return replace(self, nodes=tuple(nodes))
+        types = (_merged(one, entity) if one.type == entity.type else one for one in self.relationships)
+        return replace(self, relationships=tuple(types))
 
     def rows(self) -> Iterator[SchemaRow]:
         """Return the table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
@@ -108,6 +117,11 @@ class Schema:
             sources.setdefault(tuple(found), []).append(source)
         for some, shared in sources.items():
             yield from product(_alternatives(shared), _alternatives(some))
+
+
+def _merged(entity: Entity, closer: Entity) -> Entity:
+    properties = {p.name: p for p in (*entity.properties, *closer.properties)}
+    return replace(closer, properties=tuple(properties[name] for name in sorted(properties)))
 
 
 def as_shown(property_: PropertyType) -> PropertyType:

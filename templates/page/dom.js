@@ -49,3 +49,15 @@ function replace(place, ...children) {
   place.replaceChildren(...children.flat(Infinity).filter((child) => child));
   return place;
 }
+
+// A box that scrolls sideways; its edge fades where more is to be seen.
+function scroller(name, attributes, ...children) {
+  const box = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": name, onscroll: () => fadeEdges(box), ...attributes }, children);
+  new ResizeObserver(() => fadeEdges(box)).observe(box);
+  return box;
+}
+
+function fadeEdges(box) {
+  box.classList.toggle("cut-left", box.scrollLeft > 1);
+  box.classList.toggle("cut-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+}

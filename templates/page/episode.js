@@ -43,10 +43,10 @@ function columnView(episode, content, step, state, two) {
   let player = null;
   player = content.scene && walkView(content.scene, step, (now, place) => { markTurn(turns, now); if (player) quietly(withStep(state, place)); });
   if (player) players.push(player);
-  const head = h("header", { class: "who" }, h("p", { class: "verdict" }, h("span", { class: `badge ${result}` }, `${MARKS[result]} ${SAID[result]}`), episode.error && !episode.failed && h("span", { class: "class" }, words(plain(episode.error))), episode.failure && h("span", { class: "class" }, words(plain(episode.failure))), episode.status !== "answered" && h("span", { class: "class" }, words(plain(episode.status)))),
+  const head = h("header", { class: "who" }, h("p", { class: "verdict" }, h("span", { class: `badge ${result}` }, `${MARKS[result]} ${SAID[result]}`), episode.error && !episode.failed && h("span", { class: "class" }, words(plain(episode.error))), episode.failure && episode.failure !== episode.error && h("span", { class: "class" }, words(plain(episode.failure))), episode.status !== "answered" && h("span", { class: "class" }, words(plain(episode.status)))),
     h("p", { class: "player" }, h("b", {}, plain(episode.model)), ` ${plain(episode.setting)}${episode.repeat ? ` · repeat ${episode.repeat}` : ""}${index.runs.length > 1 ? ` · ${plain(index.runs[episode.run].name)}` : ""}`), h("p", { class: "numbers" }, numbersOf(episode)));
   return h("div", { class: "column" }, head, h("div", { class: "split" },
-    h("div", { class: "seen" }, player && player.view, failureView(content.score), h("section", {}, h("h3", {}, "Answer and target"), comparisonView(content.comparison, 40)), content.error && h("section", {}, h("h3", {}, "What went wrong"), longText(content.error, "result")), scoreView(content)),
+    h("div", { class: "seen" }, player && player.view, content.missing && h("p", { class: "note" }, plain(content.missing)), failureView(content.score), h("section", {}, h("h3", {}, "Answer and target"), comparisonView(content.comparison, 40)), content.error && h("section", {}, h("h3", {}, "What went wrong"), longText(content.error, "result")), scoreView(content)),
     h("div", { class: "heard" }, promptView(content), turns, content.extractor && block("the extractor model read", content.extractor))));
 }
 
@@ -76,6 +76,7 @@ function promptView(content) {
 }
 
 function failureView(score) {
+  if (score && score.missing) return h("section", { class: "failure" }, h("p", {}, plain(score.missing)));
   if (!score || !score.failure) return null;
   const lines = [score.failure_detail];
   if (score.ignored_condition) lines.push(`Ignored condition: ${score.ignored_condition}.`);

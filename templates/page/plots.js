@@ -7,6 +7,7 @@ function plotsView() {
   return [jumpView(), figures.map((drawn, number) => [
     runTitle(number),
     drawn.missing && h("p", { class: "about" }, "Plots are drawn with matplotlib, which was not installed when this page was made; here are their data. To get them: ", h("code", {}, drawn.missing)),
+    drawn.notes.map((note) => h("p", { class: "about" }, plain(note))),
     drawn.figures.length === 0 && h("p", { class: "empty" }, "There is nothing to plot yet."),
     h("div", { class: "plots" }, drawn.figures.map(plotView)),
   ])];

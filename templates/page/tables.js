@@ -4,6 +4,7 @@ function resultsView() {
     runTitle(number),
     run.incomplete && h("p", { class: "warning" }, plain(run.incomplete)),
     run.description && h("p", { class: "about" }, plain(run.description)),
+    run.verdict.length > 0 && h("section", { class: "verdict", "aria-label": "Verdict" }, run.verdict.map((sentence) => h("p", {}, plain(sentence)))),
     run.tables.map((table, place) => tableView(table, place)),
     run.notes.length > 0 && h("section", { class: "notes" }, h("h3", {}, "Notes"), h("ul", {}, run.notes.map((note) => h("li", {}, plain(note))))),
     run.tables.length === 0 && h("p", { class: "empty" }, "Nothing is measured yet."),
@@ -43,20 +44,16 @@ function cellView(cell, [, name]) {
 
 // A table that is too wide first folds its columns, those of the highest number first, as a terminal does; then it scrolls, and its edge fades.
 function wideTable(name, table, optional) {
-  const box = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": name, onscroll: fade, onfit: fit }, table);
+  const box = scroller(name, { onfit: fit }, table);
   const more = button("Show more columns", { class: "quiet columns-toggle", hidden: true, onclick: () => { opened = !opened; fit(); } });
   let opened = false;
-  function fade() {
-    box.classList.toggle("cut-left", box.scrollLeft > 1);
-    box.classList.toggle("cut-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
-  }
   function fit() {
     const folded = opened ? [] : tooMany();
     for (const row of table.rows) [...row.cells].forEach((cell, column) => { cell.hidden = folded.includes(column); });
     more.hidden = !opened && folded.length === 0;
     more.textContent = opened ? "Fewer columns" : `Show ${counted(folded.length, "more column")}`;
     more.setAttribute("aria-expanded", opened);
-    fade();
+    fadeEdges(box);
   }
   function tooMany() {
     for (const cell of table.querySelectorAll("[hidden]")) cell.hidden = false;

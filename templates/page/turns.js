@@ -46,7 +46,7 @@ function rowsView(call) {
   add(call.rows.slice(0, FEW_ROWS));
   const rest = call.rows.length - FEW_ROWS;
   const more = rest > 0 && button(`Show ${rest} more rows`, { class: "quiet", onclick: () => { add(call.rows.slice(FEW_ROWS)); more.remove(); } });
-  return h("div", {}, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": `Rows of ${call.name}` }, h("table", { class: "rows-table" }, h("thead", {}, h("tr", {}, call.columns.map((name) => h("th", { scope: "col" }, plainWords(name))))), body)),
+  return h("div", {}, scroller(`Rows of ${call.name}`, {}, h("table", { class: "rows-table" }, h("thead", {}, h("tr", {}, call.columns.map((name) => h("th", { scope: "col" }, plainWords(name))))), body)),
     more, call.more > 0 && h("p", { class: "note" }, `and ${call.more} more rows, which the run folder has`));
 }
 
@@ -57,5 +57,5 @@ function comparisonView(table, most) {
   add(table.rows.slice(0, most));
   const rest = table.rows.length - most;
   const more = rest > 0 && button(`Show ${rest} more rows`, { class: "quiet", onclick: () => { add(table.rows.slice(most)); more.remove(); } });
-  return h("div", { class: "comparison" }, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Answer and target" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), table.columns.map((name) => h("th", { scope: "col" }, plainWords(name))))), body)), more, table.note && h("p", { class: "note" }, plain(table.note)));
+  return h("div", { class: "comparison" }, scroller("Answer and target", {}, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), table.columns.map((name) => h("th", { scope: "col" }, plainWords(name))))), body)), more, table.note && h("p", { class: "note" }, plain(table.note)));
 }

@@ -154,3 +154,11 @@ def test_the_maze_tools_walk_a_maze() -> None:
         assert path.invoke({}) != ""
     with graphwalk.open_store(FILMS) as store, pytest.raises(graphwalk.ConfigError, match="MAZE_TOOLS require a maze"):
         graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)
+
+
+async def test_a_store_of_open_store_is_refused_by_what_is_awaited() -> None:
+    with graphwalk.open_store("example") as store:
+        for call in (graphwalk.aschema_prompt, graphwalk.alangchain_tools, graphwalk.aopenai_tools):
+            with pytest.raises(graphwalk.ConfigError, match="store: must be a GraphStore, not Store") as raised:
+                await call(store)  # type: ignore[arg-type, operator]
+            assert raised.value.hint == "async with graphwalk.aopen_store(…) as store:"

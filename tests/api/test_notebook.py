@@ -366,3 +366,40 @@ def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None
     for call, words in calls:
         with pytest.raises(graphwalk.ConfigError, match=words):
             call()
+
+
+def test_values_are_shown_on_one_short_line(graph: PropertyGraph) -> None:
+    (task,) = graphwalk.make_tasks(graph, seed=7, questions=["path_finding"])
+    result = graphwalk.play(task, graph, model="scripted/expert")
+    answer = graphwalk.ask("What did Aksel Brandt command?", "example", model="scripted/look")
+    maze = graphwalk.generate_maze(size=8)
+    for value in (graph, task, result, answer, maze):
+        assert repr(value).isprintable()
+        assert len(repr(value)) <= 250
+    assert repr(graph).startswith("<PropertyGraph: 100 nodes (")
+    assert f"{graph.relationship_count:,} relationships (" in repr(graph)
+    assert task.question[:90] in repr(task)
+    assert f"scripted/expert tools · {task.task_id} · correct · answer [" in repr(result)
+
+
+def test_progress_of_a_notebook_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    run = graphwalk.run("quickstart", models=["scripted/expert"], graphs=1, limit=3, out=tmp_path / "run")
+    shown = capfd.readouterr().err
+    assert "\033" not in shown
+    assert shown.count("\n") == 1
+    assert "3/3" in shown.rpartition("\r")[2]
+    assert len(list(run.results())) == 3
+
+
+def test_runs_are_compared() -> None:
+    path = Path(__file__).parents[1] / "data" / "runs" / "questions"
+    compared = graphwalk.compare(graphwalk.open_run(path))
+    (pair,) = compared["overall"]
+    assert (pair["first_model"], pair["second_model"]) == ("scripted/expert", "scripted/flawed")
+    assert pair["measures"]["accuracy"]["difference"] == pytest.approx(66.67, abs=0.01)
+    assert compared == graphwalk.compare(str(path))
+    with pytest.raises(graphwalk.ConfigError, match="no two players"):
+        graphwalk.compare(path, models="scripted/expert")

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from graphwalk.cli.answer import Teller
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
@@ -132,6 +134,43 @@ async def test_a_model_that_fails_is_told_and_logged(tmp_path: Path) -> None:
     assert "your plan has ended" in json.loads(told.stdout)["error"]
     assert "model error" in graphwalk("report", "run", folder=tmp_path).stdout
     assert not (tmp_path / "runs").exists()
+
+
+async def test_an_answer_after_failed_look_ups_only_is_no_success(tmp_path: Path) -> None:
+    def guess(request: Request) -> Answer:
+        again = request.body["messages"][-1]["role"] == "tool"
+        calls = [("get_node_by_property", {**HARBOUR, "label": "Movie"}), ("think", {"thought": "Movies, then."})]
+        return Answer(chat("Ida Holm.")) if again else Answer(chat("", calls))
+
+    async with ModelServer(guess) as server:
+        done = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
+    assert done.returncode == 4
+    assert "Ida Holm." in done.stdout
+    assert "every look-up failed" in done.stderr
+
+
+async def test_the_address_of_a_server_is_an_option_as_in_run(tmp_path: Path) -> None:
+    async with ModelServer(walk) as server:
+        words = (QUESTION, "-m", "any-name", "--base-url", server.url, "--out", "run")
+        done = await asyncio.to_thread(asked, *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert REPLY in done.stdout
+    assert " in total" not in done.stderr
+    config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
+    assert (config["models"], config["servers"]) == (["openai-api/local/any-name"], {"local": server.url})
+
+
+async def test_a_slow_model_is_waited_for_aloud(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("graphwalk.cli.answer._SILENT_SECONDS", 0.01)
+    monkeypatch.setattr("graphwalk.cli.answer.stderr", lambda: Console(stderr=True))
+    monkeypatch.setattr("graphwalk.console.stderr", lambda: Console(stderr=True))
+    printed = ""
+    async with Teller(json=False, svg=None).waiting("some/model"):
+        while printed.count("waiting for some/model: 0 s, 0 calls so far") < 2:
+            await asyncio.sleep(0.01)
+            printed += capsys.readouterr().err
 
 
 LOOK = ("--model", "scripted/look")

@@ -1,10 +1,16 @@
+import asyncio
 from pathlib import Path
 
 import networkx as nx
+import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.graphs.files import load_graph
+from graphwalk.settings import Settings
+from graphwalk.stores.neo4j.connection import connect
+from graphwalk.types.values import Temporal
+from tests.cli.test_commands import graphwalk as command
 
 CLI = CliRunner()
 
@@ -23,3 +29,43 @@ def test_undirected_edges_are_read_both_ways_by_choice(tmp_path: Path) -> None:
     assert CLI.invoke(app, words).exit_code != 0
     assert CLI.invoke(app, [*words, "--undirected", "both"]).exit_code == 0
     assert load_graph(tmp_path / "g.json").relationship_count == 156
+
+
+@pytest.mark.neo4j
+async def test_a_database_is_written_to_every_format(
+    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in neo4j_server.variables.items():
+        monkeypatch.setenv(name, value)
+    content = (
+        "CREATE (a:CtOne:`Ct two words` {name: 'Søren Ångström', born: date('1815-12-10'), `home town`: 'São Paulo', "
+        "at: point({longitude: 12.5, latitude: 55.7}), took: duration('P1DT2H'), tags: ['a', 'b;c'], n: 2.5, ok: true, "
+        "seen: datetime('2001-04-25T12:00:00+02:00[Europe/Berlin]'), days: [date('2001-04-25')]})"
+        "-[:`CT KNOWS` {since: localtime('10:00'), notes: ['x']}]->(:CtOne {large: 9007199254740993})"
+    )
+    async with await connect(neo4j_server, wait_seconds=10) as connection:
+        await connection.write(content)
+        try:
+            for target in ("g.json", "g.graphml", "g.cypher", "csv"):
+                words = ("convert", "--database", "neo4j", "--labels", "CtOne", target)
+                done = await asyncio.to_thread(command, *words, folder=tmp_path, **neo4j_server.variables)
+                assert (done.returncode, done.stdout.split()) == (0, ["nodes", "2", "relationships", "1"]), done.stderr
+        finally:
+            await connection.write("MATCH (n:CtOne) DETACH DELETE n")
+    graphs = [load_graph(tmp_path / target) for target in ("g.json", "g.graphml", "g.cypher", "csv")]
+    assert len({graph.digest for graph in graphs}) == 1
+    (person,) = (node for node in graphs[0].nodes() if "name" in node.properties)
+    assert person.labels == ("Ct two words", "CtOne")
+    assert person.properties["took"] == Temporal("duration", "P1DT2H")
+    assert person.properties["days"] == (Temporal("date", "2001-04-25"),)
+    (knows,) = graphs[0].relationships()
+    assert (knows.type, knows.properties["since"]) == ("CT KNOWS", Temporal("local time", "10:00:00"))
+
+
+def test_the_source_is_a_file_or_a_database(tmp_path: Path) -> None:
+    for words in (["g.json"], ["example", "g.json", "--database", "neo4j"], ["a.json", "b.json", "c.json"]):
+        done = command("convert", *words, folder=tmp_path)
+        assert (done.returncode, "one source and one target" in done.stderr) == (2, True)
+    done = command("convert", "example", "g.json", "--labels", "Ship", folder=tmp_path)
+    assert (done.returncode, "need --database" in done.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []

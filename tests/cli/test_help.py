@@ -17,7 +17,6 @@ _HEAVY = (
     "jinja2",
     "langchain_core",
     "langgraph",
-    "lark",
     "neo4j",
     "numpy",
     "openai",

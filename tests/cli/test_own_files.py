@@ -107,7 +107,7 @@ def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: 
     [
         ("questions", "  tools: [get_nodes]\n", "there is no tool 'get_nodes'", "known tools: "),
         ("questions", "  tools: [./no_tool.yaml]\n", "own.yaml:5: agent.tools.0: there is no file or folder", ""),
-        ("questions", "  tools: [./wrong.yaml]\n", "wrong.yaml: cypher: there is no colour", ""),
+        ("questions", "  tools: [./wrong.yaml]\n", "wrong.yaml:4: cypher: there is no colour", ""),
         ("questions", "  tools: [think, think]\n", "named twice", ""),
         ("questions", "  prompts: ./nowhere/\n", "own.yaml:5: agent.prompts: there is no file or folder", ""),
         ("questions", "  prompts: mine\n", "is not a folder", ""),
@@ -136,3 +136,59 @@ def test_tools_shows_a_file(tmp_path: Path) -> None:
     (tmp_path / "list_labels.yaml").write_text(text.replace("no_match", "no_mach"))
     done = graphwalk("tools", "./list_labels.yaml", folder=tmp_path)
     assert (done.returncode, "did you mean no_match" in done.stderr) == (2, True)
+
+
+CUT = "{{ 'text' | truncate(-5) }}"
+QUESTION = f"""\
+name: cut
+class: retrieval
+version: 1
+parameters:
+  label: {{role: label}}
+wording: WORDING
+cypher: "MATCH (n:{{{{ label | label }}}}) RETURN count(n) AS count"
+answer_fields: [count]
+computed: [count]
+other_wordings:
+  training: ["{CUT}"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "options", "place"),
+    [
+        ("cut.yaml", QUESTION.replace("WORDING", f'"{CUT}"'), "suite.questions=[FILE]", "cut.yaml:6: wording"),
+        (
+            "cut.yaml",
+            QUESTION.replace("WORDING", '"How many?\\n\\n[]"'),
+            "suite.questions=[FILE] suite.wording=training",
+            "cut.yaml:11: other_wordings.training",
+        ),
+        (
+            "cut.yaml",
+            TOOL.format(name="cut").replace("Lists labels.", f'"{CUT}"'),
+            "agent.tools=[FILE]",
+            "cut.yaml:2: description",
+        ),
+        (
+            "cut.yaml",
+            TOOL.format(name="cut").replace("MATCH", CUT),
+            "agent.tools=[FILE]",
+            "cut.yaml:4: cypher",
+        ),
+        ("graph_tools.j2", f"Good\n{CUT}", "agent.prompts=FOLDER", "graph_tools.j2:2"),
+    ],
+)
+def test_an_error_while_a_text_is_rendered_names_file_line_and_field(
+    tmp_path: Path, file: str, text: str, options: str, place: str
+) -> None:
+    (tmp_path / file).write_text(text)
+    words = [word for option in options.split() for word in ("-o", option)]
+    names = {"FILE": str(tmp_path / file), "FOLDER": str(tmp_path)}
+    for name, path in names.items():
+        words = [word.replace(name, path) for word in words]
+    base = ("run", "quickstart", "--limit", "1", "--out", "run", "-m", "scripted/random")
+    done = graphwalk(*base, *words, folder=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert f"{tmp_path / place}: " in done.stderr
+    assert "AssertionError: expected length >= 3, got -5" in done.stderr

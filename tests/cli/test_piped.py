@@ -1,4 +1,4 @@
-"""Output to a file or a pipe: as wide as its content, and without blanks at the end of a line."""
+"""Output to a file or a pipe: tables of 120 columns, or all columns, and no blanks at the end of a line."""
 
 from pathlib import Path
 
@@ -35,6 +35,15 @@ def test_no_line_ends_in_blanks(words: tuple[object, ...], columns: str) -> None
     assert done.returncode == 0, done.stderr
     assert blank_ends(done.stdout) == []
     assert blank_ends(done.stderr) == []
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_tables_are_at_most_120_columns_wide_unless_all_are_wanted(command: str) -> None:
+    narrow, wide = graphwalk(command, RUN, COLUMNS=""), graphwalk(command, RUN, "--all-columns", COLUMNS="")
+    assert max(map(len, narrow.stdout.splitlines())) <= 120
+    assert "not shown at this width" in narrow.stdout
+    assert "not shown at this width" not in wide.stdout
+    assert max(map(len, wide.stdout.splitlines())) > 120
 
 
 def test_steps_of_an_answer_are_not_cut_at_80_columns(tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ import pytest
 import yaml
 
 from graphwalk.cli.app import main
-from tests.cli.wrong_inputs import commands, plain, wrong_fields, wrong_values
+from graphwalk.jsonlines import encode_line, read_lines
+from tests.cli.wrong_inputs import MISTAKES, commands, plain, wrong_fields, wrong_values
+from tests.exports.hostile_run import HOSTILE, hostile_run
 from tests.extending.packages import REPOSITORY
 
 SUITES = ("questions", "mazes", "magma", "ask")
@@ -79,6 +81,126 @@ def test_every_field_refuses_what_it_cannot_be(suite: str, call: Call) -> None:
         Path("wrong.yaml").write_text(yaml.safe_dump(one.experiment(), allow_unicode=True))
         troubles.append(refused(call("experiments", "wrong.yaml", "--resolved"), one.field, one.id))
     assert not any(troubles), "\n".join(filter(None, troubles))
+
+
+@pytest.mark.parametrize("place", ["task_id", "question", "encoding", "description"])
+def test_no_command_prints_control_characters_of_a_run(place: str, call: Call, tmp_path: Path) -> None:
+    folder = hostile_run(tmp_path / "runs" / "run")
+    records = list(read_lines(folder.results_path))
+    manifest = folder.read_manifest()
+    for record in records:
+        record["task_id"] += HOSTILE if place == "task_id" else ""
+        record["task"]["question"] += HOSTILE if place == "question" else ""
+    manifest["config"]["agent"]["encoding"] += HOSTILE if place == "encoding" else ""
+    manifest["config"]["description"] += HOSTILE
+    folder.results_path.write_bytes(b"".join(map(encode_line, records)))
+    folder.write_manifest(manifest)
+    run = folder.path
+    for words in [
+        *(("report", run, "--format", form) for form in ("terminal", "json", "csv", "markdown", "html")),
+        *(("compare", run, "--all", "--format", form) for form in ("terminal", "json", "csv", "markdown")),
+        *(("show", run, *more) for more in ((), (records[0]["task_id"],), ("node_count", "--prompt"))),
+        ("runs", run.parent),
+        ("rescore", run),
+        ("publish", run, "--out", tmp_path / "out.zip"),
+    ]:
+        ended = call(*words)
+        printed = [c for c in ended.stdout + ended.stderr if not c.isprintable() and c not in "\n\t"]
+        assert not printed, words
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("rnu",), "run"),
+        (("db", "statsu"), "status"),
+        (("export", "cvs"), "csv"),
+        (("generate", "grahp"), "graph"),
+        (("run", "quikstart"), "quickstart"),
+        (("run", "quickstart", "--setting", "tool"), "tools"),
+        (("run", "quickstart", "-m", "scripted/exprt"), "expert"),
+        (("run", "quickstart", "-m", "opnai/m"), "openai"),
+        (("run", "quickstart", "--question", "path_findng"), "path_finding"),
+        (("run", "quickstart", "-o", "agent.tools=[thnk]"), "think"),
+        (("run", "quickstart", "-o", "suite.name=question"), "questions"),
+        (("generate", "graph", "--preset", "paper-1000"), "paper-100"),
+        (("questions", "path_findng"), "path_finding"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
+)
+def test_the_nearest_name_is_suggested(words: tuple[str, ...], meant: str, call: Call) -> None:
+    ended = call(*words)
+    assert ended.code == 2
+    assert f"did you mean {meant}?" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "message"), MISTAKES, ids=lambda value: value if isinstance(value, str) else " ".join(value)
+)
+def test_a_mistake_of_a_newcomer_is_named_and_changes_no_file(
+    files: dict[str, bytes | None], words: tuple[str, ...], message: str, call: Call, tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        if content is None:
+            (tmp_path / name).mkdir(parents=True)
+        else:
+            (tmp_path / name).write_bytes(content)
+    ended = call(*words)
+    assert ended.code in (2, 3)
+    assert message in ended.stderr
+    assert plain(ended.stderr)
+    left = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {name: content for name, content in files.items() if content is not None}
+
+
+CANARY = "SECRET12345"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            ("-o", f"{name}={value}")
+            for name, value in {
+                "options.extra.PASS": CANARY,
+                "options.extra.headers.X-Api": CANARY,
+                "options.extra": f"{{headers: {{X-Other: {CANARY}}}}}",
+                "options.extra.cookie_jar": CANARY,
+                "options.extra.cookie_jar.name": CANARY,
+                "options.extra.url": f"[http://host/#{CANARY}]",
+                "options": f"{{api_key:{CANARY}}}",
+                "model_arguments.openai-api/lab/m.api_key": CANARY,
+                "limits.call_seconds": f"http://host?{CANARY}",
+                "servers.lab": f"https://user:{CANARY}@host/v1",
+                "agent.api_key": CANARY,
+                f"{{api_key:{CANARY}}}": "7",
+            }.items()
+        ),
+        ("-o", f"api_key:{CANARY}"),
+        ("-M", f"api_key:{CANARY}"),
+        ("-M", f"default_headers={{X-Api: {CANARY}}}"),
+        ("-M", f"cookies={{session: {CANARY}}}"),
+        ("-M", f"base_url=http://host/v1?code={CANARY}"),
+        *(
+            ("--base-url", f"{address}{CANARY}{rest}")
+            for address, rest in [
+                ("http://127.0.0.1:9/v1?code=", ""),
+                ("http://127.0.0.1:9/v1#", ""),
+                ("127.0.0.1:9/v1?x=", ""),
+                ("http://user:", "@127.0.0.1:9/v1"),
+                ("user:", "@127.0.0.1:9/v1"),
+            ]
+        ),
+    ],
+    ids=" ".join,
+)
+def test_a_credential_in_an_option_is_refused_and_written_nowhere(
+    words: tuple[str, ...], call: Call, tmp_path: Path
+) -> None:
+    ended = call("run", "quickstart", "-m", "openai-api/lab/m", "--limit", 1, *words)
+    assert ended.code == 2
+    assert CANARY not in ended.stdout + ended.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and CANARY in path.read_text()]
 
 
 NAMED = {
@@ -192,7 +314,7 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("db", "load"): ("example",),
         ("export", "check-splits"): ("traces.jsonl",),
         ("merge",): (run,),
-        ("publish",): (run, "run.zip"),
+        ("publish",): (run, "--out", "run.zip"),
         ("view",): (run, "--out", "page.html"),
     }
     if command[0] == "export" and command not in known:

@@ -157,3 +157,56 @@ def wrong_values(option: Any) -> Iterator[str]:
 def plain(text: str) -> bool:
     """True for a message in words for people."""
     return not _JARGON.search(text)
+
+
+_ASK = ("ask", "Who?", "-m", "scripted/look", "--no-log", "--graph")
+_GRAPH = b'{"nodes": [{"key": "a", "labels": ["A"], "properties": {}}], "relationships": []}'
+_BROKEN_RUN: dict[str, bytes | None] = {"run": None, "run/run.json": b"{"}
+MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
+    ({"g.json": None}, (*_ASK, "g.json"), "g.json is not a file"),
+    ({"g.json": b""}, (*_ASK, "g.json"), "it is not valid JSON"),
+    ({"g.json": b"[1,2"}, (*_ASK, "g.json"), "it is not valid JSON"),
+    ({"g.json": b'{"a": 1}'}, (*_ASK, "g.json"), "'nodes' must be a list"),
+    ({"g.json": b"[]"}, (*_ASK, "g.json"), "the graph has no nodes"),
+    ({"g.json": b"\xff\xfe{"}, (*_ASK, "g.json"), "not UTF-8 text"),
+    ({"g.graphml": b"<graph/>"}, (*_ASK, "g.graphml"), "the graph has no nodes"),
+    ({"g.graphml": b"hello"}, (*_ASK, "g.graphml"), "cannot read the graph"),
+    ({"g.graphml": b""}, (*_ASK, "g.graphml"), "no element found"),
+    ({"g.cypher": b""}, (*_ASK, "g.cypher"), "graphwalk convert"),
+    ({"g.csv": b"id,name"}, (*_ASK, "g.csv"), "a folder of CSV files"),
+    ({"g": None, "g/x.csv": b"id,name"}, (*_ASK, "g"), "neither :ID nor :START_ID"),
+    ({"g": None}, (*_ASK, "g"), "no CSV file is in this folder"),
+    ({}, (*_ASK, "http://host/g.json"), "download it"),
+    ({}, (*_ASK, "xample"), "did you mean example?"),
+    ({}, (*_ASK, "example", "--svg", "none/a.svg"), "there is no folder none"),
+    ({}, (*_ASK, "example", "--labels", "Persn"), "the graph has no label 'Persn'"),
+    ({}, (*_ASK, "example", "--base-url", "localhost:80", "-m", "m"), "write it as https://host/v1"),
+    ({}, ("ask", "Who?", "-m", "scripted/look", "--database", "bolt://h:7687"), "takes the name of a database"),
+    ({}, ("ask", "Who", "is", "it?", "--graph", "example"), "unexpected extra argument(s)"),
+    ({"e.yaml": b""}, ("run", "e.yaml"), "expected a mapping of fields"),
+    ({"e.yaml": b"name: x\n\tsuite: y"}, ("run", "e.yaml"), "e.yaml:2: not valid YAML"),
+    ({"e.yaml": b"name: \xe9"}, ("run", "e.yaml"), "not UTF-8 text"),
+    ({"e.json": b"{}"}, ("run", "e.json"), "there is no experiment 'e.json'"),
+    ({"e": None}, ("run", "e"), "e is a folder, not an experiment"),
+    ({}, ("run", "quickstart.yaml"), "did you mean quickstart?"),
+    ({}, ("run", "quickstart", "-o", "seed"), "expected NAME=VALUE"),
+    ({}, ("run", "quickstart", "--store", "neo4"), "did you mean neo4j?"),
+    ({"r": b"x"}, ("run", "quickstart", "--out", "r"), "r cannot be written"),
+    ({}, ("run", "quickstart", "--out", "C:\\runs\\a"), "is a Windows path"),
+    (_BROKEN_RUN, ("run", "quickstart", "--out", "run"), "already contains a run"),
+    (_BROKEN_RUN, ("report", "run"), "run/run.json cannot be read"),
+    (_BROKEN_RUN, ("publish", "run"), "--out run.zip"),
+    ({"run": None}, ("report", "run"), "it has no run.json"),
+    ({"r.zip": b"no zip"}, ("report", "r.zip"), "r.zip is not a run folder"),
+    ({"r.zip": b"no zip"}, ("view", "r.zip"), "cannot serve r.zip"),
+    ({}, ("resume", "quickstart"), "is not a run folder"),
+    ({"g.json": _GRAPH}, ("convert", "g.json", "g.json"), "is the file to read"),
+    ({"g.json": _GRAPH}, ("convert", "g.json", "g.pdf"), "no graph format has the suffix '.pdf'"),
+    ({"f": b"x"}, ("init", "f"), "f cannot be written"),
+    ({"t.yaml": b""}, ("tools", "t.yaml"), "t.yaml"),
+    ({}, ("models", "check", "openai"), "'openai' is not a model"),
+    ({}, ("generate", "graph", "--preset", "paper-100", "--out", "none/x.json"), "there is no folder none"),
+    ({}, ("generate", "graph", "--preset", "paper-100", "--out", "x.txt"), "no graph format has the suffix '.txt'"),
+    ({}, ("db", "load", "none.json"), "the file does not exist"),
+]
+"""Mistakes of newcomers: files (None: a folder), command, and what the message contains."""

@@ -103,3 +103,10 @@ def test_every_prompt_that_can_be_replaced_is_rendered() -> None:
     rendered = {name for name in shipped if f'"{name}"' in code or f"'{name}'" in code}
     rendered |= {other for name in rendered for other in included_in(shipped[name])}
     assert shipped.keys() - rendered - {MESSAGES} == set()
+
+
+def test_an_error_while_a_message_is_rendered_names_file_line_and_message(tmp_path: Path) -> None:
+    path = tmp_path / "tool_messages.yaml"
+    path.write_text("# mine\nunknown_tool: \"{{ 'text' | truncate(-5) }}\"\n")
+    with pytest.raises(ConfigError, match=f"^{path}:2: unknown_tool: AssertionError: expected length"):
+        Prompts(tmp_path).message("unknown_tool", name="a", close=[], names=[])

@@ -21,7 +21,7 @@ TEXTS = (
     "\0odd",
     "gw_none",
 )
-VALUES: tuple[Value, ...] = (
+IN_FILES: tuple[Value, ...] = (
     *TEXTS,
     0,
     -(2**63),
@@ -56,10 +56,9 @@ VALUES: tuple[Value, ...] = (
     ("", ""),
     (Temporal("date", "1815-12-10"), Temporal("date", "2001-04-25")),
     (Point(4326, (12.5, 55.7)), Point(4326, (1.0, 2.0))),
-    ((1, 2), (3,)),
-    (1, "a"),
-    (b"\x01", b"\x02"),
 )
+"""Values that a graph file can hold."""
+VALUES: tuple[Value, ...] = (*IN_FILES, ((1, 2), (3,)), (1, "a"), (b"\x01", b"\x02"))
 NAMES = ("année", "名前", "a b", 'say "so"', "x,y", "a;b", "`", "it's", "9lives", "ID", "label")
 
 
@@ -79,5 +78,29 @@ def rich_graph() -> PropertyGraph:
         Relationship("SELF", "a", "a", {}),
         *(Relationship(name, "a", "b", {name: 1.5}) for name in NAMES),
         *(Relationship("MIXED", "all kinds", "a", {"value": value}) for value in VALUES),
+    ]
+    return PropertyGraph.from_rows(nodes, relationships)
+
+
+def graph_to_ask_about() -> PropertyGraph:
+    """A graph that every kind of question fits, with every value of a file on nodes and on relationships."""
+    labels, count = ("First", "Second", "Third"), 2 * len(IN_FILES)
+    nodes = [
+        Node(
+            f"n{number}",
+            tuple(sorted({labels[number % 3], "Also"})) if number % 7 == 0 else (labels[number % 3],),
+            {"value": IN_FILES[number // 2], "group": number % 4},
+        )
+        for number in range(count)
+    ]
+    relationships = [
+        Relationship(
+            ("TO", "ON")[number % 2],
+            f"n{number}",
+            f"n{(5 * number + 1 + 3 * more * more) % count}",
+            {"value": IN_FILES[(number + more) // 4]},
+        )
+        for number in range(count)
+        for more in range(1 + number % 3)
     ]
     return PropertyGraph.from_rows(nodes, relationships)

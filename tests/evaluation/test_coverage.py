@@ -23,6 +23,17 @@ def test_around_one_half_they_hold_as_often_as_they_say():
     assert shares["episodes"] < 0.9
 
 
+@pytest.mark.parametrize("repeats", [1, 4])
+@pytest.mark.parametrize("accuracy", [0.1, 0.5, 0.95])
+@pytest.mark.parametrize("questions", [12, 24, 60])
+def test_on_one_graph_intervals_hold_the_accuracy_over_its_questions(questions, accuracy, repeats):
+    cell = Cell(1, 0, repeats, accuracy, tasks=questions)
+    assert coverage(cell, 2000)["ours"] > 0.915
+    shares = rejections(cell, 1000)
+    assert shares["McNemar"] < 0.05
+    assert shares["covered"] > 0.92 or questions == 12
+
+
 def test_equal_players_are_rarely_told_apart_but_by_mcnemar():
     shares = rejections(Cell(10, 0.3, 1, 0.5), 1000)
     assert 0.03 < shares["t"] < 0.07

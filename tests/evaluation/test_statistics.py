@@ -14,6 +14,7 @@ from graphwalk.evaluation.statistics import (
     estimate_means,
     estimate_shares,
     holm,
+    least_p_value,
     mcnemar_exact,
     outcomes_of,
     paired,
@@ -21,6 +22,7 @@ from graphwalk.evaluation.statistics import (
     pass_hat_k,
     pass_rates,
     sign_flips,
+    units_needed,
 )
 
 
@@ -94,10 +96,12 @@ def test_a_graph_that_holds_most_tasks_leaves_few_degrees_of_freedom():
 
 
 def test_no_interval_without_a_reason_in_words():
-    known, none = estimate_shares(outcomes_of([[1, np.nan], [0, np.nan]], ["a", "a"]))
-    assert (known.value, known.low, known.high, known.n, known.clusters) == (0.5, None, None, 2, 1)
-    assert known.reason == "all tasks are on one graph"
+    known, none = estimate_shares(outcomes_of([[1, np.nan]], ["a"]))
+    assert (known.value, known.low, known.high, known.n, known.clusters) == (1, None, None, 1, 1)
+    assert known.reason == "only one question is known"
     assert (none.value, none.n, none.reason) == (None, 0, "nothing is known")
+    (elsewhere,) = estimate_shares(outcomes_of([1, 0, np.nan], ["a", "a", "b"]))
+    assert (elsewhere.low, elsewhere.reason) == (None, "only one graph is known")
     (flat,) = estimate_means(outcomes_of([0.1] * 9, [0, 0, 0, 1, 1, 1, 2, 2, 2]))
     assert (flat.value, flat.low, flat.df) == (pytest.approx(0.1), None, None)
     assert flat.reason == "all graphs have the same mean"
@@ -131,8 +135,8 @@ def test_other_units():
     assert (percent.value, percent.low, percent.high) == (75, 100 * estimate.low, 100 * estimate.high)
     assert (percent.n, percent.clusters, percent.df) == (estimate.n, estimate.clusters, estimate.df)
     assert percent.error == 100 * estimate.error
-    (alone,) = estimate_shares(outcomes_of([1, 0], ["a", "a"]))
-    assert (alone.scaled(100).value, alone.scaled(100).low, alone.scaled(100).error) == (50, None, None)
+    (alone,) = estimate_shares(outcomes_of([1], ["a"]))
+    assert (alone.scaled(100).value, alone.scaled(100).low, alone.scaled(100).error) == (100, None, None)
 
 
 def test_whether_graphs_differ_is_judged_by_the_size_of_each_measure():
@@ -363,6 +367,51 @@ def test_with_one_trial_a_graph_it_is_the_interval_of_jeffreys(right):
     (found,) = estimate_shares(outcomes_of([1] * right + [0] * (20 - right), range(20)))
     expected = stats.beta.ppf([0.025, 0.975], right + 0.5, 20 - right + 0.5)
     assert (found.low, found.high) == pytest.approx(expected, abs=0.004)
+
+
+@pytest.mark.parametrize("right", [0, 1, 13, 24])
+def test_on_one_graph_it_is_wilsons_interval_over_the_questions(right):
+    (found,) = estimate_shares(outcomes_of([1] * right + [0] * (24 - right), ["a"] * 24))
+    expected = stats.binomtest(right, 24).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert (found.unit, found.graphs, found.clusters) == ("question", 1, 24)
+
+
+def test_repeats_on_one_graph_are_trials_of_its_questions():
+    values = [1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0]
+    (found,) = estimate_shares(outcomes_of(values, ["a"] * 12, np.repeat(range(3), 4).tolist()))
+    assert (found.low, found.high) == pytest.approx(direct_posterior([4, 0, 2], [4] * 3), abs=0.004)
+
+
+def test_parts_of_a_question_are_not_independent():
+    values, parts = [1, 1, 1, 0, 0, 0], range(6)
+    (whole,) = estimate_means(outcomes_of(values, ["a"] * 6, parts))
+    (of_two,) = estimate_means(outcomes_of(values, ["a"] * 6, parts, [1, 1, 1, 2, 2, 2]))
+    assert (whole.clusters, of_two.clusters) == (6, 2)
+    assert of_two.error > whole.error
+
+
+def test_two_on_one_graph_are_compared_over_its_questions():
+    first, second = [1] * 13 + [0] * 11, [0] * 24
+    (found,) = compare(outcomes_of(first, ["a"] * 24, range(24)), outcomes_of(second, ["a"] * 24, range(24)), seed=0)
+    expected = stats.ttest_rel(first, second).confidence_interval()
+    assert (found.difference.low, found.difference.high) == pytest.approx((expected.low, expected.high))
+    assert found.p_value == found.mcnemar_p_value == stats.binomtest(13, 13).pvalue
+    (alone,) = compare(outcomes_of([1], ["a"]), outcomes_of([0], ["a"]), seed=0)
+    assert alone.p_value is None
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 8, 16, 17])
+def test_no_outcome_has_a_smaller_p_than_the_least(number):
+    (graphs,) = compare(differing(np.ones(number)), differing(np.zeros(number)), seed=0)
+    ones, zeros = (outcomes_of(values, ["a"] * number) for values in (np.ones(number), np.zeros(number)))
+    (questions,) = compare(ones, zeros, seed=0)
+    if number > 1:
+        assert graphs.p_value == pytest.approx(least_p_value("graph", number))
+        assert questions.p_value == pytest.approx(least_p_value("question", number))
+    for unit in ("graph", "question"):
+        needed = units_needed(unit, 0.05 / number)
+        assert least_p_value(unit, needed) <= 0.05 / number < least_p_value(unit, needed - 1)
 
 
 def test_graphs_that_differ_widen_the_interval():

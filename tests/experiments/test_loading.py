@@ -38,6 +38,23 @@ def test_a_wrong_field_is_reported_with_file_line_and_name(tmp_path: Path) -> No
         load_experiment(path)
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("model: openai/m", "mine.yaml:3: model: there is no such field here; did you mean models?"),
+        ("setting: [tools]", "mine.yaml:3: setting: there is no such field; did you mean settings?"),
+        ("settings:\n  - tool", "mine.yaml:4: settings: suite questions has no setting 'tool'; did you mean tools?"),
+        ("models: openai/m", 'mine.yaml:3: models: must be a valid list, not "openai/m"; write ["openai/m"]'),
+        ("extractor: {models: x/y}", "extractor.models: there is no such field here; did you mean model?"),
+        ("nodes: 9", "mine.yaml:3: nodes: there is no such field here, only elsewhere"),
+    ],
+)
+def test_a_field_is_suggested_from_those_of_its_place(tmp_path: Path, lines: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_experiment(write(tmp_path, f"name: mine\nsuite: {{name: questions}}\n{lines}\n"))
+    assert message in str(caught.value)
+
+
 def test_a_wrong_value_is_reported_with_its_line(tmp_path: Path) -> None:
     path = write(tmp_path, "name: mine\nsuite: {name: questions}\nlimits:\n  retries: many\n")
     with pytest.raises(ConfigError, match=r"mine\.yaml:4: limits\.retries: "):
@@ -64,7 +81,7 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("seed", "expected key=value"),
+        ("seed", "expected NAME=VALUE"),
         ("seed=[", "not YAML"),
         ("suite.graphs.9.count=1", "has no entry '9'"),
         ("seed.x=1", "plain value"),

@@ -52,10 +52,10 @@ async def test_it_is_checked_and_plays(lab: Place) -> None:
     ("words", "cause"),
     [
         (("models", "check", "my-lab/m", "-M", "nothing=1"), "takes no argument 'nothing'"),
-        (("models", "check", "my-lab/m", "-M", "path"), "-M path: expected key=value"),
+        (("models", "check", "my-lab/m", "-M", "path"), "-M path: expected NAME=VALUE"),
         (("models", "check", "my-lab/m", "--without", "magic"), "unknown capability"),
         (("models", "check", "my-lab/m"), "MY_LAB_BASE_URL is not set"),
-        (("run", "quickstart", "-m", "my-lab/m", "-M", "api_key=x"), "must hold no key"),
+        (("run", "quickstart", "-m", "my-lab/m", "-M", "api_key=x"), "api_key looks like a credential"),
         (("run", "quickstart", "-M", "path=x"), "-M requires --model"),
         (("init",), "no folder given"),
         (("init", "--backend", "My Lab"), "expected lower-case letters"),

@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.config.calls import Limits, LongRates, Price
 from graphwalk.errors import ModelError
-from graphwalk.models.budget import Budget, BudgetSpentError, cost_of
+from graphwalk.models.budget import Budget, BudgetSpentError, priced
 from graphwalk.types.chat import CallOptions, Usage
 from tests.models.player import ASK, Player, in_run, said
 
@@ -84,18 +84,25 @@ def test_no_limit_is_never_spent_and_unknown_cost_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("usage", "cost"),
+    ("usage", "stated", "published", "charge"),
     [
-        (Usage(1_000_000, 500_000), 4.0),
-        (Usage(1_000_000, 500_000, cost=0.5), 0.5),
-        (Usage(1_000_000, 500_000, cost=0.0), 4.0),
-        (Usage(1_000_000, 500_000, cached_tokens=400_000), 3.4),
-        (Usage(1_000_000, None), None),
-        (Usage(), None),
+        (Usage(1_000_000, 500_000), 4.0, 4.0, 4.0),
+        (Usage(1_000_000, 500_000, cost=0.5), 4.0, 0.5, 4.0),
+        (Usage(1_000_000, 500_000, cost=9.0), 4.0, 9.0, 9.0),
+        (Usage(1_000_000, 500_000, cost=0.0), 4.0, 4.0, 4.0),
+        (Usage(1_000_000, 500_000, cached_tokens=400_000), 3.4, 3.4, 3.4),
+        (Usage(1_000_000, None), None, None, 0.0),
+        (Usage(), None, None, 0.0),
     ],
 )
-def test_prices(usage: Usage, cost: float | None) -> None:
-    assert cost_of(usage, Price(input=2.0, output=4.0, cached_input=0.5)) == cost
+def test_a_stated_price_has_priority_and_the_budget_is_charged_the_larger_cost(
+    usage: Usage, stated: float | None, published: float | None, charge: float
+) -> None:
+    price = Price(input=2.0, output=4.0, cached_input=0.5)
+    of_stated, of_published = priced(usage, price, stated=True), priced(usage, price, stated=False)
+    assert (of_stated.cost, of_published.cost) == (stated, published)
+    assert of_stated.charge == of_published.charge == charge
+    assert (of_stated + of_published).charge == pytest.approx(2 * charge)
 
 
 async def test_a_priced_reply_is_charged_with_its_price() -> None:

@@ -95,7 +95,7 @@ async def test_a_torn_last_line_is_dropped_at_every_byte(tmp_path: Path) -> None
         assert path.read_bytes().count(b"\n") == 2
 
 
-async def test_a_damaged_line_is_left_out_and_counted(tmp_path: Path) -> None:
+async def test_a_damaged_line_is_counted_and_removed(tmp_path: Path) -> None:
     path = tmp_path / "c"
     await replies(path, Player(said("a"), said("b"), said("c")))
     lines = path.read_bytes().splitlines(keepends=True)
@@ -106,6 +106,10 @@ async def test_a_damaged_line_is_left_out_and_counted(tmp_path: Path) -> None:
         cache = ReplyCache(path)
         assert len(cache) == 2
         assert cache.damaged >= 1
+        assert path.read_bytes() == lines[0] + lines[2]
+        cache.close()
+        cache = ReplyCache(path)
+        assert (len(cache), cache.damaged) == (2, 0)
         cache.close()
 
 

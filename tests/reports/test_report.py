@@ -36,7 +36,7 @@ def test_one_row_per_model_and_setting():
 
 
 def test_an_interval_is_paid_for_in_graphs():
-    """36 tasks, a third of them right: on many graphs more is known than on few, and on one graph nothing."""
+    """36 tasks, a third of them right: on many graphs more is known than on few, and on one graph only of its tasks."""
 
     def accuracy(graphs, repeats):
         log = [
@@ -54,9 +54,10 @@ def test_an_interval_is_paid_for_in_graphs():
     widths = [row["intervals"]["accuracy"][1] - row["intervals"]["accuracy"][0] for row in (few, many, again)]
     assert widths[0] > 1.2 * widths[1]
     assert widths[2] > 0.4 * widths[1]
+    assert few["unit"] == many["unit"] == "graph"
     one = accuracy(1, 1)
-    assert "accuracy" not in one["intervals"]
-    assert "on one graph" in one["no_interval"]["accuracy"]
+    assert one["unit"] == "question"
+    assert one["intervals"]["accuracy"] == pytest.approx([20.2, 49.7], abs=0.1)  # Wilson's of 12 of 36
 
 
 def test_repeats_give_pass_rates():
@@ -80,7 +81,7 @@ def test_failures_are_left_out_of_means_and_counted():
     assert (row["tool_calls"], row["cost"]) == (8, 1.5)
     report = build_report([failure()], DECLARED)
     assert (report.rows[0]["questions"], report.rows[0]["accuracy"]) == (0, None)
-    assert "1 of 1 episodes failed" in report.notes[-1]
+    assert "1 of 1 episode failed" in report.verdict[0]
 
 
 def test_silence_is_not_rewarded():
@@ -150,6 +151,25 @@ def test_players_that_do_the_same_are_not_told_apart():
     assert (accuracy["difference"], accuracy["interval"], accuracy["p_value"], accuracy["p_t"]) == (0, None, 1, None)
     (pair,) = build_report([result("a"), result("b", correct=False)], DECLARED).comparisons
     assert pair["measures"]["accuracy"]["p_value"] is None
+
+
+def notes_of(results):
+    return " ".join(build_report(results, DECLARED).notes)
+
+
+def test_notes_name_the_unit_of_intervals_and_tests():
+    one, several = (
+        [result(m, graph=g, question=q, correct=m < "b" or q > 0) for m in "ab" for q in range(3) for g in graphs]
+        for graphs in ([0], [0, 2])
+    )
+    assert "hierarchical beta-binomial model" in notes_of(several)
+    assert "the graph is the cluster" in notes_of(several).lower()
+    assert "p: sign-flip test over graphs" in notes_of(several)
+    assert "over the questions of this one graph" not in notes_of(several)
+    assert "intervals are over the questions of this one graph" in notes_of(one)
+    assert "p: exact McNemar test over the questions of this one graph." in notes_of(one)
+    assert "sign-flip" not in notes_of(one)
+    assert "Intervals" not in notes_of([failure()])
 
 
 def test_models_without_a_common_task_are_not_compared():

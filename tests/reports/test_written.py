@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -9,7 +10,7 @@ from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdo
 from graphwalk.reports.report import build_report
 from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import result, run
+from tests.reports.results import failure, result, run
 
 DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
 HOSTILE = '=cmd|" /C calc"!A0\x1b[31m\x9b31m\u202eevil\ud800\n|<script>alert(1)</script>[x](javascript:alert(1))'
@@ -88,11 +89,12 @@ def test_the_terminal_shows_percent_with_two_decimals_and_intervals():
 def test_tables_keep_to_the_width_of_the_terminal(width):
     lines = on_terminal(report(), width).splitlines()
     assert max(map(len, lines)) <= width
-    assert width >= 250 or any("not shown at this width" in line for line in lines) or width < 30
+    assert width >= 250 or any("not shown at this width" in line for line in lines) or width < 40
 
 
 def test_hostile_names_stay_text_in_every_form():
     made = build_report([result(model=HOSTILE), result(model="test/two")], DECLARED)
+    made = replace(made, notes=(*made.notes, HOSTILE), incomplete=HOSTILE)
     written = {"terminal": on_terminal(made, 150), "json": to_json(made), "csv": to_csv(made), "md": to_markdown(made)}
     for form, text in written.items():
         text.encode()
@@ -102,6 +104,7 @@ def test_hostile_names_stay_text_in_every_form():
     assert any(cell.startswith("'=cmd") for cell in cells)
     assert "<script" not in written["md"].replace("\\<", "")
     assert "[x](" not in written["md"]
+    assert "\n|" not in written["md"].partition("###")[0]
     assert json.loads(written["json"])["rows"][0]["model"] == HOSTILE
 
 
@@ -115,3 +118,28 @@ def test_what_hides_is_spelled_out():
     assert one_line("a\x1bb\u202e\ud800\n") == "a\\x1bb\\u202e\\ud800\\n"
     assert one_line("é – 漢") == "é – 漢"
     assert len(one_line("x" * 1000)) == 201
+
+
+def test_names_are_not_split_in_a_narrow_terminal() -> None:
+    models = ["openai/gpt-4.1-mini-2025-04-14", "anthropic/claude-sonnet-4-5-20250929"]
+    made = build_report(run(models), DECLARED)
+    for width in (50, 60, 80):
+        text = on_terminal(made, width)
+        assert max(map(len, text.splitlines())) <= width
+        assert all(text.count(model) >= 4 for model in models)
+        assert "path_finding" in text
+
+
+def test_the_cause_of_a_run_without_scores_comes_first_and_without_tables() -> None:
+    error = {"trajectory": {"error": "no reply from 127.0.0.1:9"}}
+    lines = on_terminal(build_report([failure(graph=g) | error for g in range(3)], DECLARED), 120).splitlines()
+    assert lines[0].startswith("Nothing is scored: 3 of 3 episodes failed. 3 × model_error: no reply from 127.0.0.1:9.")
+    assert "Results" not in lines
+
+
+def test_the_verdict_comes_first_and_differences_before_groups() -> None:
+    text = on_terminal(report(), 300)
+    places = [text.index(title) for title in (report().verdict[0], "Results", "Pairwise differences", "By category")]
+    assert places == sorted(places)
+    assert to_markdown(report()).startswith(report().verdict[0])
+    assert json.loads(to_json(report()))["verdict"] == list(report().verdict)

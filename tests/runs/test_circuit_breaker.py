@@ -42,6 +42,8 @@ async def test_a_wrong_key_is_tried_a_few_times_and_not_for_every_episode(tmp_pa
         summary = await start(tmp_path / "run", config, of(bad, good), told)
         assert (summary.episodes, summary.finished, summary.failed) == (24, 12, 3)
         assert len(bad.requests) == 3
+        folder = RunFolder.open(tmp_path / "run")
+        assert (folder.results_path.exists(), folder.results_file.suffix) == (False, ".gz")
         assert [note for note in told.notes if "3 episodes without a reply" in note and "401" in note]
         bad.respond = answer
         assert (await resume(tmp_path / "run", of(bad, good))).finished == 24

@@ -10,7 +10,9 @@ import pytest
 import graphwalk
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import encode_line, read_lines
+from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.formats import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
+from graphwalk.reports.tables import comparison_tables
 from graphwalk.runs.compare import compare_runs
 
 
@@ -84,7 +86,7 @@ def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> N
         pair["second_model"],
     ) == ("scripted/expert @ fewer", "scripted/flawed @ one")
     assert pair["measures"]["accuracy"]["tasks"] == 12
-    assert pair["measures"]["accuracy"]["interval"] is None
+    assert (pair["measures"]["accuracy"]["unit"], pair["measures"]["accuracy"]["graphs"]) == ("question", 1)
     assert any("12 in both; 12 in one run only" in note for note in made.notes)
     assert any("agent.turn_limit: 30 → 20" in note for note in made.notes)
     commands = made.changed[0]["commands"]
@@ -152,4 +154,42 @@ def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
     assert document["changed"] == made.changed
     assert comparison_csv(made).count("\n") >= 2 * (1 + 3 + 12) + len(made.changed)
     assert comparison_markdown(made).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(made.changed)
-    assert len(TerminalComparison(made, most_tasks=2).commands) == 2
+    assert document["verdict"] == list(made.verdict)
+    assert all(sentence in comparison_markdown(made) for sentence in made.verdict)
+
+
+def test_three_commands_show_episodes_and_all_if_wanted(played: Callable[..., Path]) -> None:
+    made = compare_runs([one(played)])
+    assert len(made.changed) > 3
+    assert len(TerminalComparison(made).commands) == 3
+    assert len(TerminalComparison(made, whole=True).commands) == len(made.changed)
+
+
+def columns_of(made: RunComparison, title: str) -> tuple[list[str], str]:
+    table = next(table for table in comparison_tables(made) if table.title.startswith(title))
+    return [header.title for header in table.headers], table.note
+
+
+def test_a_table_in_which_no_row_can_be_significant_has_a_note_in_place_of_holm_p(played: Callable[..., Path]) -> None:
+    columns, note = columns_of(compare_runs([one(played)]), "By question")
+    assert note == (
+        "No difference can be significant: in 12 comparisons on 2 graphs each, Holm p is at least 1."
+        " It takes 8 graphs each."
+    )
+    assert "Holm p" not in columns
+    assert "p" in columns
+
+
+def test_on_one_graph_mcnemars_test_over_questions_is_the_p(played: Callable[..., Path]) -> None:
+    run = played("graph", models=["scripted/expert", "scripted/random"], graphs=1)
+    made = compare_runs([run])
+    accuracy = made.overall[0]["measures"]["accuracy"]
+    assert (accuracy["tasks"], accuracy["graphs"], accuracy["unit"]) == (12, 1, "question")
+    assert accuracy["p_value"] == accuracy["p_holm"] == accuracy["mcnemar_p"] < 0.05
+    assert accuracy["interval"][0] > 0
+    assert made.verdict[0].endswith("over the questions of this one graph.")
+    columns, note = columns_of(made, "Pairwise")
+    assert ("Holm p" in columns, "McNemar p" in columns, note) == (True, False, "")
+    columns, note = columns_of(made, "By question")
+    assert note == "No difference can be tested: each comparison has only one question."
+    assert not {"p", "Holm p", "McNemar p"} & set(columns)

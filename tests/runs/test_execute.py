@@ -216,6 +216,8 @@ async def test_the_extractor_is_asked_where_a_reading_is_lossy(
     score = record["score"]
     assert (record["answer"], score["extraction_stage"], score.get("lossy")) == ([{"count": count}], stage, lossy)
     assert asked == (stage != "strict")
+    notes = [note for note in report_of(RunFolder(tmp_path / "run")).notes if note.startswith("Ambiguous: 1 answer;")]
+    assert len(notes) == bool(lossy)
 
 
 async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Path) -> None:

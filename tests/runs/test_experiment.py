@@ -7,6 +7,7 @@ import pytest
 
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.resources import data_path
 from graphwalk.runs.estimate import estimate_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.reporting import report_of
@@ -60,6 +61,14 @@ async def test_episodes_that_a_scripted_agent_cannot_play_are_named_in_plan_log_
     assert note in report_of(RunFolder.open(tmp_path / "run")).notes
 
 
+async def test_a_question_without_python_part_is_named_as_the_reason() -> None:
+    own = str(data_path("templates") / "init" / "my_question.yaml")
+    flags = {"suite.questions": [own, "node_count"], "models": ["scripted/expert"], "limit": 3}
+    notes = (await estimate_run(resolve(load_experiment("quickstart", flags=flags), NOTHING_SET))).notes
+    reason = "the question my_question has no Python part, which this scripted agent follows."
+    assert reason in "\n".join(notes)
+
+
 def test_a_setting_that_no_named_agent_can_play_is_refused_with_what_to_do() -> None:
     config = experiment(models=["scripted/expert"], settings=["no_tools"])
     with pytest.raises(ConfigError, match="scripted/expert cannot play no_tools") as caught:
@@ -85,4 +94,4 @@ async def test_abbreviated_settings_are_spelled_out_in_plan_report_and_error(tmp
     assert "ish: intermediate steps with hints;" in "".join(report_of(RunFolder.open(tmp_path / "run")).notes)
     with pytest.raises(ConfigError) as caught:
         resolve(load_experiment("magma", flags={**flags, "settings": ["hints"]}), NOTHING_SET)
-    assert "ish (intermediate steps with hints), " in caught.value.hint
+    assert "ish (intermediate steps with hints), " in str(caught.value)

@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 
 from graphwalk.models import wrappers
 from graphwalk.settings import Settings
+from graphwalk.types.chat import Reply
 from graphwalk.types.episode import ExitStatus
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
 from tests.models.server import Answer, ModelServer, Request, chat
@@ -50,6 +51,60 @@ async def test_what_a_model_says_is_scored(tmp_path: Path, name: str) -> None:
     assert {record["exit_status"] for record in found} <= {"answered", "no_answer", "turn_limit"}
     assert all(record["score"] is not None for record in found)
     json.dumps(found).encode()
+
+
+def nested(depth: int) -> Any:
+    value: Any = "end"
+    for level in range(depth):
+        value = [value] if level % 2 else {"deeper": value}
+    return value
+
+
+@pytest.mark.parametrize("depth", [10, 400, 900])
+async def test_an_unknown_field_may_be_nested_deep(tmp_path: Path, depth: int) -> None:
+    """A field that is sent back: the turn after it, its log, and the resume."""
+
+    def respond(request: Request) -> Answer:
+        if any(message["role"] == "tool" for message in request.body["messages"]):
+            return Answer(chat('[{"count": 3}]'))
+        body = chat(calls=[("think", {"thought": "hm"})])
+        body["choices"][0]["message"]["unknown"] = nested(depth)
+        return Answer(body)
+
+    async with ModelServer(respond) as server:
+        settings = Settings({"LOCAL_BASE_URL": server.url})
+        await start(tmp_path / "run", asked(), settings)
+        (message,) = [m for m in server.requests[-1].body["messages"] if m["role"] == "assistant"]
+        requests = len(server.requests)
+        await resume(tmp_path / "run", settings)
+    assert len(server.requests) == requests
+    assert {record["exit_status"] for record in records(tmp_path / "run")} == {"answered"}
+    if depth == 10:
+        assert message["unknown"] == nested(depth)
+
+
+async def test_a_reply_that_cannot_be_recorded_fails_its_episode_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its cause: the other episodes go on, and a resume tries again."""
+    write, failing = wrappers.to_dict, True
+
+    def to_dict(value: Any) -> dict[str, Any]:
+        if failing and isinstance(value, Reply) and "[]" in (value.message.content or ""):
+            raise ValueError("Maximum serialization depth exceeded")
+        return write(value)
+
+    monkeypatch.setattr(wrappers, "to_dict", to_dict)
+    replies = iter(["[]", *['[{"count": 3}]'] * 20])
+    async with ModelServer(lambda _: Answer(chat(next(replies)))) as server:
+        settings = Settings({"LOCAL_BASE_URL": server.url})
+        await start(tmp_path / "run", asked(**{"limits.max_concurrency": 1}), settings)
+        statuses = [record["exit_status"] for record in records(tmp_path / "run")]
+        assert statuses == ["model_error", "answered", "answered"]
+        error = records(tmp_path / "run")[0]["trajectory"]["error"]
+        assert error == "the reply cannot be recorded: ValueError: Maximum serialization depth exceeded"
+        failing = False
+        assert (await resume(tmp_path / "run", settings)).failed == 0
 
 
 def thinker(request: Request) -> Answer:

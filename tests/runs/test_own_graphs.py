@@ -1,5 +1,6 @@
 """Experiments on somebody's own graph: what is asked, what is left out, and the twin beside it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
+from graphwalk.suites.questions.failures import CAUSES
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import read_temporal
 
 NODES = [Node(f"p{n}", ("Person",), {"city": "Oslo" if n % 3 else "Rome"}) for n in range(9)]
 NODES += [Node(f"f{n}", ("Film",), {"year": 1990 + n % 2}) for n in range(4)]
@@ -81,3 +84,31 @@ def test_mistakes_name_their_field(entry: dict[str, object], said: str) -> None:
         load_experiment({"name": "own", "suite": {"name": "questions", "graphs": [entry]}})
     assert said in str(caught.value)
     assert "(own)" not in str(caught.value)
+
+
+DATED = PropertyGraph.from_rows(
+    [replace(node, properties={**node.properties, "since": read_temporal("2001-04-25")}) for node in NODES],
+    [Relationship("SAW", s, t, {"on": read_temporal(f"2020-0{n % 9 + 1}-01")}) for n, (s, t) in enumerate(ENDS)],
+)
+
+
+@pytest.mark.parametrize("graph", [None, DATED], ids=["example", "dated"])
+async def test_wrong_answers_on_a_graph_with_dates_are_explained(graph: PropertyGraph | None, tmp_path: Path) -> None:
+    if graph is not None:
+        save_graph(graph, tmp_path / "dated.json")
+    file = "example" if graph is None else str(tmp_path / "dated.json")
+    data = {
+        "name": "dates",
+        "suite": {"name": "questions", "graphs": [{"file": file}]},
+        "settings": ["tools"],
+        "models": ["scripted/random", "scripted/forgetful"],
+        "seed": 1,
+    }
+    new = NewRun.make("dates", tmp_path / "run")
+    summary = await start_run(resolve(load_experiment(data), Settings()), new, Progress())
+    assert summary.finished == summary.episodes
+    scores = [record["score"] for record in new.folder.records() if not record["score"]["correct"]]
+    assert scores
+    assert all(score["failure"] in CAUSES for score in scores)
+    if graph is not None:  # the example has several labels, so that the expert's way is not known
+        assert any(score.get("unexplored") for score in scores)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 import graphwalk
@@ -32,7 +33,14 @@ def test_a_dry_run_shows_the_minimum_detectable_effect() -> None:
     assert isinstance(four["points"], float)
     assert isinstance(two["points"], float)
     assert 30 < four["points"] < two["points"] <= 100
-    assert effect(graphs=1)["points"] is None
+
+
+def test_on_one_graph_the_minimum_detectable_effect_is_over_its_questions() -> None:
+    quantiles = stats.t.ppf([0.975, 0.8], 11).sum()  # of twelve questions
+    for repeats, variance in ((1, 0.125 + 0.25), (4, 0.125 + 0.25 / 4)):
+        expected = 100 * quantiles * (variance / 12) ** 0.5
+        assert effect(graphs=1, repeats=repeats)["points"] == pytest.approx(expected, abs=0.06)
+    assert effect(graphs=1, limit=1)["points"] is None
 
 
 def power(*words: str) -> list[dict[str, float]]:

@@ -116,7 +116,7 @@ async def test_what_looks_like_a_key_is_refused_and_redacted_on_demand(key: str,
     assert not out.exists()
     publish(folder, out, Cleaner({}, redact=True))
     assert key not in everything_in(out)
-    done = graphwalk("publish", folder.path, tmp_path / "cli.zip")
+    done = graphwalk("publish", folder.path, "--out", tmp_path / "cli.zip")
     assert (done.returncode, done.stdout, "--redact" in done.stderr) == (3, "", True)
 
 
@@ -186,8 +186,11 @@ def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
 
 
 def test_the_command_says_what_it_took_out(tmp_path: Path) -> None:
-    done = graphwalk("publish", RUNS / "mazes", "run.tar", folder=tmp_path)
-    assert (done.returncode, "expected a file name ending in .zip" in done.stderr) == (2, True)
+    done = graphwalk("publish", RUNS / "mazes", "--out", "a run.tar", folder=tmp_path)
+    assert (done.returncode, "a run.tar does not end in .zip" in done.stderr) == (2, True)
+    assert "--out 'a run.zip'" in done.stderr
+    done = graphwalk("publish", RUNS / "mazes", "--out", "a run.zip", folder=tmp_path)
+    assert (done.returncode, "graphwalk report 'a run.zip'" in done.stderr) == (0, True)
 
 
 @pytest.mark.parametrize("place", ["texts/x", "texts/prompts", "texts", "run.json", "results.jsonl", "replies.jsonl"])
@@ -203,7 +206,7 @@ def test_a_link_out_of_the_run_folder_is_refused(place: str, tmp_path: Path) -> 
     link.symlink_to(other)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     for done in (
-        graphwalk("publish", folder.path, out),
+        graphwalk("publish", folder.path, "--out", out),
         graphwalk("resume", folder.path),
         graphwalk("rescore", folder.path),
         graphwalk("verify", folder.path),

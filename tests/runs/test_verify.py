@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from graphwalk.errors import OracleError, RunLogError
+from graphwalk.errors import ConfigError, OracleError, RunLogError
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.graphs.files import save_graph
 from graphwalk.jsonlines import encode_line
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
@@ -18,8 +20,10 @@ from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.verify import Verification, verify_run
 from graphwalk.settings import Settings
 from graphwalk.suites.mazes.suite import MazesSuite
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from tests.runs.runs import log_bytes, records, start
+from tests.database.rich_graph import graph_to_ask_about
+from tests.runs.runs import NOTHING_SET, log_bytes, records, start
 
 Record = dict[str, Any]
 GRAPH = {"preset": "paper-100", "nodes": 30}
@@ -34,6 +38,68 @@ async def verified(folder: Path) -> Verification:
     return await verify_run(RunFolder.open(folder), Settings())
 
 
+ASKED_ABOUT = "asked_about.json"
+"""A graph with every value that a file can hold."""
+EVERY_KIND = {"name": "questions", "questions": list(shipped_kinds())}
+PLAYED = [f"scripted/{agent}" for agent in ("expert", "flawed", "random")]
+BY_REFERENCE = ["get_unique_property_values", "get_node_by_property", "get_all_nearest_neighbors", "answer"]
+RUNS: dict[str, dict[str, Any]] = {
+    "example": {
+        "suite": {**EVERY_KIND, "graphs": [{"file": "example"}]},
+        "settings": ["tools"],
+        "models": PLAYED,
+    },
+    "every value": {
+        "suite": {**EVERY_KIND, "graphs": [{"file": ASKED_ABOUT}]},
+        "settings": ["tools"],
+        "models": PLAYED,
+    },
+    "generated": {
+        "suite": {**EVERY_KIND, "graphs": [GRAPH], "leave_out": True},
+        "settings": ["tools"],
+        "models": PLAYED,
+    },
+    "no_tools": {
+        "suite": {**EVERY_KIND, "graphs": [{"file": "example"}, {"file": ASKED_ABOUT}]},
+        "settings": ["no_tools"],
+        "models": ["openai/clumsy"],
+    },
+    "write_cypher": {
+        "suite": {**EVERY_KIND, "graphs": [{"file": "example", "twin": True}, {"file": ASKED_ABOUT}]},
+        "settings": ["write_cypher"],
+        "models": ["scripted/cypher"],
+    },
+    "by_reference": {
+        "suite": {**EVERY_KIND, "graphs": [{"file": "example"}]},
+        "settings": ["tools"],
+        "models": ["scripted/by_reference"],
+        "agent": {"tools": BY_REFERENCE},
+    },
+    "the paper's targets": {
+        "suite": {"name": "questions", "graphs": [GRAPH], "leave_out": True, "target": "paper"},
+        "settings": ["tools"],
+        "models": PLAYED,
+    },
+    "the paper's query returns one of several tied rows": {
+        "suite": {
+            **{"name": "questions", "graphs": [GRAPH], "target": "paper", "drawing": "answerable"},
+            **{"questions": ["node_with_most_relationships"], "per_question": 6},
+        },
+        "settings": ["tools"],
+        "models": ["scripted/expert"],
+    },
+    "mazes": {**SUITES["mazes"], "settings": ["tools"], "models": PLAYED},
+    "mazes as text": {**SUITES["mazes"], "settings": ["no_tools"], "models": ["openai/clumsy"]},
+    "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "ish_partial", "tools"]},
+    "ask": {
+        "suite": {
+            "name": "ask",
+            "graphs": [{"file": "example"}, {"file": ASKED_ABOUT}],
+            "questions": ["Who owns Sea Holly?", "First 1815-12-10"],
+        },
+        "models": ["scripted/look"],
+    },
+}
 Copy = Callable[[str], Awaitable[Path]]
 
 
@@ -80,6 +146,46 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert counts["graphs"] == len({record["graph"]["digest"] for record in log})
     assert not any(one.unverified for one in found.checks.values())
     assert log_bytes(folder) == before
+
+
+async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = NOTHING_SET) -> Verification:
+    """Play a run and verify it."""
+    save_graph(graph_to_ask_about(), folder / ASKED_ABOUT)
+    config = load_experiment(
+        json.loads(json.dumps({"name": "run", **run}).replace(ASKED_ABOUT, str(folder / ASKED_ABOUT)))
+    )
+    given = {"openai/clumsy": Clumsy()} if "openai/clumsy" in config.models else {}
+    await start_run(resolve(config, settings, given=given), NewRun.make("run", folder / "run"), Progress())
+    return await verify_run(RunFolder.open(folder / "run"), settings)
+
+
+@pytest.mark.parametrize("name", RUNS)
+async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> None:
+    found = await verified_run(tmp_path, RUNS[name])
+    assert found.error is None, found.error
+    log = records(tmp_path / "run")
+    assert log
+    assert found.checks["targets"].verified == (0 if name == "ask" else len({record["task_id"] for record in log}))
+    assert ("tied" in name) == any("tied_rows" in record["task"] for record in log)
+    if RUNS[name]["suite"].get("questions") == EVERY_KIND["questions"] and name != "generated":
+        assert {record["task"]["template"] for record in log} == set(shipped_kinds())
+
+
+@pytest.mark.parametrize(
+    ("graph", "setting", "model"),
+    [("example", "tools", "scripted/flawed"), (ASKED_ABOUT, "write_cypher", "scripted/cypher")],
+)
+async def test_every_kind_holds_on_neo4j(
+    graph: str, setting: str, model: str, tmp_path: Path, neo4j_server: Settings
+) -> None:
+    # Neo4j may choose another of several tied rows for the LIMIT 1 of a model's own query.
+    tied = {"node_with_most_relationships"} if setting == "write_cypher" else set()
+    kinds = sorted(shipped_kinds().keys() - tied)
+    suite = {"name": "questions", "questions": kinds, "graphs": [{"file": graph}]}
+    run = {"suite": suite, "settings": [setting], "models": [model], "store": "neo4j"}
+    found = await verified_run(tmp_path, run, neo4j_server)
+    assert found.error is None, found.error
+    assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(kinds)
 
 
 def with_calls(found: list[Record]) -> Record:
@@ -297,3 +403,21 @@ async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_pa
     assert not found.checks["texts"].unverified
     assert sum(found.checks["targets"].unverified.values()) == 1
     assert "Be brief." in records(tmp_path / "run")[0]["trajectory"]["prompt"][0]["content"]
+
+
+@pytest.mark.parametrize("load", ["LOAD CSV FROM '/etc/passwd'", "LOAD \\u0043SV FROM '/dev/zero'"])
+@pytest.mark.parametrize("changed", ["questions/mine.yaml", "tools/get_node_by_property.yaml"])
+async def test_cypher_in_a_strangers_run_is_refused_before_anything_runs(
+    tmp_path: Path, load: str, changed: str
+) -> None:
+    shipped = Path(__file__).parents[2]
+    question = yaml.safe_load((shipped / "templates/questions/node_count.yaml").read_text(encoding="utf-8"))
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({**question, "name": "mine"}))
+    suite = {"name": "questions", "graphs": [GRAPH], "questions": [str(tmp_path / "mine.yaml")]}
+    config = load_experiment({"name": "mine", "suite": suite, "models": ["scripted/random"]})
+    await start(tmp_path / "run", config)
+    path = tmp_path / "run" / "texts" / changed
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    path.write_text(yaml.safe_dump({**data, "cypher": f"{load} AS line RETURN count(line) AS count"}))
+    with pytest.raises(ConfigError, match="LOAD is not allowed here"):
+        await verified(tmp_path / "run")

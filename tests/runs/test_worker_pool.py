@@ -1,9 +1,14 @@
-"""More episodes in flight than there are files for: a run plays fewer at a time, and says so."""
+"""Episodes in flight within the limit on open files, and results that cannot be written."""
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+from graphwalk.runs.result import Result
+from tests.runs.runs import experiment, records, resume, start
 
 pytest.importorskip("resource")
 
@@ -35,3 +40,24 @@ def test_else_fewer_play_and_it_is_said() -> None:
     assert (
         note == "256 episodes in flight need 576 open files; the limit is 256 (ulimit -n), so 96 are played at a time"
     )
+
+
+async def test_a_result_that_cannot_be_written_fails_its_episode_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Result.as_dict
+
+    def as_dict(result: Result) -> dict[str, Any]:
+        if result.trajectory.turns and result.key.repeat == 1:
+            raise ValueError("Maximum serialization depth exceeded")
+        return write(result)
+
+    monkeypatch.setattr(Result, "as_dict", as_dict)
+    config = experiment(models=["scripted/expert"], limit=1, repeats=3, **{"limits.max_concurrency": 1})
+    assert (await start(tmp_path / "run", config)).failed == 1
+    failed = records(tmp_path / "run")[1]
+    error = "the result cannot be recorded: ValueError: Maximum serialization depth exceeded"
+    assert (failed["exit_status"], failed["trajectory"]["error"]) == ("model_error", error)
+    assert "Traceback" in (tmp_path / "run" / "run.log").read_text()
+    monkeypatch.undo()
+    assert (await resume(tmp_path / "run")).failed == 0

@@ -59,8 +59,7 @@ class Place:
         """The toolbox that this tool runs in."""
         if tool in MAZE_TOOLS:
             return MazeToolbox(self.maze, SMALL.size, str(SMALL.start))
-        standing = isinstance(self.store, ExistingStore)
-        names = [*GOOD_TOOLS, *([] if standing else ["run_cypher"])]
+        names = [*GOOD_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
         agent = AgentConfig(query_seconds=2.0)
         toolbox = GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
         if tool != ANSWER:

@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 
 from graphwalk.encodings import decode_rows
-from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.tools.tool import load_tools, tool_names
 from graphwalk.types.episode import ToolResult
 from tests.safety.conftest import Place
@@ -48,8 +47,8 @@ def test_every_tool_and_every_argument_is_tried() -> None:
 )
 @pytest.mark.parametrize("tool", GOOD)
 async def test_nothing_is_changed_and_nothing_breaks(place: Place, tool: str, every: int) -> None:
-    if tool == "run_cypher" and isinstance(place.store, ExistingStore):
-        pytest.skip("a database as it stands takes no queries of a model's own")
+    if tool == "run_cypher" and not place.store.takes_queries:
+        pytest.skip("queries of a model run on the embedded engine alone")
     toolbox = await place.toolbox(tool)
     before = await place.digest()
     turns = asyncio.Semaphore(AT_ONCE)

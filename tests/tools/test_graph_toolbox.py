@@ -1,11 +1,17 @@
 """What the tools return, and what the ablation switches change."""
 
+import json
+
 from inline_snapshot import snapshot
 
+import graphwalk
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_notes, decode_rows, next_page
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.observed import observed_graph
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from tests.tools.conftest import Call
 
@@ -350,3 +356,25 @@ f7,DIRECTED,Person,"{""key"": ""p3"", ""name"": ""Ida""}"\
         }
     )
     assert "page" not in spec.parameters["required"]
+
+
+async def test_an_item_finds_the_nodes_whose_list_contains_it() -> None:
+    async with graphwalk.aopen_store("example") as store:
+        toolbox = GraphToolbox(store, await store.schema(), agent=AgentConfig())
+
+        async def found(tool: str, name: str, value: str) -> tuple[ToolResult, list[str]]:
+            arguments = {"label": "Ship", "property_name": name, "property_value": value}
+            result = await toolbox.call(ToolCall("1", tool, json.dumps(arguments)))
+            return result, decode_notes(result.content)
+
+        nodes, notes = await found(NODES, "former_names", "Dolphin")
+        assert (nodes.rows, nodes.in_list) == (2, True)
+        assert notes == ['former_names holds lists; these are the results for the lists that contain "Dolphin".']
+        neighbors, notes = await found(NEIGHBORS, "former_names", "Dolphin")
+        assert (len(notes), {row["center_key"] for row in decode_rows(neighbors.content)}) == (
+            1,
+            {row["properties"]["key"] for row in decode_rows(nodes.content)},
+        )
+        shown = observed_graph([nodes, neighbors]).nodes["Grey Petrel"].properties
+        assert shown["former_names"] == ["Dolphin", "Brothers"]
+        assert (await found(NODES, "name", "Dolphin"))[0].rows == 0

@@ -47,7 +47,7 @@ async def test_one_file_makes_a_tool(tmp_path: Path, store: GraphStore, schema: 
     [
         ("role: label", "role: lable", 7, "parameters.label.role"),
         ("type: string, role: value", "type: text, role: value", 8, "parameters.key.type"),
-        ("role: value,", "role: value, of: label,", 7, "takes no `of`"),
+        ("role: value,", "role: value, of: label,", 7, "remove `of`"),
         ("role: value,", "role: property,", 7, "`of` must name a parameter"),
         ("role: value,", "role: value, size: 3,", 8, "parameters.key.size"),
         ("  key: {", "  page: {", 7, '"page" is kept'),

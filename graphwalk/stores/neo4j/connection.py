@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -17,9 +16,8 @@ from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Closing
 from graphwalk.stores.cypher import quote
-from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.health import FIRST_PAUSE, LONGEST_PAUSE, HealthCheck
-from graphwalk.stores.neo4j.local_server import compose_server, read_state
+from graphwalk.stores.neo4j.local_server import local_server
 
 GRACE_SECONDS = 1.5
 """Time beyond the server's own limit before the client gives up."""
@@ -32,8 +30,6 @@ _BEING_MADE = ("Neo.ClientError.Schema.IndexWithNameAlreadyExists", "Neo.ClientE
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
-_AT_FAULT = re.compile(r"Neo\.ClientError\.Statement\..*|Neo\.DatabaseError\.(Statement\..*|General\.UnknownError)")
-"""Codes of a query that fails each time, in the planner or at run time."""
 _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
 _TOO_LARGE = ("OutOfMemory", "TransactionMemoryLimit")
 """Codes of a query that exceeds the server's memory limit; a retry would exceed it too."""
@@ -104,23 +100,6 @@ class Connection(Closing):
                 if code not in _BEING_MADE or asyncio.get_running_loop().time() > deadline:
                     raise
             await asyncio.sleep(FIRST_PAUSE)
-
-    async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
-        """Return up to `rows` rows of a query that a model wrote; send it again only after a lost connection.
-
-        Raise QueryRefused if the server rejects it, or if it exceeds the limits of time or memory; else StoreError.
-        """
-        try:
-            return await self.read(cypher, parameters, seconds, most=rows)
-        except QueryLimitError as error:
-            if error.kind == "too_large":
-                raise QueryRefused("too_large", "query_too_large") from error
-            raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
-        except StoreError as error:
-            cause = error.__cause__
-            if isinstance(cause, Neo4jError) and _AT_FAULT.fullmatch(cause.code or ""):
-                raise QueryRefused("query_error", "query_error", problem=cause.message or cause.code) from error
-            raise
 
     async def close(self) -> None:
         await self.health.remove(self)
@@ -233,6 +212,8 @@ async def connect(
     except StoreError as error:
         if not any(isinstance(cause, TimeoutError) for cause in _causes(error)):  # refused, or no address
             await connection.close()
+            if auth is None and isinstance(error.__cause__, AuthError):
+                raise _no_password(settings, connection.place) from error.__cause__
             raise
     except BaseException:
         await connection.close()
@@ -249,11 +230,18 @@ def _address(settings: Settings) -> tuple[str, Any]:
         if secret and scheme != "none":
             auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else settings.neo4j_username, secret)
         return settings.neo4j_uri, settings.neo4j_auth or auth
-    if server := read_state(settings):
-        return server.uri, settings.neo4j_auth or ("neo4j", server.password)
-    if found := compose_server(settings):
-        return found[0], settings.neo4j_auth or ("neo4j", found[1])
+    if server := local_server(settings):
+        uri, password = server
+        return uri, settings.neo4j_auth or ("neo4j", password)
     raise StoreError("no Neo4j server is configured", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
+
+
+def _no_password(settings: Settings, place: str) -> StoreError:
+    if settings.neo4j_authentication.lower() == "none":
+        problem, hint = "NEO4J_AUTHENTICATION is none", "unset NEO4J_AUTHENTICATION, and set NEO4J_PASSWORD"
+    else:
+        problem, hint = "NEO4J_PASSWORD is not set", "export NEO4J_PASSWORD=…   (or set it in .env)"
+    return StoreError(f"Neo4j at {place} requires a password, and {problem}", hint=hint)
 
 
 def _place(uri: str) -> str:

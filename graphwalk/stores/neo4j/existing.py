@@ -29,6 +29,8 @@ WAIT_SECONDS = 10.0
 """Short, since a user is waiting at the terminal."""
 PAGE = 10_000
 """Nodes or relationships per query; they are found by element id, so that every page takes equally long."""
+LOOKING_SECONDS = 10.0
+"""For a search of a property; it reads all nodes of the label if no node has it."""
 READING_SECONDS = 300.0
 """For one query; the list of all element ids takes longest."""
 _NODES = (
@@ -61,8 +63,13 @@ AT_ONCE = 50
 """Counts per query."""
 LONGEST_SAMPLE = 80
 _UNLABELLED = "MATCH (n) WITH n LIMIT 200000 WHERE n:!% RETURN count(n)"
-_NODE_SAMPLE = "MATCH (e:{{ name | label }}) WITH e SKIP $skip LIMIT $most "
-_RELATIONSHIP_SAMPLE = "MATCH ({{ any_node }})-[e:{{ name | type }}]->({{ any_node }}) WITH e SKIP $skip LIMIT $most "
+_NODE = "MATCH (e:{{ name | label }}) "
+_RELATIONSHIP = "MATCH ({{ any_node }})-[e:{{ name | type }}]->({{ any_node }}) "
+_NODE_SAMPLE = f"{_NODE} WITH e SKIP $skip LIMIT $most "
+_RELATIONSHIP_SAMPLE = f"{_RELATIONSHIP} WITH e SKIP $skip LIMIT $most "
+_FIRST = "WHERE {0} IS NOT NULL RETURN valueType({0}) LIMIT 1"
+_NODE_FIRST = _NODE + _FIRST.replace("{0}", '{{ title | of("e", name) }}')
+_RELATIONSHIP_FIRST = _RELATIONSHIP + _FIRST.replace("{0}", "e.{{ title | property }}")
 _HELD = (
     "UNWIND keys(e) AS name WITH name, e[name] AS value WITH name, valueType(value) AS kind, "
     "CASE WHEN value IS :: STRING NOT NULL AND size(value) > $longest OR valueType(value) STARTS WITH 'LIST' "
@@ -162,7 +169,7 @@ class ExistingStore(Closing, GraphStore):
             ids[ID_OF + name] = node[0][0] if node else None
         for name in (name for name, value in parameters.items() if value != value):
             # Only NaN differs from itself.
-            cypher = re.sub(rf"(\S+) = \${name}\b", r"\1 <> \1", cypher)
+            cypher = re.sub(rf"(\w+\.`(?:[^`]|``)*`) = \${name}\b", r"\1 <> \1", cypher)
         given = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
         found = await self.connection.read(cypher, given, seconds, most=most)
         return [
@@ -175,16 +182,18 @@ class ExistingStore(Closing, GraphStore):
             self._schemas[samples] = await SchemaReader(self.connection, self.dialect, samples).schema()
         return self._schemas[samples]
 
-    async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
+    async def look_closer(
+        self, kind: Literal["node", "relationship"], name: str, samples: int, properties: Sequence[str] = ()
+    ) -> Schema:
         schema, reader = await self.schema(samples), SchemaReader(self.connection, self.dialect, samples)
-        nodes, relationships = list(schema.nodes), list(schema.relationships)
-        if kind == "node":
-            nodes = [await reader.node(n) if n.label == name and n.sampled == 0 else n for n in nodes]
-        else:
-            relationships = [
-                await reader.relationship(r) if r.type == name and r.sampled == 0 else r for r in relationships
-            ]
-        self._schemas[samples] = replace(schema, nodes=tuple(nodes), relationships=tuple(relationships))
+        entity = schema.node(name) if kind == "node" else schema.relationship(name)
+        if entity is None:
+            return schema
+        if entity.sampled == 0:
+            entity = await (reader.node(entity) if isinstance(entity, NodeType) else reader.relationship(entity))
+        entity = await reader.with_properties(entity, properties)
+        # Another call may have looked closer meanwhile.
+        self._schemas[samples] = self._schemas[samples].with_properties_of(entity)
         return self._schemas[samples]
 
     async def first(
@@ -295,8 +304,7 @@ class SchemaReader:
 
     async def schema(self) -> Schema:
         """Return labels and types with their counts; with properties if there are few, else see `look_closer`."""
-        labels, types, listed = await asyncio.gather(self._labels(), self._types(), self._rows(_PROPERTIES))
-        names = {*({row[0] for row in listed} - {KEY}), self._dialect.key_title}
+        labels, types = await asyncio.gather(self._labels(), self._types())
         nodes = [NodeType(label, (PropertyType(KEY),), count, 0) for label, count in labels]
         relationships = [RelationshipType(type_, (), (), count, 0) for type_, count in types]
         if len(nodes) + len(relationships) <= LOOKED_AT_ONCE:
@@ -307,7 +315,6 @@ class SchemaReader:
             tuple(sorted(relationships, key=lambda r: r.type)),
             several_labels=True,
             lists=True,
-            other_properties=tuple(sorted(name for name in names if name and writable(name))),
         )
 
     def _render(self, template: str, name: str = "") -> str:
@@ -377,6 +384,24 @@ class SchemaReader:
         pairs = {pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}
         return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
 
+    async def with_properties(
+        self, entity: NodeType | RelationshipType, names: Sequence[str]
+    ) -> NodeType | RelationshipType:
+        """Return the label or type with those of the properties that its sample missed. Raise QueryLimitError."""
+        missed = set(names) - {p.name for p in entity.properties}
+        if not missed or entity.sampled in (None, entity.count):
+            return entity
+        stored = {row[0] for row in await self._rows(_PROPERTIES)} | {self._dialect.key_title}
+        query, name = (
+            (_NODE_FIRST, entity.label) if isinstance(entity, NodeType) else (_RELATIONSHIP_FIRST, entity.type)
+        )
+        found = []
+        for title in sorted(filter(writable, missed & stored)):
+            cypher = render_cypher(query, {"name": name, "title": title}, self._dialect)
+            kinds = tuple([_kind_of(value_type) for (value_type,) in await self._rows(cypher, LOOKING_SECONDS)])
+            found += [PropertyType(title, kinds=kinds)] if kinds else []
+        return replace(entity, properties=(*entity.properties, *found))
+
     async def _sample(self, query: str, name: str, count: int | None) -> list[list[Any]]:
         """Return rows about the first `SAMPLED` or, if there are more, about two halves from different places."""
         given = {"longest": LONGEST_SAMPLE, "samples": self._samples} if query.endswith(_HELD) else {}
@@ -392,8 +417,7 @@ class SchemaReader:
         kinds: dict[str, set[str]] = defaultdict(set)
         values: dict[str, dict[tuple[int, Any], Value]] = defaultdict(dict)
         for name, held, some in rows:
-            for kind in (value_type.removesuffix(" NOT NULL") for value_type in held):
-                kinds[name].add("list" if kind.startswith("LIST") else _KINDS.get(kind, kind.lower()))
+            kinds[name].update(map(_kind_of, held))
             values[name] |= {value_order(value): value for value in plain(some, None)}
         return tuple(
             PropertyType(
@@ -404,6 +428,12 @@ class SchemaReader:
             )
             for name in sorted(filter(writable, kinds))
         )
+
+
+def _kind_of(value_type: str) -> str:
+    """Return the kind of a value for a result of `valueType`."""
+    kind = value_type.removesuffix(" NOT NULL")
+    return "list" if kind.startswith("LIST") else _KINDS.get(kind, kind.lower())
 
 
 def _sampled(count: int | None) -> int:

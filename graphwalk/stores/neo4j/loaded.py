@@ -8,19 +8,18 @@ from typing import Any
 
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Asked, Database, GraphStore
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers
-from graphwalk.stores.cypher_guard import translate
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.admin import BY_HAND, HEARTBEAT_SECONDS, Load, Loads, check_labels
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import SERIALISATION, own, plain
+from graphwalk.stores.neo4j.values import SERIALISATION, plain
 from graphwalk.stores.schema_queries import Decoder, has_several_labels, read_schema, schema_of
 from graphwalk.stores.serialisation import decoded
 from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, shown, shown_rows
+from graphwalk.types.values import Row, shown_rows
 
 READING_SECONDS = 300.0
 """For a query that reads a whole graph back."""
@@ -202,18 +201,6 @@ class Neo4jStore(GraphStore):
     def _own(self, value: Any) -> Any:
         """Return a value of the driver as a value of the graph."""
         return decoded(plain(value, self.scope))
-
-    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """See `GraphStore`. Every node pattern is confined to this graph, and every returned node is checked."""
-        asked = translate(query, await self.schema(), self.dialect)
-        parameters = SERIALISATION.parameters(asked.parameters)
-        with asked.rewording():
-            found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
-        named = [
-            {asked.columns.get(n, n): shown(self._own(own(v, self.scope))) for n, v in zip(names, values, strict=True)}
-            for names, values in found[:rows]
-        ]
-        return Asked(named, len(named) if len(found) <= rows else None, asked.ordered)
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
+import psutil
 from pydantic import TypeAdapter
 
 from graphwalk.errors import StoreError
@@ -54,6 +55,18 @@ def read_state(settings: Settings) -> LocalServer | None:
         return None
     except (OSError, ValueError) as error:
         raise StoreError(f"{file} is damaged", hint=f"remove {file}, then: graphwalk db up") from error
+
+
+def local_server(settings: Settings) -> tuple[str, str] | None:
+    """Return address and password of the server of `db up`, or of docker-compose.yml; None if there is neither.
+
+    A server of `db up` that has ended, as after a restart of the machine, comes last.
+    """
+    server = read_state(settings)
+    address = None if server is None else (server.uri, server.password)
+    if server is not None and (server.pid is None or psutil.pid_exists(server.pid)):
+        return address
+    return compose_server(settings) or address
 
 
 def compose_server(settings: Settings) -> tuple[str, str] | None:

@@ -10,7 +10,6 @@ from neo4j.spatial import CartesianPoint, WGS84Point
 from neo4j.spatial import Point as DriverPoint
 from neo4j.time import Date, DateTime, Duration, Time
 
-from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import NO_LABEL
 from graphwalk.stores.serialisation import Serialisation
 from graphwalk.types.temporals import clock_text, duration_text
@@ -130,15 +129,3 @@ def plain(value: Any, scope: str | None) -> Any:
     if isinstance(value, Path):
         return {"nodes": plain([*value.nodes], scope), "relationships": plain([*value.relationships], scope)}
     return from_driver(value)
-
-
-def own(value: Any, scope: str) -> Any:
-    """Return the value unchanged. Raise StoreError if it contains a node of another graph."""
-    if isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            own(item, scope)
-    elif isinstance(value, Path):
-        own(list(value.nodes), scope)
-    elif isinstance(value, Node) and scope not in value.labels:
-        raise StoreError("a query found a node of another graph; its result was discarded")
-    return value

@@ -136,6 +136,7 @@ def maze_report() -> SuiteReport:
         columns=layout("mazes")["results"],
         group_columns=layout("mazes")["groups"],
         compared=("accuracy",),
+        causes={name: name.replace("_", " ") for name in PATH_ERRORS},
         reference=paper_reference,
         baselines=baselines,
         # A path is correct or wrong as a whole, and the calls are those of the trajectory.

@@ -1,6 +1,5 @@
 """Scoring of maze answers, and their verification in the store."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +9,7 @@ from graphwalk.console import counted
 from graphwalk.encodings import read_rows
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.evidence import shows_data, waste_of
-from graphwalk.evaluation.extraction import Extraction, Fit, Shape, extract, strip_thinking
+from graphwalk.evaluation.extraction import Extraction, Fit, Form, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
 from graphwalk.stores.base import GraphStore
@@ -95,14 +94,13 @@ def called_cell(call: ToolCall) -> str | None:
 
 
 _LONGEST_KEY = 20
-_PLACEHOLDER = re.compile(r"<.*>|…|\.\.\.")
 _NOWHERE = -1
 """Number for a cell that does not exist."""
 
 
 def extract_path(reply: str) -> Extraction:
     """Extract the keys in `{"path": […]}`, else in a bare list."""
-    return extract(reply, Shape(_path_object), Shape(_key_list), Shape(_nothing, empty=True))
+    return extract(reply, Form(_key_list, member="path"))
 
 
 def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
@@ -173,21 +171,11 @@ def _grounded(path: Sequence[int], trajectory: Trajectory) -> float | None:
     return sum(other in shown.get(one, ()) or one in shown.get(other, ()) for one, other in steps) / len(steps)
 
 
-def _path_object(value: Any) -> Fit | None:
-    return _key_list(value["path"]) if isinstance(value, dict) and "path" in value else None
-
-
 def _key_list(value: Any) -> Fit | None:
-    """Return a list of keys as text; integers count as keys. Return None for other values and echoed placeholders."""
-    if not isinstance(value, list) or not value:
+    """Return a list of keys as text; integers count as keys. Return None for other values."""
+    if not isinstance(value, list) or not all(type(key) in (str, int) for key in value):
         return None
-    plain = [key for key in value if isinstance(key, str | int) and not isinstance(key, bool)]
-    keys = [str(key).strip()[:_LONGEST_KEY] for key in plain]
-    return Fit(keys) if len(keys) == len(value) and not all(map(_PLACEHOLDER.fullmatch, keys)) else None
-
-
-def _nothing(value: Any) -> Fit | None:
-    return Fit([]) if value in ([], {"path": []}) else None
+    return Fit([str(key).strip()[:_LONGEST_KEY] for key in value])
 
 
 def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:

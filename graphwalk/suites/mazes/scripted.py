@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from graphwalk import console
 from graphwalk.encodings import read_rows
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.generate import neighbours
@@ -253,7 +253,9 @@ AGENTS: dict[str, MakePolicy] = {
 def agent_named(name: str, start: str, goal: str, draw: random.Random) -> Policy:
     """Return the scripted agent of this name for one episode. Raise ConfigError for an unknown name."""
     if name not in AGENTS:
-        raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(AGENTS)}")
+        raise ConfigError(
+            f"unknown scripted agent {name!r}{did_you_mean(name, AGENTS)}", hint=f"known agents: {', '.join(AGENTS)}"
+        )
     return AGENTS[name](start, goal, draw)
 
 

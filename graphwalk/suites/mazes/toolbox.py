@@ -8,7 +8,6 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import encode_result
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.arguments import check_shape, parse_arguments
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -68,16 +67,17 @@ class MazeToolbox(GraphToolbox):
         except _CellMistake as mistake:
             return ToolResult(call, str(mistake), mistake.kind, seconds=perf_counter() - started)
 
-    async def _run(self, call: ToolCall) -> tuple[str, int | None, list[Row] | None]:
+    async def _run(self, call: ToolCall) -> ToolResult:
         tool = self._tools.get(ALIASES.get(call.name, call.name))
         if tool is None or tool.name not in MAZE_TOOLS:
             return await super()._run(call)
         arguments = parse_arguments(tool, call.arguments)
         if tool.name == NEXT_CELLS:
             content, rows = await self._next_cells(tool, arguments)
-            return content, len(rows), rows
+            return ToolResult(call, content, rows=len(rows), data=rows)
         check_shape(tool, arguments)
-        return *self._connected_path(tool), None
+        text, found = self._connected_path(tool)
+        return ToolResult(call, text, rows=found)
 
     def _has_pages(self, tool: Tool) -> bool:
         # A cell has at most four neighbours, so that the maze's own tools need no pages.
@@ -96,7 +96,7 @@ class MazeToolbox(GraphToolbox):
         if rows and "key" not in rows[0]:
             raise ConfigError(f"the Cypher of {tool.name} lacks the column `key`", hint=f"graphwalk tools {tool.name}")
         self._neighbours.setdefault(str(key), tuple(row["key"] for row in rows))
-        notes = [] if rows else [render_text(tool.empty, node_id=key)]
+        notes = [] if rows else [tool.say("empty", node_id=key)]
         return encode_result(rows, notes, self._agent.encoding), rows
 
     async def _check_cell(self, tool: Tool, key: str) -> None:
@@ -119,12 +119,12 @@ class MazeToolbox(GraphToolbox):
 
     def _connected_path(self, tool: Tool) -> tuple[str, int]:
         if not self._neighbours:
-            return render_text(tool.messages["nothing_visited"]), 0
+            return tool.say("messages.nothing_visited"), 0
         path = OPERATIONS[tool.operation or ""]({"neighbours": self._neighbours})
         if path:
             return path, 1
         visited = self.visited
-        return render_text(tool.messages["not_connected"], first=visited[0], last=visited[-1]), 0
+        return tool.say("messages.not_connected", first=visited[0], last=visited[-1]), 0
 
     def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
         # The example is the key that a malformed one probably means, else the last key.
@@ -132,7 +132,7 @@ class MazeToolbox(GraphToolbox):
         example = str(min(int(found[0]), self._last)) if found else str(self._last)
         known = {"node_id": node_id, "last": self._last, "start": self._start, "example": example, "open": []}
         kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(message, message)
-        return _CellMistake(kind, render_text(tool.messages[message], **{**known, **values}))
+        return _CellMistake(kind, tool.say(f"messages.{message}", **{**known, **values}))
 
 
 class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program

@@ -1,13 +1,14 @@
 """Brute-force check of targets with networkx, independent of Cypher and of `GraphIndex`.
 
-Every path is enumerated, so it is slow and simple.
+Every path is enumerated, so it is slow and simple. Values are those of logs and answers: JSON, for example a date as
+text. The values that questions ask about have distinct texts, so comparing these is exact.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Value
+from graphwalk.types.values import Value, shown
 
 _MOST_PATHS = 3_000_000
 """Paths enumerated per question, which takes some seconds."""
@@ -18,20 +19,23 @@ class TooManyPathsError(Exception):
 
 
 def same_value(left: Any, right: Value) -> bool:
-    """Return True if two values are equal as in Cypher, where 1 is not true."""
+    """Return True if two JSON values are equal as in Cypher, where 1 is not true."""
     return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
 
 
 class NetworkxGraph:
-    """A `networkx.MultiDiGraph` in `nx`: nodes have `labels` and `properties`, edges `type` and `properties`."""
+    """A `networkx.MultiDiGraph` in `nx`: nodes have `labels` and `properties`, edges `type` and `properties`.
+
+    Property values are JSON.
+    """
 
     def __init__(self, graph: PropertyGraph) -> None:
         import networkx as nx
 
         self.nx: Any = nx.MultiDiGraph()
-        self.nx.add_nodes_from((n.key, {"labels": n.labels, "properties": n.properties}) for n in graph.nodes())
+        self.nx.add_nodes_from((n.key, {"labels": n.labels, "properties": shown(n.properties)}) for n in graph.nodes())
         self.nx.add_edges_from(
-            (r.source, r.target, {"type": r.type, "properties": r.properties}) for r in graph.relationships()
+            (r.source, r.target, {"type": r.type, "properties": shown(r.properties)}) for r in graph.relationships()
         )
 
     def value(self, key: str, name: str) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from graphwalk.config.strict import is_path
 from graphwalk.config.yaml_files import YamlFile
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.plugins import Registry
 from graphwalk.resources import data_path
 from graphwalk.stores.cypher import Identifiers, render_cypher
@@ -120,7 +120,10 @@ def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]
         return tuple(kind for kind in shipped.values() if kind.template.order is not None)
     if unknown := [name for name in names if not is_path(name) and name not in shipped]:
         known = ", ".join(shipped)
-        raise ConfigError(f"unknown question {', '.join(unknown)}", hint=f"known questions: {known}; or a YAML file")
+        close = did_you_mean(unknown[0], shipped) if len(unknown) == 1 else ""
+        raise ConfigError(
+            f"unknown question {', '.join(unknown)}{close}", hint=f"known questions: {known}; or a YAML file"
+        )
     chosen = tuple(load_kind(Path(name)) if is_path(name) else shipped[name] for name in names)
     if twice := [name for name, number in Counter(kind.name for kind in chosen).items() if number > 1]:
         raise ConfigError(f"repeated question {', '.join(twice)}", hint="use per_question: 2 to ask it twice")
@@ -207,5 +210,6 @@ class Question:
             starts = [str(given[first["key"]])]
         elif "value" in first and parameters[of := str(parameters[first["value"]].of)].of == first["label"]:
             starts = index.keys_with(label, str(given[of]), given[first["value"]])
-        walks = index.walks(longest)
+        followed = index.both_ways if self.part is not None and self.part.both_ways else index
+        walks = followed.walks(longest)
         return len(starts) + sum(walks[key] for key in starts)

@@ -159,7 +159,7 @@ class _WrongAnswer:
         )
         if self._unexplored is not None:
             notes.append(f"The first node on the expert's way that was not explored is {self._unexplored!r}.")
-        elif self._of_tools and self._missing:
+        elif self._of_tools and self._missing and self._walk and self._walk.expert_is_known:
             notes.append("Every node on the expert's way was explored.")
         return " ".join([f"{numbers}.", *notes])
 

@@ -2,15 +2,16 @@
 
 import asyncio
 import re
+import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from jinja2 import TemplateError
-
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.errors import OracleError
+from graphwalk.errors import GraphwalkError, OracleError
+from graphwalk.evaluation.comments import comment
 from graphwalk.graphs.anonymise import AnonymisedCopy
+from graphwalk.jinja import TextError
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
@@ -31,10 +32,10 @@ from graphwalk.suites.questions.parameters import (
     ParameterSearch,
     generated_effort,
 )
-from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
+from graphwalk.suites.questions.reference import ExpertReference, MemoryTools
 from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.template import QuestionTemplate, Target, render_wording
+from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph, value_order
@@ -199,9 +200,9 @@ async def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig
     if existing and not store.in_process:
         store = await EmbeddedDatabase().load(index.graph)
     schema = schema_of(index.graph)
-    in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
-    return ExpertReference(schema, toolbox, MemoryTools(index) if in_memory else None, agent.result_budget)
+    memory = MemoryTools.of(index) if agent.result_tokens is None else None
+    return ExpertReference(schema, toolbox, memory, agent.result_budget)
 
 
 def paging_of(agent: AgentConfig) -> dict[str, Any]:
@@ -333,7 +334,8 @@ class TaskMaker:
         )
         if self._reference is not None and kind.python is not None:
             try:
-                task = (await self._reference(task)).added_to(task)
+                with comment(f"reference figures of {task.task_id}", _warn, raises=(GraphwalkError,)):
+                    task = (await self._reference(task)).added_to(task)
             except OracleError as error:
                 if self._index.all_labelled:
                     raise
@@ -362,6 +364,10 @@ class TaskMaker:
         return task.model_copy(update=changed)
 
 
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
+
+
 def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
     """Return the query for JSON parameters: a date is made from its text, `date($value)`."""
     for name, value in values.items():
@@ -372,20 +378,29 @@ def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
 
 def _wording(question: Question) -> str:
     kind = question.kind
-    given = {**question.written, "answer_properties": question.answer_properties}
-    try:
-        return render_wording(kind.template.wording, given)
-    except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
-        raise kind.mistake(f"cannot be rendered for {question.written}: {error}", "wording") from error
+    values = {**question.written, "answer_properties": question.answer_properties}
+    return _rendered(kind, kind.template.wording, values, "wording")
 
 
-def in_other_words(task: QuestionTask, texts: Sequence[str], seed: int) -> QuestionTask:
-    """Return the task with one of these wordings, or unchanged without any.
+def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, seed: int) -> QuestionTask:
+    """Return the task with one of the kind's wordings of this name, or unchanged without any.
 
     The last paragraph, which describes the answer format, stays.
     """
+    texts = kind.template.other_wordings.get(wording, ()) if wording != "standard" else ()
     if not texts:
         return task
     text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
     asked, _, form = task.question.rpartition("\n\n")
-    return task.model_copy(update={"question": f"{render_wording(text, task.parameters)}\n\n{form}"}) if asked else task
+    if not asked:
+        return task
+    question = _rendered(kind, text, task.parameters, "other_wordings", wording)
+    return task.model_copy(update={"question": f"{question}\n\n{form}"})
+
+
+def _rendered(kind: QuestionKind, text: str, values: Mapping[str, Any], *field: str) -> str:
+    """Return the question that a model reads. Raise ConfigError with file, line and field."""
+    try:
+        return render_wording(text, values)
+    except TextError as error:
+        raise kind.mistake(f"cannot be rendered for {values}: {error.problem}", *field) from error

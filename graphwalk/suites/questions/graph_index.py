@@ -5,7 +5,9 @@ A node with several labels is listed under each of them; a node without labels u
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from graphwalk.suites.questions.rows import equal
@@ -55,6 +57,13 @@ class GraphIndex:
             labels = frozenset([label for target in targets for label in self.nodes[target].labels])
             found[key] = shared.setdefault(labels, labels)
         return found
+
+    @cached_property
+    def both_ways(self) -> "GraphIndex":
+        """Return an index in which every relationship also leads from its target to its source."""
+        relationships = list(chain.from_iterable(self.outgoing.values()))
+        turned = (replace(r, source=r.target, target=r.source) for r in relationships)
+        return PartialIndex(self.nodes.values(), [*relationships, *turned])
 
     @cached_property
     def all_labelled(self) -> bool:

@@ -241,11 +241,14 @@ class ParameterSearch:
     ) -> CannotHost:
         if tried := rejected.total():
             sampled = f"{tried:,}" if tried + taken >= size else f"{tried:,} sampled"
-            outside = [f"{rejected['out of bounds']:,} not with {bounds} rows"] if bounds != ANY_ROWS else []
-            long = [f"{rejected['too long']:,} too long"] if rejected["too long"] else []
-            trivial = [f"{rejected['trivial']:,} trivial"] if self._drawing == "nontrivial" else []
-            counts = [f"{rejected['empty']:,} empty", *outside, *long, *trivial]
-            reason = f"none of {sampled} parameter sets was usable ({', '.join(counts)})"
+            causes = {
+                "empty": f"in {{}} {template.drawing.no_answer}",
+                "out of bounds": f"the answer of {{}} does not have {bounds} rows (suite.answer_rows)",
+                "too long": "{} have too many paths",
+                "trivial": f"in {{}} {template.drawing.trivial}",
+            }
+            counts = [text.format(f"{rejected[cause]:,}") for cause, text in causes.items() if rejected[cause]]
+            reason = f"none of {sampled} parameter sets was usable: {'; '.join(counts)}"
         else:
             reason = "no further parameter sets exist" if size else f"it requires {_needs(template)}"
         again = f" {taken + 1} times" if taken else ""

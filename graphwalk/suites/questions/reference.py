@@ -117,11 +117,16 @@ def can_be_walked_in_memory(graph: PropertyGraph) -> bool:
 
 
 class MemoryTools:
-    """The three tools that read a graph, computed in memory; see `can_be_walked_in_memory`.
+    """The three tools that read a graph, computed in memory; made with `of`.
 
     Rows and their order are those of `GraphToolbox`. Unknown names, ambiguous values and empty results are left to
     the toolbox.
     """
+
+    @classmethod
+    def of(cls, index: GraphIndex) -> "MemoryTools | None":
+        """Return the tools on a graph that `can_be_walked_in_memory`, None for any other."""
+        return cls(index) if can_be_walked_in_memory(index.graph) else None
 
     def __init__(self, index: GraphIndex) -> None:
         self._index = index

@@ -20,6 +20,7 @@ from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WAS
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
+    CHANCE,
     REFERENCE,
     Column,
     Grouping,
@@ -34,6 +35,7 @@ from graphwalk.reports.text_table import TextTable, dollars, duration, integer, 
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.failure_report import MEASURES as FAILURE_MEASURES
 from graphwalk.suites.questions.failure_report import count_scores, failure_plot, failure_tables
+from graphwalk.suites.questions.failures import CAUSES
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
@@ -47,7 +49,7 @@ from graphwalk.types.wire import from_dict
 _MOST_ROWS = 2_000
 """Rows of an answer that are compared with the target."""
 
-CHANCE, EMPTY, EVERYTHING = "chance", "always empty", "everything"
+EMPTY, EVERYTHING = "always empty", "everything"
 
 
 def _per_answer(result: ResultRecord) -> float | None:
@@ -150,6 +152,7 @@ def question_report() -> SuiteReport:
         columns=COLUMNS,
         group_columns=GROUP_COLUMNS,
         compared=("accuracy", "f1"),
+        causes={f"failure_{cause}": cause.replace("_", " ") for cause in CAUSES},
         legends={
             "no_answer": "nothing or an empty list was answered",
             "unreadable": "the reply contains no readable answer",

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
+from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.evidence import Evidence, tool_evidence, waste_of
 from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
 from graphwalk.evaluation.rows import (
     RowScore,
     compare_rows,
     missing_fields,
+    row_form,
     row_set,
-    row_shapes,
     typed_rows,
     unknown_fields,
 )
@@ -87,7 +88,7 @@ class QuestionScore(Score):
 
 def extract_rows(task: QuestionTask, reply: str) -> Extraction:
     """Extract the rows of a reply with a parser."""
-    return extract(reply, *row_shapes(task.answer_fields))
+    return extract(reply, row_form(task.answer_fields))
 
 
 def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
@@ -95,7 +96,6 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
     rows: list[Row] | None = extraction.answer
     any_one, fields = task.mode != "set", task.answer_fields
     compared = compare_rows(rows, task.gold, task.scored_fields, any_one=any_one)
-    audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
     forced = trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
     keys = task.key_fields or task.scored_fields
 
@@ -105,6 +105,17 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
             return None
         return compare_rows(rows, task.gold, compared_fields, any_one=any_one).correct
 
+    evidence: dict[str, Any] = {}
+    missing: list[str] = []
+    with comment("evidence", missing.append):
+        audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
+        evidence = {
+            "grounded": audit.grounded,
+            "error_class": _error_class(rows, compared, trajectory, audit),
+            "evidence_sufficient": audit.sufficient,
+            "last_mile": not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
+            **asdict(waste_of(trajectory)),
+        }
     return QuestionScore(
         correct=compared.correct,
         precision=compared.precision,
@@ -113,7 +124,6 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         false_positives=compared.false_positives,
         extraction_stage=extraction.stage,
         lossy=extraction.lossy,
-        grounded=audit.grounded,
         strict_correct=compared.correct and not forced,
         all_properties_correct=correct_in(fields),
         keys_correct=correct_in(keys),
@@ -121,10 +131,8 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         rows_given=len(rows or []),
         extra_fields=unknown_fields(rows or [], fields),
         missing_fields=missing_fields(rows or [], fields),
-        error_class=_error_class(rows, compared, trajectory, audit),
-        evidence_sufficient=audit.sufficient,
-        last_mile=not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
-        **asdict(waste_of(trajectory)),
+        missing="".join(missing),
+        **evidence,
     )
 
 

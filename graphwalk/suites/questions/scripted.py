@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import ClassVar, Literal
 
 from graphwalk.encodings import read_rows
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.evaluation.values import parse_object
 from graphwalk.graphs.generate import WordMaker
 from graphwalk.models.base import Model
@@ -69,7 +69,9 @@ def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Rand
         return random_walk(task, schema, draw)
     kind, _, flaw = name.partition(":")
     if kind not in FOLLOW_A_PLAN or (flaw and name not in AGENTS):
-        raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(AGENTS)}")
+        raise ConfigError(
+            f"unknown scripted agent {name!r}{did_you_mean(name, AGENTS)}", hint=f"known agents: {', '.join(AGENTS)}"
+        )
     walk = expert(task.template, task.parameters, schema)
     if kind == "flawed":
         return flawed(walk, draw, only=flaw or None)
@@ -299,6 +301,11 @@ class QuestionAgents(ScriptedAgents[QuestionTask]):
         if setting == "write_cypher" or name in WRITE_QUERIES:
             return setting == "write_cypher" and name in WRITE_QUERIES
         return setting == "tools" and (task is None or task.oracles == 2 or name not in FOLLOW_A_PLAN)
+
+    def why_not(self, name: str, setting: str, task: QuestionTask) -> str:
+        if self.can_play(name, setting):
+            return f"the question {task.template} has no Python part, which this scripted agent follows"
+        return super().why_not(name, setting, task)
 
     def policy(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None

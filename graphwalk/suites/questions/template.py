@@ -13,7 +13,8 @@ from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import TEXT_FILTERS, check_text, make_environment, rendered, with_article
-from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.resources import is_shipped
+from graphwalk.stores.cypher import ForeignCypher, Identifiers, render_cypher
 
 WORDING_FILTERS = ("json", "with_article")
 CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properties_of")
@@ -47,8 +48,10 @@ class Parameter(Strict):
 
 
 class Drawing(Strict):
-    """Conditions on parameters, so that the answer is not trivial."""
+    """Conditions on parameters, so that the answer is not trivial, and clauses for graphs that do not meet them."""
 
+    no_answer: str = "there is no answer"
+    trivial: str = "the answer is trivial"
     below_candidates: bool = False
     """Require fewer rows than `candidates` allow."""
     required_fields: tuple[str, ...] = ()
@@ -188,7 +191,16 @@ def read_template(file: YamlFile) -> QuestionTemplate:
     template = validate(QuestionTemplate, file.data, str(file.path), file.tree)
     if template.name != file.path.stem:
         raise ConfigError(f"{file.where('name')}: {template.name!r} differs from the file name")
-    return template
+    return template if is_shipped(file.path) else _with_foreign_cypher(template)
+
+
+def _with_foreign_cypher(template: QuestionTemplate) -> QuestionTemplate:
+    """Return the template with its queries marked as those of a file that GraphWalk does not ship."""
+    wider = tuple(map(ForeignCypher, template.drawing.wider))
+    paper = None if template.paper_cypher is None else ForeignCypher(template.paper_cypher)
+    drawing = template.drawing.model_copy(update={"wider": wider})
+    queries = {"cypher": ForeignCypher(template.cypher), "paper_cypher": paper, "drawing": drawing}
+    return template.model_copy(update=queries)
 
 
 def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
@@ -209,8 +221,8 @@ def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
         raise ValueError(str(error)) from error
 
 
-def render_wording(text: str, values: dict[str, Any]) -> str:
-    """Return the question that a model reads."""
+def render_wording(text: str, values: Mapping[str, Any]) -> str:
+    """Return the question that a model reads. Raise TextError for an error in the text."""
     return rendered(_compiled(text), values).strip()
 
 

@@ -1,6 +1,6 @@
 """Variants of a question with one condition ignored or changed, and their rows (docs/method.md, Failure analysis)."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.rows import as_shown
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
-from graphwalk.types.graph import PropertyGraph, Relationship
+from graphwalk.types.graph import Column, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
 
@@ -47,10 +47,10 @@ class Variant(NamedTuple):
 
 
 class GraphViews:
-    """A graph, its index, and changed copies of it, each made on first use."""
+    """A graph with its values as in logged questions and answers, and changed copies of it, each made on first use."""
 
     def __init__(self, graph: PropertyGraph) -> None:
-        self.graph = graph
+        self.graph = _as_logged(graph)
         self.small = graph.node_count + graph.relationship_count <= _MOST_ENTITIES
 
     @cached_property
@@ -58,8 +58,8 @@ class GraphViews:
         return GraphIndex(self.graph)
 
     @cached_property
-    def tools(self) -> MemoryTools:
-        return MemoryTools(self.index)
+    def tools(self) -> MemoryTools | None:
+        return MemoryTools.of(self.index)
 
     @cached_property
     def schema(self) -> Schema:
@@ -86,11 +86,6 @@ class GraphViews:
         return PartialIndex(self.index.nodes.values(), map(_turned, self._relationships))
 
     @cached_property
-    def both_ways(self) -> GraphIndex:
-        both = [*self._relationships, *map(_turned, self._relationships)]
-        return PartialIndex(self.index.nodes.values(), both)
-
-    @cached_property
     def any_label(self) -> GraphIndex:
         nodes = (replace(node, labels=(*node.labels, _ANY)) for node in self.index.nodes.values())
         return PartialIndex(nodes, self._relationships)
@@ -102,6 +97,22 @@ class GraphViews:
     @property
     def _relationships(self) -> list[Relationship]:
         return [relationship for outgoing in self.index.outgoing.values() for relationship in outgoing]
+
+
+def _as_logged(graph: PropertyGraph) -> PropertyGraph:
+    """Return the graph with text for dates, points and other values that JSON lacks."""
+
+    def columns(raw: Mapping[str, Column]) -> Mapping[str, Column]:
+        return {name: replace(column, pool=tuple(map(_logged, column.pool))) for name, column in raw.items()}
+
+    nodes = tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables)
+    relationships = tuple(replace(table, columns=columns(table.columns)) for table in graph.relationship_tables)
+    return replace(graph, node_tables=nodes, relationship_tables=relationships)
+
+
+def _logged(value: Value) -> Value:
+    """Return a value as in a log, with a tuple for a list."""
+    return tuple(map(_logged, value)) if isinstance(value, tuple) else shown(value)
 
 
 def _turned(relationship: Relationship) -> Relationship:
@@ -125,7 +136,7 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
     """Yield the variants of a question, those with the fewest alternatives first.
 
     There are none without an evaluator, on large graphs, or if the evaluator does not find the target from the logged
-    parameters, for example because one is a date.
+    parameters and values.
     """
     part = python_part(task.template) if task.oracles == 2 and views.small else None
     if part is None:
@@ -139,7 +150,7 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
         turned = [{**row, first: row[second], second: row[first]} for row in task.gold]
         yield Variant("direction", "with both ends exchanged", turned)
     yield Variant("direction", "with relationships followed from target to source", tried.rows(views.backwards))
-    yield Variant("direction", "with relationships followed in both directions", tried.rows(views.both_ways))
+    yield Variant("direction", "with relationships followed in both directions", tried.rows(index.both_ways))
     roles = roles_of(task)
     for name, role in roles.items():
         given: Any = task.parameters[name]
@@ -200,7 +211,8 @@ class _Evaluations:
     def _affordable(self, index: GraphIndex, part: PythonPart) -> bool:
         """Take the walks of an evaluation from the effort, unless they are too many."""
         hops = [getattr(part, name) for name, role in roles_of(self.task).items() if role == "hops"]
-        walks, keys = index.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
+        followed = index.both_ways if part.both_ways else index
+        walks, keys = followed.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
         ways = sum(walks.get(key, 0) for key in keys) if keys else len(walks) + sum(walks.values())
         if ways > min(OWN.ways or 0, self.left):
             return False

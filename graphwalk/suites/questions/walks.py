@@ -116,10 +116,15 @@ class Walk:
         begins_elsewhere = bool(towards) and towards[0] != self._named[0] and bool(first.rows)
         return None if begins_elsewhere else f"the first call does not find {key!r}, and no later one does"
 
+    @property
+    def expert_is_known(self) -> bool:
+        """Return False without an expert's way: own questions, large graphs, and values with several text forms."""
+        return python_part(self._task.template) is not None and self._views.small and self._views.tools is not None
+
     def unexplored(self) -> str | None:
         """Return the first node on the expert's way that the results do not show, or None."""
         task, index = self._task, self._views.index
-        if python_part(task.template) is None or not self._views.small:
+        if not self.expert_is_known:
             return None
         complete = self.observed.complete_nodes()
         shown = {(r.type, r.source, r.target) for r in self.observed.relationships.values()}
@@ -138,6 +143,7 @@ class Walk:
 def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, list[str]]]:
     """Yield the expert's calls with the keys of the nodes that they look up, in order."""
     index, tools = views.index, views.tools
+    assert tools is not None, "`expert_is_known`"
     plan = plan_of(task.template, task.parameters, views.schema)
     results: Any = None
     asked = 0

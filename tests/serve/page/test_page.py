@@ -95,6 +95,33 @@ def test_wrong_answers_are_filtered_by_cause_and_explained(browser: Browser, tmp
     assert browser.complaints == []
 
 
+def test_a_class_of_error_that_is_also_the_cause_is_shown_once(browser: Browser, tmp_path: Path) -> None:
+    invented = {"error_class": "invented", "failure": "invented", "failure_detail": "The graph has no such node."}
+
+    def explained(record: dict[str, Any]) -> dict[str, Any]:
+        return record if record["score"]["correct"] else {**record, "score": {**record["score"], **invented}}
+
+    run = changed_run("questions", tmp_path / "run", explained)
+    browser.open(f"{write_page([content_of(run)], tmp_path / 'page.html').as_uri()}#view=episodes&outcome=wrong")
+    browser.run("go({ view: 'episode', e: listed[0].number })")
+    browser.until("document.querySelector('section.failure')")
+    assert text(browser, ".verdict").count("invented") == 1
+
+
+def test_what_is_cut_off_has_an_ellipsis_or_a_faded_edge(browser: Browser, tmp_path: Path) -> None:
+    def long(record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "setting": f"tools:{'turn_limit=5,' * 20}"}
+
+    run = changed_run("questions", tmp_path / "run", long)
+    browser.open(f"{write_page([content_of(run)], tmp_path / 'page.html').as_uri()}#view=episodes&outcome=right")
+    setting = "document.querySelector('#list [role=option] .c2 > i')"
+    assert browser.run(f"{setting}.scrollWidth > {setting}.clientWidth")
+    assert browser.run(f"getComputedStyle({setting}).textOverflow") == "ellipsis"
+    browser.run("go({ view: 'episode', e: listed.toSorted((a, b) => b.calls - a.calls)[0].number })")
+    browser.until("document.querySelector('.rows-table')")
+    browser.until("document.querySelector('.call .scroller.cut-right')")
+
+
 def test_an_episode_is_opened_by_keys_and_left_by_escape(browser: Browser, page_of: PageOf) -> None:
     browser.open(f"{page_of('questions')}#view=episodes&outcome=right")
     browser.run("document.getElementById('list').focus()")

@@ -15,7 +15,7 @@ from tests.serve.page.test_hostile import said
 
 def test_a_published_run_beside_a_folder_of_runs(tmp_path: Path) -> None:
     shutil.copytree(RUNS / "mazes", tmp_path / "mazes")
-    said("publish", str(tmp_path / "mazes"), str(tmp_path / "sent.zip"))
+    said("publish", str(tmp_path / "mazes"), "--out", str(tmp_path / "sent.zip"))
     changed_run("magma", tmp_path / "runs" / "mine", lambda record: record)
     told = said("view", str(tmp_path / "sent.zip"), str(tmp_path / "runs"), "--out", str(tmp_path / "both.html"))
     every = [content_of(RunFolder.open(RUNS / name)) for name in ("mazes", "magma")]

@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,6 +53,47 @@ def test_it_answers_this_machine_and_the_token_alone(server: PageServer) -> None
     assert asked(server, f"{inside}../../etc/passwd")[0] == 404
     assert asked(server, f"{inside}episode?run=mazes&number=-1")[0] == 409
     assert server.server_address[0] == "127.0.0.1"
+
+
+TARGETS = (
+    "http://[/x",
+    "http://[::1/x",
+    "//[/x",
+    "http://\u2100/x",
+    "*",
+    "TOKEN/episode?number=a",
+    "TOKEN/episode?run=mazes&number=" + "9" * 5000,
+    "TOKEN/index?run=%00",
+    "TOKEN/index?run=%ff",
+    "/\xff\xfe/",
+    "/" + "a" * 70_000,
+)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target[:30])
+def test_a_malformed_target_is_answered(
+    server: PageServer, target: str, method: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = target.replace("TOKEN", f"/{server.token}")
+    request = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as connection:
+        connection.sendall(request.encode())
+        status = connection.makefile("rb").readline()
+    assert status.split()[1] in (b"400", b"404", b"409", b"414")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_client_that_leaves_makes_no_traceback(server: PageServer, capfd: pytest.CaptureFixture[str]) -> None:
+    request = f"GET /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
+            connection.sendall(request.encode())
+            # Closing sends a reset, so that the server fails while it writes.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    server.shutdown()
+    server.server_close()  # waits for the threads
+    assert capfd.readouterr().err == ""
 
 
 def test_what_has_not_changed_is_not_sent_again(server: PageServer) -> None:

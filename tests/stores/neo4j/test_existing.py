@@ -194,7 +194,7 @@ async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Settin
 
 async def test_values_of_every_kind_are_looked_up_as_shown(own: OwnDatabase) -> None:
     await own.write(
-        f"CREATE (:{MARK}:StOdd {{nan: 0.0/0.0, most: 1.0/0.0, day: date('2001-04-25'), at: datetime('2001-04-25T10:00+02:00'), "
+        f"CREATE (:{MARK}:StOdd {{nan: 0.0/0.0, `not a number`: 0.0/0.0, most: 1.0/0.0, day: date('2001-04-25'), at: datetime('2001-04-25T10:00+02:00'), "
         "clock: localtime('10:00'), took: duration('P1DT2H'), place: point({longitude: 12.5, latitude: 55.7}), "
         "names: ['a', 'b'], days: [date('2001-04-25')], large: 9007199254740993, nothing: ''})"
     )
@@ -277,3 +277,41 @@ async def test_the_minimal_role_covers_what_is_called(own: OwnDatabase, monkeypa
     assert shown == {"CONSTRAINTS", "INDEXES"}
     page = PAGE.read_text()
     assert all(name in page for name in called)
+
+
+async def test_a_property_that_no_node_of_the_label_has_is_unknown(own: OwnDatabase) -> None:
+    await own.write(
+        f"UNWIND range(1, 1200) AS n CREATE (:{MARK}:StBig {{name: 'b' + n}})-[:ST_BIG {{days: n}}]->(:{MARK}:StEnd) "
+    )
+    await own.write("MATCH (n:StBig {name: 'b550'})-[r]->() SET n.rare = ['x'], r.`rare one` = 7")
+    await own.write(f"CREATE (:{MARK}:StOther {{alien: 1}})")
+    store = await own.open([MARK])
+    for name, words in (("alien", "key, name"), ("names", "Did you mean name?"), ("nothing at all", "key, name")):
+        asked = await call(store, "get_node_by_property", label="StBig", property_name=name, property_value="x")
+        assert (asked.error, words in asked.content, "INDEX" in asked.content) == ("unknown_name", True, False)
+    for name, rows in (("days", 1000), ("rare one", 1), ("alien", None)):
+        arguments = {"entity_type": "relationship", "entity_name": "ST_BIG", "property_name": name}
+        assert (await call(store, "get_unique_property_values", **arguments)).rows == rows
+    rare = await call(store, "get_node_by_property", label="StBig", property_name="rare", property_value="x")
+    assert (rare.error, rare.rows, rare.in_list) == (None, 1, True), "a sample does not contain it"
+
+
+async def test_an_item_finds_the_nodes_whose_list_contains_it(own: OwnDatabase) -> None:
+    await own.write(
+        f"CREATE (:{MARK}:StFilm {{n: 1, `the genres`: ['Sci-Fi', 'Drama'], days: [date('2001-04-25')]}}), "
+        f"(:{MARK}:StFilm {{n: 2, `the genres`: ['Drama'], mixed: ['a']}}), (:{MARK}:StFilm {{n: 3, mixed: 'a'}})"
+    )
+    store = await own.open([MARK])
+
+    async def found(name: str, value: object) -> tuple[list[int], bool, str]:
+        reply = await call(store, "get_node_by_property", label="StFilm", property_name=name, property_value=value)
+        return [row["properties"]["n"] for row in decode_rows(reply.content)], reply.in_list, reply.content
+
+    numbers, in_list, text = await found("the genres", "Sci-Fi")
+    assert (numbers, in_list) == ([1], True)
+    assert 'the genres holds lists; these are the results for the lists that contain "Sci-Fi".' in text
+    assert "CREATE INDEX" not in text
+    assert (await found("the genres", ["Drama"]))[:2] == ([2], False)
+    assert (await found("days", "2001-04-25"))[:2] == ([1], True)
+    assert (await found("mixed", "a"))[:2] == ([3], False)
+    assert 'has the genres = "Noir" or a list that contains it.' in (await found("the genres", "Noir"))[2]

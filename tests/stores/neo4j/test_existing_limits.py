@@ -62,9 +62,12 @@ async def test_pages_hold_so_many_tokens_and_long_values_are_cut(own: OwnDatabas
 
 async def test_a_missing_index_is_said_once(own: OwnDatabase) -> None:
     await own.unique("st_person", "StPerson", "name")
-    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida', `born in`: 1990}})")
+    await own.write(f"UNWIND range(1, 1100) AS n CREATE (:{MARK}:StPerson {{name: 'Ida' + n, `born in`: 1990}})")
+    await own.write(f"CREATE (:{MARK}:StFew {{`born in`: 1990}})")
     store = await own.open()
     toolbox = GraphToolbox(store, await store.schema(), agent=foreign_agent())
+    few = {"label": "StFew", "property_name": "born in", "property_value": 1990}
+    assert "INDEX" not in (await call(store, "get_node_by_property", toolbox=toolbox, **few)).content
     said = []
     for name, value in (("born in", 1990), ("born in", 1990), ("name", "Ida"), ("key", "Ida")):
         asked = {"label": "StPerson", "property_name": name, "property_value": value}

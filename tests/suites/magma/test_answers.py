@@ -155,7 +155,7 @@ def test_answers_are_written_in_the_form_that_is_asked_for() -> None:
     ("reply", "items"),
     [
         ("Reachable \t Nodes: [1, 2]", [1, 2]),
-        ("Reachable Nodes: [0, 1\nReachable Nodes: none\nmore", [0, "1"]),  # a list that is not closed ends there
+        ("Reachable Nodes: [0, 1\nReachable Nodes: none\nmore", ["none"]),  # the last prefix counts
         ("Reachable Nodes: [0, 1\nReachable Nodes: [0, 1, 2", [0, 1, "2"]),
         ('Reachable Nodes: ["Reachable Nodes: [1]", 2]\nReachable Nodes: [3]', [3]),  # the one inside is no answer
         ("Reachable Nodes: all of them\nthe rest\nof it", ["all of them"]),

@@ -86,6 +86,13 @@ CASES: list[tuple[str, str, list[dict[str, Any]]]] = [
     ("remote_node_property", "S s1 T p 3", [{"value": None}]),
     ("remote_node_property", "M m1 T p 2", [{"value": 1.5}]),
     ("remote_node_property", "T t1 T p 3", [{"value": None}, {"value": 1.5}]),
+    ("shared_neighbor", "S s1 T S", keys("target_node_key", "s2")),
+    ("shared_neighbor", "S s1 M T", keys("target_node_key", "t1", "t2")),
+    ("shared_neighbor", "S s3 T M", keys("target_node_key", "m1")),
+    # Over its self-loop s1 is its own neighbour, but never part of the answer.
+    ("shared_neighbor", "S s1 S M", keys("target_node_key", "m1")),
+    ("shared_neighbor", "S s1 S S", []),
+    ("shared_neighbor", "T s1 T S", []),
     ("compositional_intersection", "S T S", keys("node_key", "s1")),
     ("compositional_intersection", "M T S", keys("node_key", "m1")),
     ("negation_with_connection", "S T S", keys("node_key", "s2", "s3")),

@@ -29,7 +29,7 @@ async def test_the_figures_are_those_of_the_texts(preset: str, spec: dict[str, A
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
     toolbox, index = GraphToolbox(store, schema), GraphIndex(graph)
-    walked = ExpertReference(schema, toolbox, MemoryTools(index))
+    walked = ExpertReference(schema, toolbox, MemoryTools.of(index))
     for task in await make_tasks(graph, store, seed=1, index=index):
         prompt = tools_prompt(task.question, schema, AgentConfig())
         by_text = await drive(expert(task.template, task.parameters, schema), toolbox, prompt)
@@ -41,7 +41,7 @@ async def test_every_call_shows_the_same_rows_in_the_same_order(spec: dict[str, 
     graph = generate_graph(GraphSpec(preset="paper-100", **spec), 3)
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
-    toolbox, memory = GraphToolbox(store, schema), MemoryTools(GraphIndex(graph))
+    toolbox, memory = GraphToolbox(store, schema), MemoryTools.of(GraphIndex(graph))
     known = 0
     for ask in every_ask(graph):  # every value once, and every third key
         (result,) = [await toolbox.call(call) for call in calls_of([ask])]
@@ -74,7 +74,7 @@ def values_of(name: str, owner: str, kind: str) -> Ask:
 
 def test_what_may_mean_two_things_is_left_to_the_toolbox() -> None:
     index = GraphIndex(generate_graph(GraphSpec(preset="paper-100"), 0))
-    memory, node = MemoryTools(index), next(iter(index.nodes.values()))
+    memory, node = MemoryTools.of(index), next(iter(index.nodes.values()))
     look_up = {"label": node.label, "property_name": "key", "property_value": node.key}
     assert memory.answer("get_node_by_property", look_up) is not None
     for other in ("2001-04-25", "nothing has this", True, 7):

@@ -12,6 +12,7 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.settings import Settings
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds
@@ -19,6 +20,7 @@ from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import log_bytes
@@ -246,3 +248,42 @@ async def test_neo4j_and_the_embedded_engine_make_the_same_task(place: Path, neo
         await store.drop()
     finally:
         await database.close()
+
+
+TITLES = """\
+name: titles
+class: traversal
+version: 1
+parameters:
+  person: {role: label}
+  property: {role: property, of: person}
+  value: {role: value, of: property}
+wording: |
+  In which films did the {{ person }} with {{ property }} {{ value | json }} act?
+
+  Answer with a JSON list: [{"title": "<title of a film>", "id": <id of the film>}, ...]
+cypher: >-
+  MATCH (p:{{ person | label }})-[r {type: 'lead'}]->(m{{ any_node }})
+  WHERE p.name = $value AND m.type <> 'short' RETURN DISTINCT m.title AS title, m.id AS id
+cypher_parameters: [value]
+answer_fields: [title, id]
+drawing:
+  wider: ["MATCH (p:{{ person | label }})-->(m{{ any_node }}) RETURN count(m.title) AS size"]
+"""
+FILMS = PropertyGraph.from_rows(
+    [
+        *(Node(f"p{n}", ("Person",), {"name": f"Person {n}", "type": "lead"}) for n in range(6)),
+        *(Node(f"m{n}", ("Film",), {"title": f"Film {n}", "id": n, "type": "long"}) for n in range(6)),
+    ],
+    [Relationship("ACTED_IN", f"p{n}", f"m{n * k % 6}", {"type": "lead"}) for n in range(6) for k in (1, 5)],
+)
+
+
+async def test_a_question_that_spells_out_names_of_properties(any_database: Database, place: Path) -> None:
+    """A target is that of the graph in memory, on the embedded engine and on Neo4j."""
+    (place / "titles.yaml").write_text(TITLES, encoding="utf-8")
+    kinds, store = choose_kinds([str(place / "titles.yaml")]), await any_database.load(FILMS)
+    tasks = await make_tasks(FILMS, store, seed=1, kinds=kinds, per_question=3)
+    for task in tasks:
+        numbers = {r.target for r in FILMS.relationships() if f"Person {r.source[1:]}" == task.parameters["value"]}
+        assert task.gold == [{"title": f"Film {key[1:]}", "id": int(key[1:])} for key in sorted(numbers)]

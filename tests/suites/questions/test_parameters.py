@@ -139,7 +139,9 @@ async def test_a_graph_without_answers_of_that_length_is_told_so() -> None:
     search = ParameterSearch(INDEX, await scratch_for(INDEX), 3)
     kind, random = shipped_kinds()["node_count"], stdlib_random(0, "test")
     with pytest.raises(
-        ConfigError, match=r"none of 64 parameter sets was usable \(7 empty, 57 not with at least 2 rows, 0 trivial\)"
+        ConfigError,
+        match=r"none of 64 parameter sets was usable: in 7 no relationship goes from the one label to the other; "
+        r"the answer of 57 does not have at least 2 rows \(suite.answer_rows\)",
     ) as caught:
         await search.draw(kind, random, (), RowBounds(at_least=2))
     assert "suite.answer_rows" in caught.value.hint
@@ -210,9 +212,14 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
         assert graph_part == f"the graph {graph.digest[:12]} (3 nodes, 1 relationship)"
     assert messages == snapshot(
         {
-            "node_with_most_relationships": "none of 1 parameter sets was usable (0 empty, 1 trivial)",
+            "node_with_most_relationships": (
+                "none of 1 parameter sets was usable: in 1 all nodes with such relationships have equally many"
+            ),
             "relationship_by_property": "it requires a relationship type and properties",
-            "variable_hop_path": "none of 2 parameter sets was usable (2 empty, 0 trivial)",
+            "variable_hop_path": (
+                "none of 2 parameter sets was usable: in 2 no path, each relationship in its own direction, leads to the "
+                "second label and one step on (shared_neighbor follows both directions)"
+            ),
             "negation_with_connection": "it requires two labels",
         }
     )

@@ -20,6 +20,8 @@ class PythonPart(ABC):
 
     steps: ClassVar[int] = 1
     """Fixed number of relationships in a path."""
+    both_ways: ClassVar[bool] = False
+    """Relationships are followed from target to source, too."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)

@@ -1,0 +1,256 @@
+"""The verdict in words at the top of a report and of a comparison, from the numbers of their tables."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from graphwalk.config.yaml_files import YamlFile
+from graphwalk.console import counted
+from graphwalk.evaluation.statistics import ALPHA, units_needed
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.suite_report import CHANCE, SIDES, Grouping, ReportRow, SuiteReport
+from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
+from graphwalk.resources import data_path
+from graphwalk.sanitise import one_line
+
+_MEASURE = "accuracy"
+MOST_PAIRS = 3
+"""Pairs that have a sentence each; of more, only the best player is compared with the others."""
+_MOST_NAMES = 5
+_MOST_CAUSES = 3
+
+Pair = Mapping[str, Any]
+
+
+def verdict_on(
+    observed: Observations,
+    rows: Sequence[ReportRow],
+    pairs: Sequence[Pair],
+    groups: Mapping[str, Sequence[Pair]],
+    baselines: Sequence[ReportRow] = (),
+) -> tuple[str, ...]:
+    """Return the verdict on the rows of a report, and on the pairs of its players, overall and by group.
+
+    Of `groups`, only the first grouping is used. A difference is claimed only if its p, adjusted by Holm, is at most
+    0.05 and its interval does not contain 0.
+    """
+    suite, failures = observed.suite, tuple(_failures(observed))
+    scored = [row for row in rows if row.get(_MEASURE) is not None]
+    if suite.compared[0] != _MEASURE or not scored:
+        return failures
+    name = _names(scored)
+    chance = next((row[_MEASURE] for row in baselines if row["model"] == CHANCE), None)
+    if not pairs:
+        scored = scored[:MOST_PAIRS]
+        results = [_score("score", row, name, chance) for row in scored]
+    elif len(pairs) == 1 or (len(pairs) <= MOST_PAIRS and not no_significance(pairs, _MEASURE)):
+        results = list(_few(pairs, groups, suite, name))
+    else:
+        highest = max(row[_MEASURE] for row in scored)
+        best = [row for row in scored if row[_MEASURE] == highest]
+        results = list(_best(best, pairs, name))
+        scored = scored if len(pairs) <= MOST_PAIRS else best[:1]
+    return (*failures, *results, *(sentence for row in scored for sentence in _wrong(row, suite, name)))
+
+
+def no_significance(pairs: Sequence[Pair], measure: str) -> str | None:
+    """Return the reason why no pair can be significant, whatever the outcomes are, or None."""
+    every = [pair["measures"][measure] for pair in pairs]
+    if not (tested := [one for one in every if one["p_value"] is not None]):
+        return f"No difference can be tested: each comparison has only one {every[0]['unit']}." if every else None
+    least = tested[0]["p_holm_least"]
+    if least <= ALPHA:
+        return None
+    unit = min(tested, key=lambda one: one["p_least"])["unit"]
+    numbers = {one["graphs" if unit == "graph" else "tasks"] for one in tested if one["unit"] == unit}
+    name, each = ("Holm p", " each") if len(tested) > 1 else ("p", "")
+    return (
+        f"No difference can be significant: in {counted(len(tested), 'comparison')} on"
+        f" {'at most ' * (len(numbers) > 1)}{counted(max(numbers), unit)}{each}, {name} is at least {least:.2g}."
+        f" It takes {counted(units_needed(unit, ALPHA / len(tested)), unit)}{each}."
+    )
+
+
+_Name = Callable[..., str]
+"""Return the name of the player of a row, or of a side of a pair."""
+
+
+def _names(rows: Sequence[ReportRow]) -> _Name:
+    """Return a function that names players by model, setting or both, whichever tells them apart."""
+    parts = [part for part in ("model", "setting") if len({row[part] for row in rows}) > 1] or ["model", "setting"]
+    return lambda row, side="": " ".join(one_line(row[f"{side}{part}"]) for part in parts)
+
+
+def _failures(observed: Observations) -> Iterator[str]:
+    """Yield the number of failed episodes with the most frequent causes."""
+    column = observed.column("infrastructure_failures")
+    failed = [case.failure for case, is_failed in zip(observed.cases, column, strict=True) if is_failed == 1]
+    if failed:
+        causes = Counter(filter(None, failed)).most_common(_MOST_CAUSES)
+        yield _sentence(
+            "failed" if len(failed) < len(column) else "nothing_scored",
+            failed=len(failed),
+            episodes=counted(len(column), "episode"),
+            causes=" ".join(f"{count} × {cause.rstrip('.')}." for cause, count in causes),
+        )
+
+
+def _score(sentence: str, row: ReportRow, name: _Name, chance: float | None = None) -> str:
+    ends: list[float] = row["intervals"].get(_MEASURE, [])
+    over = f" {OVER_QUESTIONS}" if row["unit"] == "question" else ""
+    above = "above_chance" if chance is not None and ends and ends[0] > chance else "not_above_chance"
+    return _sentence(
+        sentence,
+        player=name(row),
+        accuracy=one_decimal(row[_MEASURE]),
+        answers=counted(row["questions"], "answer"),
+        interval=f" ({' to '.join(map(one_decimal, ends))}{over})" if ends else "",
+        chance="" if chance is None else _sentence(above, chance=one_decimal(chance)),
+    )
+
+
+def _is_shown(pair: Pair) -> bool:
+    """Return True if the test and the interval show a difference."""
+    measure = pair["measures"][_MEASURE]
+    ends: Sequence[float] | None = measure["interval"]
+    significant = measure["p_holm"] is not None and measure["p_holm"] <= ALPHA
+    return significant and (not ends or ends[0] > 0 or ends[1] < 0)
+
+
+def _few(pairs: Sequence[Pair], groups: Mapping[str, Sequence[Pair]], suite: SuiteReport, name: _Name) -> Iterator[str]:
+    """Yield the difference of each pair, overall and by group, and why there can be none."""
+    no_pair = no_significance(pairs, _MEASURE)
+    grouping = next((grouping for grouping in suite.groupings if grouping.name in groups), None)
+    every = groups[grouping.name] if grouping else ()
+    no_group = no_significance(every, _MEASURE)
+    for pair in pairs:
+        yield _overall(pair, pairs, name, tested=no_pair is None)
+        if grouping and not no_group:
+            yield from _by_group([one for one in every if _players(one) == _players(pair)], every, grouping, name)
+    if no_pair:
+        yield no_pair
+    elif grouping and no_group:
+        yield _sentence("not_testable", title=grouping.title, reason=no_group[0].lower() + no_group[1:])
+
+
+def _players(pair: Pair) -> list[Any]:
+    return [pair[f"{side}_{part}"] for side in SIDES for part in ("model", "setting")]
+
+
+def _overall(pair: Pair, pairs: Sequence[Pair], name: _Name, *, tested: bool) -> str:
+    measure, sides = pair["measures"][_MEASURE], _sides(pair, pairs, name)
+    if measure["first_better"] == measure["second_better"] == 0:
+        return _sentence("same", **sides)
+    if _is_shown(pair):
+        return _sentence("better", **sides)
+    lead = _sentence("ahead" if measure["difference"] else "even", **sides)
+    return _sentence("not_shown", **{**sides, "lead": lead, "p": f", {sides['p']}" if tested else ""})
+
+
+def _by_group(own: Sequence[Pair], every: Sequence[Pair], grouping: Grouping, name: _Name) -> Iterator[str]:
+    """Yield the groups in which a difference is shown, then the others. `every`: the pairs that p is adjusted over."""
+    for pair in own:
+        if _is_shown(pair):
+            yield _sentence("better_at", group=_group(pair, grouping), **_sides(pair, every, name))
+    if others := [_group(pair, grouping) + _figures(pair, every, name) for pair in own if not _is_shown(pair)]:
+        yield _sentence("not_shown_at", groups=_listed(others))
+
+
+def _sides(pair: Pair, pairs: Sequence[Pair], name: _Name) -> dict[str, str]:
+    """Return the fields of a sentence on a pair. `pairs`: those that its p is adjusted over."""
+    measure = pair["measures"][_MEASURE]
+    first, second = (name(pair, f"{side}_") for side in SIDES)
+    sign = -1 if measure["difference"] < 0 else 1
+    ends = sorted(sign * end for end in measure["interval"] or ())
+    return {
+        "first": first,
+        "second": second,
+        "better": first if sign > 0 else second,
+        "worse": second if sign > 0 else first,
+        "points": _points(abs(measure["difference"])),
+        "interval": f" ({' to '.join(map(_points, ends))})" if ends else "",
+        "p": _p(measure, pairs),
+        "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
+    }
+
+
+def _p(measure: Mapping[str, Any], pairs: Sequence[Pair]) -> str:
+    if measure["p_holm"] is None:
+        return "not tested"
+    several = sum(pair["measures"][_MEASURE]["p_value"] is not None for pair in pairs) > 1
+    p = measure["p_holm"]
+    return f"{'Holm ' * several}p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+
+
+def _figures(pair: Pair, pairs: Sequence[Pair], name: _Name) -> str:
+    """Return a difference that is not shown, in parentheses."""
+    sides = _sides(pair, pairs, name)
+    lead = f"{sides['better']} +{sides['points']}" if pair["measures"][_MEASURE]["difference"] else "0"
+    return f" ({lead}, {sides['p']})"
+
+
+def _points(value: float) -> str:
+    """Return percentage points as a whole number, or with one decimal if they are few."""
+    return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
+
+
+def _group(pair: Pair, grouping: Grouping) -> str:
+    """Return the name of a group; a number is named after its grouping."""
+    group = pair[grouping.name]
+    return one_line(group) if isinstance(group, str) else f"{grouping.title} {group}"
+
+
+def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
+    """Yield the players with the highest accuracy; of one, also whom it is shown to be better than, and whom not."""
+    if len(best) > 1:
+        yield _sentence("several_best", players=_listed([*map(name, best)]), accuracy=one_decimal(best[0][_MEASURE]))
+    else:
+        yield _score("best", best[0], name)
+    if reason := no_significance(pairs, _MEASURE):
+        yield reason
+    elif len(best) == 1:
+        yield from _others(best[0], pairs, name)
+
+
+def _others(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
+    behind, others = list[str](), list[str]()
+    for pair in pairs:
+        for side, other, sign in (("first_", "second_", 1), ("second_", "first_", -1)):
+            if all(pair[f"{side}{part}"] == best[part] for part in ("model", "setting")):
+                ahead = sign * pair["measures"][_MEASURE]["difference"] > 0
+                (behind if ahead and _is_shown(pair) else others).append(name(pair, other))
+    if behind:
+        yield _sentence("best_is_better", others=_listed(behind))
+    if others:
+        yield _sentence("best_is_not_better", others=_listed(others))
+
+
+def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
+    """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
+    number = (row["questions"] or 0) - (row["correct"] or 0)
+    if not number:
+        yield _sentence("none_wrong", player=name(row))
+        return
+    causes = Counter({words: row.get(measure) or 0 for measure, words in suite.causes.items()})
+    if total := causes.total():
+        shares = [f"{words} {100 * count / total:.0f} %" for words, count in causes.most_common(_MOST_CAUSES) if count]
+        of = "" if total == number else f", cause known for {total}"
+        yield _sentence("wrong", player=name(row), number=f"{number}{of}", causes=", ".join(shares))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return `a, b and c`; of many names, the first ones and the number of the others."""
+    if len(names) > _MOST_NAMES:
+        names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+@cache
+def _sentences() -> Mapping[str, str]:
+    sentences: dict[str, str] = YamlFile.read(data_path("templates") / "reports" / "verdict.yaml").data
+    return sentences
+
+
+def _sentence(key: str, /, **fields: Any) -> str:
+    return _sentences()[key].format_map(fields)

@@ -1,0 +1,45 @@
+"""Nodes that share a neighbour of a label with one node; relationships are followed in both directions."""
+
+from collections.abc import Iterator
+
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.walker import Centre, Steps, Walker
+from graphwalk.tools.observed import KEY
+from graphwalk.types.values import Row
+
+
+class Part(PythonPart):
+    source_label: str
+    key: str
+    middle_label: str
+    target_label: str
+    steps = 2
+    both_ways = True
+
+    def rows(self, index: GraphIndex) -> Iterator[Row]:
+        # A relationship taken twice leads back to the start, which does not count.
+        beside = index.both_ways.outgoing
+        for a in index.with_key(self.source_label, self.key):
+            middles = {r.target for r in beside[a] if index.has_label(r.target, self.middle_label)}
+            for b in {r.target for middle in middles for r in beside[middle]} - {a}:
+                if index.has_label(b, self.target_label):
+                    yield {"target_node_key": b}
+
+    def plan(self, walker: Walker) -> Steps[list[Row]]:
+        links = yield from walker.links([Centre(self.source_label, KEY, self.key)])
+        ends = (link.other_end for link in links)
+        middles = sorted({key for key, labels in ends if self.middle_label in labels})
+        links = yield from walker.links([Centre(self.middle_label, KEY, key) for key in middles])
+        ends = (link.other_end for link in links)
+        found = {key for key, labels in ends if self.target_label in labels} - {self.key}
+        return [{"target_node_key": key} for key in sorted(found)]
+
+    def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
+        beside = graph.nx.to_undirected(as_view=True).adj
+        for middle in graph.labelled(self.middle_label):
+            if graph.labelled(self.source_label, self.key) and self.key in beside[middle]:
+                for end in beside[middle]:
+                    if end != self.key and graph.has_label(end, self.target_label):
+                        yield {"target_node_key": end}

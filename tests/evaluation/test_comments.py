@@ -1,0 +1,138 @@
+"""An error in a comment on a result: the result is logged, and the comment is named as missing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.cli.show import show
+from graphwalk.evaluation.comments import comment
+from graphwalk.reports.formats import as_text
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.serve.page import content_of, page_texts
+from graphwalk.suites.mazes.pictures import MazePictures
+from graphwalk.suites.questions import generate, score, suite
+from graphwalk.suites.questions.report import QuestionPresentation
+from tests.commands import graphwalk
+from tests.runs.runs import experiment, records, resume, start
+
+
+@pytest.fixture(autouse=True)
+def as_for_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRAPHWALK_STRICT")
+
+
+def fail(*arguments: Any, **named: Any) -> Any:
+    raise TypeError("Object of type Temporal is not JSON serializable")
+
+
+async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "explained", fail)
+    folder = tmp_path / "run"
+    config = experiment(models=["scripted/random", "scripted/expert"])
+    summary = await start(folder, config)
+    assert (summary.finished, summary.failed) == (summary.episodes, 0)
+    before = records(folder)
+    missing = [record["score"].get("missing") for record in before if not record["score"]["correct"]]
+    assert set(missing) == {"failure analysis missing: TypeError"}
+    assert not any("missing" in record["score"] for record in before if record["score"]["correct"])
+    log = (folder / "run.log").read_text()
+    assert "Traceback" in log
+    assert "Object of type Temporal is not JSON serializable" in log
+    assert (await resume(folder)).finished == summary.episodes
+    assert records(folder) == before
+
+    note = f"{len(missing)} results with failure analysis missing: TypeError."
+    assert note in " ".join(as_text(report_of(RunFolder.open(folder))).split())
+    wrong = next(record for record in before if "missing" in record["score"])
+    for words, text in [
+        (("report", folder), note),
+        (("show", folder, wrong["task_id"], "-m", wrong["model"]), "failure analysis missing: TypeError"),
+        (("view", folder, "--out", tmp_path / "run.html"), "written to"),
+        (("export", "csv", folder, "--out", tmp_path / "run.csv"), "written to"),
+        (("export", "sts", folder, "--out", tmp_path / "chats"), "written to"),
+        (("publish", folder, tmp_path / "run.zip"), "written to"),
+        (("report", tmp_path / "run.zip"), note),
+    ]:
+        done = graphwalk(*words)
+        assert done.returncode == 0, (words, done.stderr)
+        assert text in " ".join((done.stdout + done.stderr).split()), (words, done.stdout, done.stderr)
+
+    monkeypatch.undo()  # the error is mended
+    assert rescore_run(RunFolder.open(folder)) == (len(missing), len(before))
+    assert all(record["score"].get("failure") for record in records(folder) if not record["score"]["correct"])
+
+
+async def test_failing_evidence_costs_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score, "supported_rows", fail)
+    await start(tmp_path / "run", experiment(models=["scripted/expert"]))
+    scores = [record["score"] for record in records(tmp_path / "run")]
+    assert all(one["correct"] and one["grounded"] is None for one in scores)
+    assert {one["missing"] for one in scores} == {"evidence missing: TypeError"}
+
+
+@pytest.mark.filterwarnings("ignore:reference figures of")
+async def test_failing_reference_figures_cost_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate.ExpertReference, "__call__", fail)
+    with pytest.warns(UserWarning, match="reference figures of .* missing: TypeError"):
+        summary = await start(tmp_path / "run", experiment(models=["scripted/expert"]))
+    assert summary.finished == summary.episodes == 12
+    assert all(record["task"]["reference_calls"] is None for record in records(tmp_path / "run"))
+    as_text(report_of(RunFolder.open(tmp_path / "run")))
+
+
+async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
+    monkeypatch.setattr(QuestionPresentation, "scene", fail)
+    monkeypatch.setattr(QuestionPresentation, "figures", fail)
+    content = content_of(RunFolder.open(tmp_path / "run"))
+    assert content.figures["notes"] == ["plots missing: TypeError"]
+    page = "".join(page_texts([content]))
+    assert "plots missing: TypeError" in page
+    assert len(content.episodes) == 2
+
+
+@pytest.mark.parametrize("part", ["comparisons_of", "memorisation_test", "variance_rows"])
+async def test_a_failing_part_of_a_report_leaves_the_rest(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/expert", "scripted/random"], limit=2))
+    monkeypatch.setattr(f"graphwalk.reports.report.{part}", fail)
+    report = report_of(RunFolder.open(tmp_path / "run"))
+    assert len(report.rows) == 2
+    assert any(note.endswith("missing: TypeError") for note in report.notes)
+
+
+async def test_failing_tables_of_a_suite_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
+    monkeypatch.setattr("graphwalk.suites.questions.report.failure_tables", fail)
+    report = report_of(RunFolder.open(tmp_path / "run"))
+    assert "Tables of questions missing: TypeError" in as_text(report)
+
+
+def test_a_failing_drawing_leaves_the_rest_of_an_episode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    done = graphwalk("run", "paper-table-1", "-m", "scripted/expert", "--limit", 1, "--out", run)
+    assert done.returncode == 0, done.stderr
+    (record,) = records(run)
+    monkeypatch.setattr(MazePictures, "drawings", fail)
+    show(run, record["task_id"])
+    assert "drawing missing: TypeError" in capfd.readouterr().err
+
+
+def test_an_error_is_raised_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[str] = []
+    with comment("plot", notes.append):
+        fail()
+    assert notes == ["plot missing: TypeError"]
+    with pytest.raises(TypeError), comment("plot", notes.append, raises=(TypeError,)):
+        fail()
+    monkeypatch.setenv("GRAPHWALK_STRICT", "1")
+    with pytest.raises(TypeError), comment("plot", notes.append):
+        fail()

@@ -1,0 +1,171 @@
+"""The verdict in words: nothing that the tests do not show, and a sentence for every kind of run."""
+
+import random
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.reports.report import build_report
+from graphwalk.reports.suite_report import Report
+from graphwalk.suites.registry import suite_named
+from tests.reports.results import QUESTIONS, failure, result, run
+
+DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
+
+
+def report(results: Any) -> Report:
+    return build_report(results, DECLARED)
+
+
+def verdict(results: Any) -> list[str]:
+    return list(report(results).verdict)
+
+
+def on_one_graph(model: str, right: int, of: int = 24, **score: Any) -> list[dict[str, Any]]:
+    """Questions on one graph, the first ones right; questions of a category follow each other."""
+    entries = [
+        result(model, question=number * 3 // of, correct=number < right) | {"task_id": f"0-{number}"}
+        for number in range(of)
+    ]
+    return [entry | {"score": entry["score"] | ({} if entry["score"]["correct"] else score)} for entry in entries]
+
+
+def test_on_one_graph_a_difference_is_over_its_questions() -> None:
+    first, *groups = verdict([*on_one_graph("a", 13), *on_one_graph("b", 0)])
+    assert first == "a is better than b by 54 points (33 to 76), p < 0.001, over the questions of this one graph."
+    assert groups[0] == "At retrieval, a is better by 100 points, Holm p = 0.023."
+    assert groups[1] == "At traversal (a +62, Holm p = 0.125) and logic (0, Holm p = 1.000) no difference is shown."
+
+
+def test_a_difference_that_the_test_does_not_show_is_not_claimed() -> None:
+    (first, *_) = verdict([*on_one_graph("a", 3), *on_one_graph("b", 0)])
+    assert first.startswith("No difference between a and b is shown: a is ahead by 12 points (")
+    assert first.endswith("p = 0.250, over the questions of this one graph.")
+
+
+def test_too_few_graphs_are_named_with_their_number() -> None:
+    first, reason, *_ = verdict(run(graphs=4))
+    assert first == "No difference between test/one and test/two is shown: test/one is ahead by 67 points."
+    assert reason == (
+        "No difference can be significant: in 1 comparison on 4 graphs, p is at least 0.062. It takes 5 graphs."
+    )
+    assert verdict(run(graphs=5))[:2] == [
+        "test/one is better than test/two by 67 points, p = 0.031.",
+        "By category, no difference can be significant: in 3 comparisons on 5 graphs each, Holm p is at least 0.094."
+        " It takes 6 graphs each.",
+    ]
+    assert verdict(run(graphs=6))[1:3] == [
+        "At traversal, test/one is better by 100 points, Holm p = 0.047.",
+        "At logic, test/one is better by 100 points, Holm p = 0.047.",
+    ]
+
+
+def test_equal_players() -> None:
+    assert verdict([*on_one_graph("a", 7), *on_one_graph("b", 7)])[0] == "a and b are right on the same tasks."
+    swapped = [
+        entry | {"score": entry["score"] | {"correct": not entry["score"]["correct"]}}
+        for entry in on_one_graph("b", 12)
+    ]
+    assert verdict([*on_one_graph("a", 12), *swapped])[0] == (
+        "No difference between a and b is shown: both are equally often right (-43 to 43), p = 1.000,"
+        " over the questions of this one graph."
+    )
+
+
+def test_one_player_has_accuracy_chance_and_causes() -> None:
+    causes = {"failure": "gave_up", "failure_detail": ""}
+    lines = verdict(on_one_graph("a", 13, **causes))
+    assert lines == [
+        "a tools: 54.2 % of 24 answers are correct (35.1 to 72.1 over the questions of this one graph); chance is 0.0 %.",
+        "Wrong answers of a tools (11): gave up 100 %.",
+    ]
+    never = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in on_one_graph("a", 7)]
+    assert verdict(never)[0].endswith("; not shown to be above chance, 25.0 %.")
+    assert verdict(on_one_graph("a", 24))[1:] == ["a tools has no wrong answer."]
+    some = [*on_one_graph("a", 13, of=20, **causes), *on_one_graph("a", 13)[20:]]
+    assert "Wrong answers of a tools (11, cause known for 7): gave up 100 %." in verdict(some)
+
+
+def test_failures_come_first_with_their_cause() -> None:
+    error = {"trajectory": {"error": "no reply from localhost:1"}}
+    all_failed = report([failure(graph=graph) | error for graph in range(3)])
+    assert list(all_failed.verdict) == [
+        "Nothing is scored: 3 of 3 episodes failed. 3 × model_error: no reply from localhost:1. Resume the run to retry."
+    ]
+    first, *rest = verdict([*on_one_graph("a", 3), failure(graph=1) | error])
+    assert first == (
+        "1 of 25 episodes failed without a score. 1 × model_error: no reply from localhost:1. Resume the run to retry."
+    )
+    assert rest
+
+
+def test_of_many_players_the_best_is_compared_with_the_others() -> None:
+    results = [entry for number, right in enumerate((24, 22, 9, 8)) for entry in on_one_graph(f"m{number}", right)]
+    assert verdict(results)[:3] == [
+        "m0 has the highest accuracy: 100.0 % of 24 answers are correct (86.2 to 100.0 over the questions of this one graph).",
+        "It is shown to be better than m2 and m3.",
+        "No difference is shown from m1.",
+    ]
+    tied = [entry for number, right in enumerate((24, 24, 9, 8)) for entry in on_one_graph(f"m{number}", right)]
+    assert verdict(tied)[0] == "m0 and m1 have the highest accuracy: 100.0 %."
+
+
+def test_of_three_players_on_too_few_graphs_no_pair_is_listed() -> None:
+    few = [result(f"m{m}", graph=g, correct=m == 0) for m in range(3) for g in range(3)]
+    assert verdict(few)[:2] == [
+        "m0 has the highest accuracy: 100.0 % of 3 answers are correct (46.4 to 100.0).",
+        "No difference can be significant: in 3 comparisons on 3 graphs each, Holm p is at least 0.38."
+        " It takes 6 graphs each.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [],
+        [result()],
+        [result(correct=False)],
+        [failure()],
+        [result("a"), failure(model="b")],
+        [result("a", graph=0), result("b", graph=1)],
+        [result("a"), result("b", correct=False)],
+        [result("{a}\x1b[31m"), result("b%s", correct=False)],
+        [result(setting=f"tools:turns={n}", repeat=r) for n in range(3) for r in range(2)],
+    ],
+    ids=range(9),
+)
+def test_a_run_of_any_kind_has_a_verdict_of_whole_sentences(results: list[dict[str, Any]]) -> None:
+    lines = verdict(results)
+    assert bool(lines) == bool(results)
+    assert all(re.fullmatch(r"[^\x00-\x1f]+[.?)]", line) for line in lines)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 7), st.integers(0, 2**32), st.floats(0, 1), st.floats(0, 1))
+def test_better_is_said_only_of_what_is_significant(graphs: int, seed: int, first: float, second: float) -> None:
+    draw = random.Random(seed)
+    made = report(
+        result(model, graph=graph, question=question, correct=draw.random() < rate)
+        for model, rate in (("a", first), ("b", second))
+        for graph in range(graphs)
+        for question in range(len(QUESTIONS))
+    )
+    accuracy = made.comparisons[0]["measures"]["accuracy"]
+    claims = [line for line in made.verdict if " is better than " in line]
+    interval = accuracy["interval"] or [accuracy["difference"]] * 2
+    is_significant = accuracy["p_holm"] is not None and accuracy["p_holm"] <= 0.05
+    assert bool(claims) == (is_significant and not interval[0] <= 0 <= interval[1])
+    if claims:
+        better, worse = ("a", "b") if accuracy["difference"] > 0 else ("b", "a")
+        assert claims[0].startswith(f"{better} is better than {worse} by ")
+
+
+def test_suites_without_right_answers_have_no_verdict() -> None:
+    suite = suite_named("ask")
+    declared = suite.presentation.report(suite)
+    answer = result(setting="ask") | {"task": {"graph_digest": "g", "template": "t", "question": "q", "number": 1}}
+    answer["score"] = {"correct": None, "answered": True, "cited": 1, "grounded": 1.0}
+    assert build_report([answer], declared).verdict == ()

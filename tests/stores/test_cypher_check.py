@@ -1,0 +1,215 @@
+"""The check of Cypher that a file or a model brings: what it refuses, what it lets pass, and in how much time."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.errors import ConfigError
+from graphwalk.resources import PACKAGE
+from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.cypher_check import (
+    PROCEDURES,
+    REACHES_OUT,
+    WRITES,
+    CypherNotAllowedError,
+    check_cypher,
+    check_template,
+)
+from tests.stores.random_cypher import OUTSIDE, PIECES
+
+FILE = "FROM 'file:///etc/passwd' AS line RETURN line"
+LOADS = (
+    f"LOAD CSV {FILE}",
+    f"load csv {FILE}",
+    f"Load\nCsv {FILE}",
+    f"LOAD \\u0043SV {FILE}",
+    f"\\u004cOAD CSV {FILE}",
+    f"LOAD\\u0020CSV {FILE}",
+    f"LOAD/**/CSV {FILE}",
+    f"LOAD// '\nCSV {FILE}",
+    f"`LOAD` CSV {FILE}",
+    f"LOAD `CSV` {FILE}",
+    f"LOAD\u00a0CSV {FILE}",
+    f"LOAD CSV WITH HEADERS {FILE}",
+    f"PROFILE LOAD CSV {FILE}",
+    f"UNION LOAD CSV {FILE}",
+    f"RETURN 1 AS line UNION LOAD CSV {FILE}",
+    f"MATCH (n) WITH n LIMIT 1LOAD CSV {FILE}",
+    f"MATCH (n) WHERE n.x = 1.LOAD CSV {FILE}",
+    f"CALL {{ LOAD CSV {FILE} }} RETURN line",
+    f"MATCH (n) CALL (n) {{ LOAD CSV {FILE} }} RETURN line",
+    f"RETURN COLLECT {{ LOAD CSV {FILE} }} AS lines",
+    f"RETURN 'it\\'s' AS x UNION LOAD CSV {FILE}",
+    f"RETURN `a``b` UNION LOAD CSV {FILE}",
+    f"// comment\nLOAD CSV {FILE}",
+    f"/* ' */ LOAD CSV {FILE} /* ' */",
+    "LOAD CSV FROM '/dev/zero' AS l RETURN l",
+)
+WRITING = (
+    "CREATE (n)",
+    "MATCH (n) SET n.x = 1",
+    "MATCH (n) set (n).x = 1",
+    "MATCH (n) SET\n n:A",
+    "MATCH (n) \\u0053ET n.x = 1",
+    "MATCH (n) DELETE n",
+    "MATCH (n) DETACH DELETE n",
+    "MATCH (n) REMOVE n.x",
+    "MERGE (n)",
+    "INSERT (:A)",
+    "DROP INDEX a",
+    "MATCH (n) FOREACH (x IN [1] | SET n.x = 1)",
+    "MATCH (n) CALL { WITH n DELETE n } IN TRANSACTIONS",
+    "MATCH (n) WITH n.x AS x CREATE (m)",
+    "MATCH (n) RETURN n NEXT CREATE (m)",
+)
+OTHERS = (
+    "CALL dbms.listConfig()",
+    "CALL `dbms`.`listConfig`()",
+    "CALL dbms/**/.listConfig",
+    "CALL db.labels() YIELD label CALL dbms.killQuery('x') YIELD value RETURN value",
+    "CALL apoc.load.json('http://127.0.0.1') YIELD value RETURN value",
+    "CALL\\u0020apoc.load.json('x') YIELD value RETURN value",
+    "RETURN apoc.cypher.runFirstColumnSingle('LOAD CSV FROM \"x\" AS l RETURN l', {})",
+    "RETURN `apoc`.`cypher` . runFirstColumnSingle('x', {})",
+    "UNWIND [true] AS as WITH as WHERE as CALL dbms.listConfig() YIELD name RETURN name",
+    "MATCH (n) WHERE n.as CALL dbms.listConfig() YIELD name RETURN name",
+    "USE system SHOW DATABASES",
+    "u\u017fe system MATCH (n) RETURN n",
+    "SHOW DATABASES",
+    "TERMINATE TRANSACTIONS 'x'",
+    "START DATABASE neo4j",
+    "STOP DATABASE neo4j",
+    "ALTER CURRENT USER SET PASSWORD FROM 'a' TO 'b'",
+    "ENABLE SERVER 'x'",
+    "GRANT ROLE admin TO x",
+    "EXPLAIN MATCH (n) RETURN n",
+    "RETURN 1; RETURN 2",
+    "RETURN '\\u0027 UNION MATCH (n) RETURN n //'",
+    "MATCH (n:`a\\u0060) RETURN n //`) RETURN n",
+    "RETURN 1 // \\u000a UNION RETURN 2",
+    "RETURN 'a",
+    "RETURN 1 /*",
+    "RETURN `a",
+    "RETURN \\",
+    "",
+    "// only a comment",
+)
+ALLOWED = (
+    "MATCH (n:Load) WHERE n.set = 1 RETURN n.call AS call, n {.use, .show, .*}",
+    "MATCH (start:Show)-[:CALL]->(end) WITH start WHERE start.year > 1 RETURN start, end;",
+    "MATCH (n:`SET`)-[:`LOADS`|`CALL`|`USE`]->(m) RETURN n.`drop` AS `delete`\nORDER BY n.`drop`",
+    "MATCH (show)--(use) RETURN show.title, use",
+    "RETURN 'LOAD CSV', \"CALL x; \", 'it\\'s \\u00e9' // SET\n",
+    "MATCH (n {set: 1}) /* DELETE */ RETURN {use: n.x, call: 2}, [1, 2][0..1], 1e-5, .5",
+    "CALL db.labels() YIELD label RETURN label",
+    "CALL db.index.fulltext.queryNodes('titles', $text) YIELD node, score RETURN node.title, score",
+    "MATCH (n) CALL (n) { MATCH (n)-->(m) RETURN m } RETURN m",
+    "RETURN point.distance($a, $b), date.truncate('month', $c), duration.between($c, $d).days",
+    "MATCH p = SHORTEST 1 (a)-[:R]->+(b) RETURN [x IN nodes(p) | x.key]",
+)
+SCRIPT = (
+    "CREATE CONSTRAINT a IF NOT EXISTS FOR (n:A) REQUIRE n.key IS UNIQUE",
+    "CREATE (:A {load: 'LOAD CSV'})",
+    "UNWIND [1] AS i MERGE (n:A {i: i}) SET n.x = i REMOVE n.y",
+    "MATCH (n) FOREACH (x IN [1] | SET n.x = 1)",
+    "MATCH (n) DETACH DELETE n",
+    "DROP INDEX a IF EXISTS",
+    "CALL db.awaitIndexes(300)",
+)
+
+
+@pytest.mark.parametrize("query", [*LOADS, *WRITING, *OTHERS])
+def test_cypher_that_does_more_than_read_the_graph_is_refused(query: str) -> None:
+    with pytest.raises(CypherNotAllowedError, match="is not allowed here"):
+        check_cypher(query)
+    with pytest.raises(ConfigError, match="is not allowed here"):
+        render_cypher(query, {})
+
+
+@pytest.mark.parametrize("query", ALLOWED)
+def test_words_that_are_names_texts_or_comments_pass(query: str) -> None:
+    check_cypher(query)
+
+
+@pytest.mark.parametrize("query", SCRIPT)
+def test_a_script_writes_and_still_loads_and_calls_nothing(query: str) -> None:
+    check_cypher(query, writes=True)
+    with pytest.raises(CypherNotAllowedError):
+        check_cypher(f"{query} {LOADS[3]}", writes=True)
+
+
+@pytest.mark.parametrize("query", [*LOADS, "CALL dbms.listConfig()", "SHOW USERS", "ALTER USER x SET PASSWORD 'y'"])
+def test_a_script_reaches_nothing_but_its_database(query: str) -> None:
+    with pytest.raises(CypherNotAllowedError):
+        check_cypher(query, writes=True)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "LO{# #}AD CSV FROM 'x' AS l RETURN l",
+        "{% if direction %}LOAD CSV FROM 'x' AS l{% endif %} RETURN l",
+        "MATCH (n:{{ label | label }}) {% if direction %}SET n.x = 1{% endif %} RETURN n",
+    ],
+)
+def test_a_template_is_refused_in_every_branch(template: str) -> None:
+    with pytest.raises(CypherNotAllowedError):
+        check_template(template)
+
+
+def test_the_names_of_a_template_are_no_clauses() -> None:
+    template = (
+        "MATCH (n:{{ l | label }})-[:{{ t | type }}]->() WHERE {{ p | of('n', l) }} = 1 RETURN n.{{ p | property }}"
+    )
+    check_template(template)
+    for name in sorted(WRITES | REACHES_OUT):
+        assert f"`{name}`" in render_cypher(template, {"l": name, "t": name, "p": name})
+
+
+def test_a_refusal_names_the_line_and_the_word() -> None:
+    with pytest.raises(CypherNotAllowedError, match=r"DELETE is not allowed here \(line 3 of the query\)"):
+        check_cypher("MATCH (n)\n// x\nDELETE n")
+
+
+def seconds(check: Callable[[str], object], text: str) -> float:
+    """Return the processor time of the fastest of three checks."""
+    times = []
+    for _ in range(3):
+        begun = time.process_time()
+        with suppress(CypherNotAllowedError):
+            check(text)
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+@pytest.mark.parametrize("check", [check_cypher, check_template])
+@pytest.mark.parametrize(
+    "piece", ["'\\'", '"\\"', "`", "/*", "//", "LOAD ", "a.", ".x(", "\\u0041", "{{", "{#", "{%", "(", "'"]
+)
+def test_the_work_grows_with_the_length_alone(piece: str, check: Callable[[str], object]) -> None:
+    """The pattern for scripts took sixty-four times as long for eight times as many open quotes."""
+    for first in ("", "RETURN "):
+        short, long = (seconds(check, first + piece * (length // len(piece))) for length in (5_000, 40_000))
+        assert long < 30 * short + 0.05
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=st.text(max_size=300) | st.lists(st.sampled_from([*PIECES, *OUTSIDE, " ", "n", "1"])).map(" ".join))
+def test_any_text_passes_or_is_refused_in_words(text: str) -> None:
+    with suppress(CypherNotAllowedError):
+        assert check_cypher(text).tokens
+
+
+def test_a_lone_carriage_return_is_refused() -> None:
+    """It ends a comment for one engine, and not for another."""
+    with pytest.raises(CypherNotAllowedError):
+        check_cypher("RETURN 1 // \r UNION RETURN 2")
+
+
+def test_the_procedures_are_listed_in_the_documentation() -> None:
+    page = (PACKAGE.parent / "docs" / "extending.md").read_text(encoding="utf-8")
+    assert [name for name in sorted(PROCEDURES) if f"`{name}`" not in page] == []
