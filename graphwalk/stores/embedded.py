@@ -41,12 +41,13 @@ _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]
 
 
 class EmbeddedDatabase(Database):
-    """Holds graphs in memory as long as it exists."""
+    """Holds graphs in memory as long as it exists. `takes_queries`: see `GraphStore`."""
 
     kind = "embedded"
 
-    def __init__(self, *, timeout_seconds: float = 30.0) -> None:
+    def __init__(self, *, timeout_seconds: float = 30.0, takes_queries: bool = True) -> None:
         self._timeout_seconds = timeout_seconds
+        self._takes_queries = takes_queries
         self._stores: dict[str, EmbeddedStore] = {}
         self._loading = asyncio.Lock()
 
@@ -55,7 +56,9 @@ class EmbeddedDatabase(Database):
             if graph.digest not in self._stores:
                 engine, dialect = await asyncio.to_thread(load_engine, graph)
                 forget = partial(self._stores.pop, graph.digest, None)
-                self._stores[graph.digest] = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
+                store = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
+                store.takes_queries = self._takes_queries
+                self._stores[graph.digest] = store
             return self._stores[graph.digest]
 
     async def close(self) -> None:
@@ -77,6 +80,7 @@ class EmbeddedStore(GraphStore):
 
     kind = "embedded"
     in_process = True
+    takes_queries = True
 
     def __init__(
         self, graph: PropertyGraph, engine: Any, dialect: EmbeddedDialect, timeout_seconds: float, forget: Any
