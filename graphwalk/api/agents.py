@@ -159,12 +159,12 @@ class OpenAITools:
         Invalid calls and database errors are reported in the message.
         """
         wire = call if isinstance(call, Mapping) else call.model_dump()
-        asked = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
+        tool_call = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
         try:
-            content = (await self._call(asked)).content
+            content = (await self._call(tool_call)).content
         except StoreError as error:
             content = f"The database does not answer: {error}"
-        return {"role": "tool", "tool_call_id": asked.id, "content": content}
+        return {"role": "tool", "tool_call_id": tool_call.id, "content": content}
 
     run = blocking(arun)
 
@@ -245,7 +245,7 @@ def _structured(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]"
             raise ToolException(result.content)
         return result.content, result.data
 
-    def made(spec: ToolSpec) -> StructuredTool:
+    def structured_tool(spec: ToolSpec) -> StructuredTool:
         def run(**arguments: Any) -> tuple[str, Any]:
             assert store is not None
             return store.wait_for(call(spec.name, arguments))
@@ -264,4 +264,4 @@ def _structured(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]"
             response_format="content_and_artifact",
         )
 
-    return list(map(made, toolbox.specs))
+    return list(map(structured_tool, toolbox.specs))
