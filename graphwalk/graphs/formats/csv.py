@@ -92,13 +92,13 @@ def _read_column(text: str | None) -> _Column:
     """Return the column for a field of a header: text without a type, ignored if empty."""
     if text is None:
         return _Column("", "IGNORE")
-    found = _COLUMN.fullmatch(text)
-    if found is None:
+    match = _COLUMN.fullmatch(text)
+    if match is None:
         return _Column(text)
-    type_ = found["type"] if found["type"] in _STRUCTURE else found["type"].lower()
-    entries = (entry.partition(":") for entry in (found["options"] or "{}")[1:-1].split(",") if entry.strip())
+    type_ = match["type"] if match["type"] in _STRUCTURE else match["type"].lower()
+    entries = (entry.partition(":") for entry in (match["options"] or "{}")[1:-1].split(",") if entry.strip())
     options = {name.strip().lower(): value.strip() for name, _, value in entries}
-    return _Column(found["name"], type_, bool(found["list"]), found["space"] or "", options)
+    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "", options)
 
 
 class _Files(Strict):
@@ -318,14 +318,14 @@ def _read_manifest(folder: Path) -> CsvManifest:
                 raise ValueError("it is too long for a list of files")
             read = YamlFile.read(path)
             return validate(CsvManifest, read.data, str(path), read.tree)
-    found = sorted(path.name for path in folder.iterdir() if without_packing(path).suffix.lower() == ".csv")
-    if not found:
+    csv_files = sorted(path.name for path in folder.iterdir() if without_packing(path).suffix.lower() == ".csv")
+    if not csv_files:
         raise ConfigError(
             f"cannot read the graph {folder}: no CSV file is in this folder",
             hint=f"give files in the layout of Neo4j's importer the suffix .csv, or list them in {MANIFEST}",
         )
     manifest = CsvManifest()
-    for names in _grouped(found):
+    for names in _grouped(csv_files):
         path = folder / names[0]
         check_link(path, ConfigError)
         with reading(path):

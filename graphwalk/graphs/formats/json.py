@@ -69,11 +69,11 @@ def parse_json(text: str) -> Any:
         return number
 
     def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
             twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
             raise ValueError(f"an object has the field {brief(twice)} twice")
-        return found
+        return fields
 
     return json.loads(
         text, parse_constant=refuse, parse_int=whole, parse_float=finite, object_pairs_hook=without_doubles
@@ -304,13 +304,13 @@ def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Value]:
     properties = fields.get("properties", {})
     if not isinstance(properties, dict):
         raise ValueError(f"{where}: properties must be an object, not {brief(properties)}")
-    found = {}
+    values = {}
     for name, value in properties.items():
         try:
-            found[name] = from_json(value)
+            values[name] = from_json(value)
         except ValueError as error:
             raise ValueError(f"{where}, property {name!r}: {error}") from None
-    return checked_properties(where, found)
+    return checked_properties(where, values)
 
 
 def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
