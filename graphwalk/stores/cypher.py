@@ -92,11 +92,11 @@ class Dialect:
 
     def labels_of(self, variable: str) -> str:
         """Return Cypher for the sorted list of the node's labels."""
-        found = f"labels({variable})"
+        labels = f"labels({variable})"
         if self.several:
             own = f"NOT name STARTS WITH '{OUR_PREFIX}'"
-            return f"COLLECT {{ UNWIND {found} AS name WITH name WHERE {own} RETURN name ORDER BY name }}"
-        return f"[name IN {found} WHERE name <> '{self.scope}']" if self.scope else found
+            return f"COLLECT {{ UNWIND {labels} AS name WITH name WHERE {own} RETURN name ORDER BY name }}"
+        return f"[name IN {labels} WHERE name <> '{self.scope}']" if self.scope else labels
 
     def label_of(self, variable: str) -> str:
         """Return Cypher for the first of the node's labels, "" if it has none."""

@@ -103,14 +103,14 @@ class EmbeddedStore(GraphStore):
         written = write_query(query, await self.schema(), self.dialect)
         parameters = SERIALISATION.parameters(written.parameters) | self.dialect.parameters_of(written.cypher)
         try:
-            found, total = await self._in_process(written.cypher, parameters, seconds, rows)
+            engine_rows, total = await self._in_process(written.cypher, parameters, seconds, rows)
         except QueryLimitError as error:
             if error.kind == "too_large":
                 raise QueryRefused("too_large", "query_too_large") from error
             raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except _EngineRefusedError as error:
             raise QueryRefused("query_error", "query_error", problem=self._reworded(str(error))) from error
-        return Asked(shown_rows(self._decoded(found)), total, written.ordered)
+        return Asked(shown_rows(self._decoded(engine_rows)), total, written.ordered)
 
     def _reworded(self, problem: str) -> str:
         """Return an error message of the engine with the names that the model wrote."""
@@ -129,8 +129,8 @@ class EmbeddedStore(GraphStore):
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
-        found, total = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows)
-        return shown_rows(found[:rows]), total
+        all_rows, total = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows)
+        return shown_rows(all_rows[:rows]), total
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return (await self._rows(cypher, parameters, self._timeout_seconds))[0]
@@ -142,8 +142,8 @@ class EmbeddedStore(GraphStore):
         values = SERIALISATION.parameters(parameters)
         try:
             if isinstance(cypher, ForeignCypher):
-                found, total = await self._in_process(cypher, values, seconds, rows)
-                return self._decoded(found), total
+                engine_rows, total = await self._in_process(cypher, values, seconds, rows)
+                return self._decoded(engine_rows), total
             result = await asyncio.to_thread(
                 self._loaded().cypher,
                 cypher,
@@ -160,7 +160,7 @@ class EmbeddedStore(GraphStore):
         except (_EngineRefusedError, *REFUSALS) as error:
             refusal = self.dialect.with_own_names(f"{error}\n{cypher}")
             raise StoreError(f"the embedded engine refused a query: {refusal}") from error
-        return self._decoded(found := result.to_list()), len(found)
+        return self._decoded(engine_rows := result.to_list()), len(engine_rows)
 
     async def _in_process(
         self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int | None
@@ -270,8 +270,8 @@ class EngineProcess:
         with self._changing:
             self._current = None
         if answer:
-            found: dict[str, Any] = json.loads(answer)
-            return {"error": None, **found}
+            reply: dict[str, Any] = json.loads(answer)
+            return {"error": None, **reply}
         self._end()
         return {"error": "timeout" if query.stopped else "too_large"}
 

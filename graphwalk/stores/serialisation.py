@@ -34,28 +34,28 @@ class Serialisation:
             return _tagged(value) if value.startswith(ESCAPED) else value
         if isinstance(value, int):
             return value
-        found = self.native(value)
-        if found is None:
+        native = self.native(value)
+        if native is None:
             return _tagged(value)
-        return list(map(self.stored, value)) if isinstance(value, tuple) else found
+        return list(map(self.stored, value)) if isinstance(value, tuple) else native
 
-    def kept(self, value: Value) -> Value:
+    def for_file(self, value: Value) -> Value:
         """Return the value for a file: of a type that the engine has, or tagged text."""
-        found = self.stored(value)
-        if isinstance(found, list):
-            return tuple(map(self.kept, value))  # type: ignore[arg-type]
-        return found if isinstance(found, str) else value
+        stored = self.stored(value)
+        if isinstance(stored, list):
+            return tuple(map(self.for_file, value))  # type: ignore[arg-type]
+        return stored if isinstance(stored, str) else value
 
-    def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    def parameters(self, values: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the parameters of a query. A tuple is one value, a list is a list of values."""
-        return {name: self._parameter(value) for name, value in (given or {}).items()}
+        return {name: self._parameter(value) for name, value in (values or {}).items()}
 
-    def _parameter(self, given: Any) -> Any:
-        if isinstance(given, list):
-            return list(map(self._parameter, given))
-        if isinstance(given, dict):
-            return self.parameters(given)
-        return self.stored(given) if isinstance(given, _VALUES) else given
+    def _parameter(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return list(map(self._parameter, value))
+        if isinstance(value, dict):
+            return self.parameters(value)
+        return self.stored(value) if isinstance(value, _VALUES) else value
 
 
 def _tagged(value: Value) -> str:

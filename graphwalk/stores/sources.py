@@ -91,5 +91,5 @@ def _filtered(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
     check_filter("relationship type", types, (table.type for table in graph.relationship_tables))
     nodes = [node for node in graph.nodes() if labels is None or not set(node.labels).isdisjoint(labels)]
     keys = {node.key for node in nodes}
-    kept = (r for r in graph.relationships() if {r.source, r.target} <= keys and (types is None or r.type in types))
-    return PropertyGraph.from_rows(nodes, kept)
+    links = (r for r in graph.relationships() if {r.source, r.target} <= keys and (types is None or r.type in types))
+    return PropertyGraph.from_rows(nodes, links)

@@ -127,7 +127,7 @@ class ExistingDialect(Dialect):
     def finished(self, cypher: str) -> str:
         """Write out the keys; a comparison of one with `$name` becomes one with the element id `$gw_id_of_name`."""
         sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
-        return _KEY.sub(lambda found: self._called(found[1]), sought)
+        return _KEY.sub(lambda match: self._called(match[1]), sought)
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         """Return label, property and value that find a node by the index of a constraint; None if its key is an id."""
@@ -235,8 +235,8 @@ async def _read_uniques(connection: Connection, labels: Sequence[str]) -> tuple[
         [[text, number]] = await connection.rows(exist, least=float("-inf"))
         return [(label, not node_keys[label, name], not text, name)] if text or number else []
 
-    found = sorted(chain(*await asyncio.gather(*(ranked(*pair) for pair in node_keys))))
-    best = {label: (name, numbers) for label, _, numbers, name in reversed(found)}
+    by_rank = sorted(chain(*await asyncio.gather(*(ranked(*pair) for pair in node_keys))))
+    best = {label: (name, numbers) for label, _, numbers, name in reversed(by_rank)}
     return tuple(UniqueProperty(tuple(group), *held) for held, group in groupby(sorted(best), key=best.__getitem__))
 
 
