@@ -126,9 +126,9 @@ def write_what_can_be() -> None:
 def reader_gone() -> bool:
     """Return True if the reader of the output pipe has ended (`| head`)."""
     try:
-        asked = select.poll()
-        asked.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
-        return any(event & select.POLLERR for _, event in asked.poll(0))
+        poller = select.poll()
+        poller.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
+        return any(event & select.POLLERR for _, event in poller.poll(0))
     except (OSError, ValueError, AttributeError):
         return False
 

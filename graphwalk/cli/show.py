@@ -64,19 +64,19 @@ def show(
         say(f"{len(listed) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
 
 
-def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
+def _named(text: str, tasks: Sequence[str]) -> Sequence[str]:
     """Return the task with this id, else those that begin with it, else those that contain it.
 
     Raise ConfigError if there is none.
     """
-    for found in (
-        [name for name in tasks if name == asked],
-        [name for name in tasks if name.startswith(asked)],
-        [name for name in tasks if asked in name],
+    for matches in (
+        [name for name in tasks if name == text],
+        [name for name in tasks if name.startswith(text)],
+        [name for name in tasks if text in name],
     ):
-        if found:
-            return found
-    raise ConfigError(f"no task {asked}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
+        if matches:
+            return matches
+    raise ConfigError(f"no task {text}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:

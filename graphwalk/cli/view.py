@@ -80,10 +80,10 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
 def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
     """Return the format of a file name. Raise ConfigError if the suite does not support it."""
     form, pictures = out.suffix.lower(), suite.presentation.pictures
-    known = (_PAGE[0], *(pictures.formats if pictures else ()))
-    if form not in (*known, *_PAGE):
+    formats = (_PAGE[0], *(pictures.formats if pictures else ()))
+    if form not in (*formats, *_PAGE):
         raise ConfigError(
-            f"{out.name}: unsupported format; expected {', '.join(known)}", hint=f"--out {out.stem}{known[0]}"
+            f"{out.name}: unsupported format; expected {', '.join(formats)}", hint=f"--out {out.stem}{formats[0]}"
         )
     return form
 
@@ -96,8 +96,8 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
 
     folders = []
     for place in places:
-        found = [run.path for run in list_runs(place) if run.state != "unreadable"]
-        folders += [RunFolder.open(path) for path in found or [place]]  # raises for a place without a run
+        paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
+        folders += [RunFolder.open(path) for path in paths or [place]]  # raises for a place without a run
     runs = [content_of(folder, wanted) for folder in folders]
     if not wanted.is_empty and not any(run.episodes for run in runs):
         played = [key_of(head) for folder in folders for head in heads(folder)]
