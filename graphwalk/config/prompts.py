@@ -133,12 +133,12 @@ def _own_messages(own: Mapping[str, Path], ours: Path) -> dict[str, str]:
     path = own.get(MESSAGES)
     if path is None:
         return {}
-    messages, known = _messages(path), _messages(ours)
+    messages, built_in = _messages(path), _messages(ours)
     for name, text in messages.items():
-        if name not in known:
-            raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(known)}")
+        if name not in built_in:
+            raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(built_in)}")
         try:
-            check_text(text, names_in(known[name]), TEXT_FILTERS)
+            check_text(text, names_in(built_in[name]), TEXT_FILTERS)
         except TextError as error:
             raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
     return messages

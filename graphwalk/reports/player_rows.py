@@ -43,15 +43,15 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
         of_tries = {"pass_at_k": passed.any_of_k.scaled(PERCENT), "pass_hat_k": passed.all_of_k.scaled(PERCENT)}
         row |= {"k": observed.tries, **{name: _rounded(e.value) for name, e in of_tries.items()}}
         estimates |= of_tries
-    known = {name: e for name, e in estimates.items() if e.value is not None}
+    with_value = {name: e for name, e in estimates.items() if e.value is not None}
     return row | {
         "intervals": {
             name: [round(e.low, _DIGITS), round(e.high, _DIGITS)]
-            for name, e in known.items()
+            for name, e in with_value.items()
             if e.low is not None and e.high is not None
         },
-        "no_interval": {name: e.reason for name, e in known.items() if e.reason},
-        "known": {name: e.n for name, e in known.items() if e.n != headline.n},
+        "no_interval": {name: e.reason for name, e in with_value.items() if e.reason},
+        "known": {name: e.n for name, e in with_value.items() if e.n != headline.n},
     }
 
 
@@ -80,12 +80,12 @@ def _figure(
     if measure.kind in ESTIMATED:
         return _rounded(estimates[measure.name].value)
     values = tasks if measure.kind == "median" else episodes
-    known = values[~np.isnan(values)]
-    if not len(known):
+    numbers = values[~np.isnan(values)]
+    if not len(numbers):
         return None
     if measure.kind == "median":
-        return _rounded(float(np.median(known)))
-    return round(float(known.sum())) if measure.kind == "count" else _rounded(float(known.sum()))
+        return _rounded(float(np.median(numbers)))
+    return round(float(numbers.sum())) if measure.kind == "count" else _rounded(float(numbers.sum()))
 
 
 def _rounded(value: float | None) -> float | None:

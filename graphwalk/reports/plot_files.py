@@ -227,11 +227,11 @@ def _stacked(plot: Plot, canvas: "Canvas") -> None:
     for number, one in enumerate(panel.series):
         middle = _OUTCOMES[1 + (number - 1) % (len(_OUTCOMES) - 2)]
         colour = {"correct": _OUTCOMES[0], "failed": _OUTCOMES[-1]}.get(one.name, middle)
-        known = {str(p.x): p.y for p in one.points}
-        starts, widths = [ends[player] for player in players], [known.get(player, 0.0) for player in players]
+        values = {str(p.x): p.y for p in one.points}
+        starts, widths = [ends[player] for player in players], [values.get(player, 0.0) for player in players]
         axes.barh(range(len(players)), widths, left=starts, height=0.62, color=colour, label=_label(one.name))
         for player in players:
-            ends[player] += known.get(player, 0.0)
+            ends[player] += values.get(player, 0.0)
     _name_rows(plot, axes, players)
     axes.set_xlim(0, 100)
     _legend(canvas, axes)
