@@ -47,15 +47,15 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
     import genai_prices
 
     try:
-        found = genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
+        model_price = genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
     except LookupError:
         return None
-    if found.input_mtok is None or found.output_mtok is None:
+    if model_price.input_mtok is None or model_price.output_mtok is None:
         return None  # a price that is not per token
     rates: dict[str, Any] = {
-        "input": found.input_mtok,
-        "output": found.output_mtok,
-        "cached_input": found.cache_read_mtok,
+        "input": model_price.input_mtok,
+        "output": model_price.output_mtok,
+        "cached_input": model_price.cache_read_mtok,
     }
     # Of several steps for long inputs the first counts.
     steps = {rate.tiers[0].start for rate in rates.values() if getattr(rate, "tiers", None)}

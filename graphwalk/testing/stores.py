@@ -106,8 +106,8 @@ async def _whole_entities(database: Database) -> None:
     for row in nodes:
         assert type(row["map"]) is dict, f"properties(n) is a {type(row['map']).__name__}, not a dict"
         _same(row["map"], row["n"]["properties"], "properties(n)")
-    found = await store.run(store.render("MATCH (a{{ any_node }})-[r]->(b) RETURN a.key AS s, b.key AS t, r", {}))
-    triples = [(row["s"], row["t"], row["r"]["type"], _sorted(row["r"]["properties"])) for row in found]
+    rows = await store.run(store.render("MATCH (a{{ any_node }})-[r]->(b) RETURN a.key AS s, b.key AS t, r", {}))
+    triples = [(row["s"], row["t"], row["r"]["type"], _sorted(row["r"]["properties"])) for row in rows]
     wanted = [(r.source, r.target, r.type, _sorted(dict(r.properties))) for r in graph.relationships()]
     _same(sorted(triples), sorted(wanted), "the relationships")
 
@@ -193,8 +193,8 @@ def _sorted(properties: dict[str, Any]) -> list[str]:
     return sorted(map(repr, properties.items()))
 
 
-def _same(found: Any, wanted: Any, what: str) -> None:
-    assert found == wanted, f"{what} differs:\n  found  {found}\n  wanted {wanted}"
+def _same(actual: Any, wanted: Any, what: str) -> None:
+    assert actual == wanted, f"{what} differs:\n  found  {actual}\n  wanted {wanted}"
 
 
 _CHECKS = (

@@ -95,8 +95,8 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
         copy = task_type.model_validate_json(task.model_dump_json())
         assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
     config = experiment.config.suite
-    kept = type(config).model_validate_json(config.model_dump_json())
-    assert kept == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {kept}"
+    reread = type(config).model_validate_json(config.model_dump_json())
+    assert reread == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {reread}"
     assert json.loads(json.dumps([loaded.facts for loaded in plan.graphs])), f"{name}: there are no graphs"
 
 

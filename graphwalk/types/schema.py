@@ -113,8 +113,8 @@ class Schema:
         for source, target in pairs:
             targets.setdefault(source, []).append(target)
         sources: dict[tuple[str, ...], list[str]] = {}
-        for source, found in targets.items():
-            sources.setdefault(tuple(found), []).append(source)
+        for source, ends in targets.items():
+            sources.setdefault(tuple(ends), []).append(source)
         for some, shared in sources.items():
             yield from product(_alternatives(shared), _alternatives(some))
 

@@ -49,10 +49,10 @@ def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
     if kind == "duration" or (kind is None and _DURATION.fullmatch(text)):
         return Temporal("duration", duration_text(*duration_parts(text)))
     kind = kind or next((one for one, form in _FORMS.items() if form.fullmatch(text)), None)
-    found = _FORMS[kind].fullmatch(text) if kind else None
-    if kind is None or found is None:
+    match = _FORMS[kind].fullmatch(text) if kind else None
+    if kind is None or match is None:
         raise ValueError(f"{text!r} is not a {kind or 'date, time or duration'} in the form of ISO 8601")
-    parts = found.groupdict()
+    parts = match.groupdict()
     try:
         day = _day(parts) if "year" in parts else ""
         clock = _clock(parts) if "hour" in parts else ""
@@ -100,10 +100,10 @@ def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
 
 def duration_parts(text: str) -> tuple[int, int, int, int]:
     """Return months, days, seconds and nanoseconds of a duration. Raise ValueError for other text."""
-    found = _DURATION.fullmatch(text)
-    if found is None or text.endswith(("P", "T")):
+    match = _DURATION.fullmatch(text)
+    if match is None or text.endswith(("P", "T")):
         raise ValueError(f"{text!r} is not a duration")
-    minus, years, months, weeks, days, _, hours, minutes, sign, seconds, fraction = found.groups()
+    minus, years, months, weeks, days, _, hours, minutes, sign, seconds, fraction = match.groups()
     factor = -1 if minus else 1
     inner = -1 if sign == "-" else 1
     return (
@@ -141,8 +141,8 @@ def _offset(text: str) -> str:
 
 
 def _fraction(digits: str) -> str:
-    kept = digits.rstrip("0")
-    return f".{kept}" if kept else ""
+    significant = digits.rstrip("0")
+    return f".{significant}" if significant else ""
 
 
 def _signed(number: int, other: int) -> int:
