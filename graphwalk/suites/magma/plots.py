@@ -117,9 +117,9 @@ def _heat(report: Report) -> Plot:
 
 
 def _error_figures(row: ReportRow) -> Iterator[Point]:
-    for field, said in _ERRORS.items():
+    for field, title in _ERRORS.items():
         if row.get(field) is not None:
-            yield Point(said, float(row[field]))
+            yield Point(title, float(row[field]))
 
 
 _LEGEND = {
@@ -136,7 +136,7 @@ def magma_scene(record: ResultRecord) -> Scene:
     task, setting = MagmaTask.model_validate(record["task"]), setting_of(record["setting"])
     trajectory = from_dict(Trajectory, record["trajectory"])
     links = _links(task)
-    steps = [*_given(task, setting, trajectory, links)]
+    steps = [*_prompt_states(task, setting, trajectory, links)]
     marked: list[_Item] = []
     for (number, gold), turn in zip(task.asked(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False):
         if turn is None and len(steps) and task.whole:
@@ -166,7 +166,9 @@ def magma_scene(record: ResultRecord) -> Scene:
     )
 
 
-def _given(task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequence[SceneLink]) -> Iterator[SceneStep]:
+def _prompt_states(
+    task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequence[SceneLink]
+) -> Iterator[SceneStep]:
     if task.whole or setting not in STEPWISE:
         return
     for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), task.first_step):
@@ -178,14 +180,14 @@ def _given(task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequenc
 def _marked(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
     """Yield the distinct items of the answer, then the missing items of the target; malformed items are wrong."""
     target = {canonical(algorithm, item) for item in gold}
-    given = set()
+    forms = set()
     for item in items or ():
         form = canonical(algorithm, item)
-        if form is None or form not in given:
+        if form is None or form not in forms:
             yield ("right" if form is not None and form in target else "wrong"), item
-        given.add(form)
+        forms.add(form)
     for item in gold:
-        if canonical(algorithm, item) not in given:
+        if canonical(algorithm, item) not in forms:
             yield "missed", item
 
 

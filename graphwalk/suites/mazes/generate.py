@@ -83,15 +83,15 @@ def _with_walls(opened: set[int], size: int, walls: int, random: Random) -> list
 def _open_walls(opened: set[int], size: int, count: int, random: Random) -> None:
     opened.update([random.randrange(size * size)] if not opened else [])
     border = sorted({wall for cell in opened for wall in neighbours(cell, size)} - opened)
-    known = {*border, *opened}
+    seen = {*border, *opened}
     while len(opened) < count:
         number = random.randrange(len(border))
         border[number], border[-1] = border[-1], border[number]
         cell = border.pop()
         opened.add(cell)
-        new = [wall for wall in neighbours(cell, size) if wall not in known]
+        new = [wall for wall in neighbours(cell, size) if wall not in seen]
         border += new
-        known.update(new)
+        seen.update(new)
 
 
 def _close_dead_ends(opened: set[int], size: int, count: int, random: Random) -> None:
