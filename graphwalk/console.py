@@ -102,10 +102,10 @@ def prose(text: str, indent: int = 0) -> None:
         data(text)
         return
     columns = shutil.get_terminal_size().columns
-    data("\n".join(_wrapped(line, columns, indent) for line in printable(text).split("\n")))
+    data("\n".join(_wrap(line, columns, indent) for line in printable(text).split("\n")))
 
 
-def _wrapped(line: str, columns: int, indent: int) -> str:
+def _wrap(line: str, columns: int, indent: int) -> str:
     if len(line) <= columns:
         return line
     head, rest = line[:indent].rstrip(), line[indent:]

@@ -86,11 +86,11 @@ def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
 
     Raise RunLogError if the compressed file is damaged or too large.
     """
-    with _opened(path) as file:
+    with _open_log(path) as file:
         yield _lines(file)
 
 
-def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
+def _open_log(path: Path) -> BinaryIO | gzip.GzipFile:
     # The file may be compressed between two looks at it.
     try:
         for _ in range(2):

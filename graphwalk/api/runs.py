@@ -191,7 +191,7 @@ async def arun(
     check_type("on_result", on_result, Callable, optional=True)
     settings = replace(read_settings(), neo4j_auth=neo4j_auth)
     names, objects = named_models(models or (), settings)
-    flags = {**_dotted(overrides), **({} if models is None else {"models": names})}
+    flags = {**_dotted_fields(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, given=objects)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
@@ -241,7 +241,7 @@ class _CallingProgress(ProgressWrapper):
         self._on_result(result)
 
 
-def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
+def _dotted_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Return overrides with a dictionary for a field replaced by its single fields."""
     flags: dict[str, Any] = {}
     for key, value in overrides.items():

@@ -129,7 +129,7 @@ def status() -> None:
     content = run_async(database.contents(settings))
     data(f"graphs         {len(content.loads)}")
     for load in content.loads:
-        data(f"  {_described(load)}")
+        data(f"  {_describe(load)}")
     if content.other_nodes:
         data(f"other nodes    {content.other_nodes:,}, which GraphWalk did not create: --database {content.database}")
 
@@ -189,13 +189,13 @@ def clean(
     if not dry_run:
         removed = run_async(database.clean(settings, kept=all_))
     for load in removed:
-        data(_described(load))
+        data(_describe(load))
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")
     if in_use := sum(load.in_use for load in loads):
         say(f"{counted(in_use, 'graph')} in use, or left by a run killed less than five minutes ago")
 
 
-def _described(load: "Load") -> str:
+def _describe(load: "Load") -> str:
     state = "in use" if load.in_use else "kept" if load.kept else "left by a killed run"
     size = f"{counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}"
     return f"{load.scope}  {size}, run {load.run_id}, {load.created:%Y-%m-%d %H:%M}, {state}"

@@ -41,8 +41,8 @@ def _checks(settings: Settings, models: list[str]) -> Iterator[Check]:
     from graphwalk.database.server import docker_answers
 
     yield Check("python", "ok", sys.version.split()[0])
-    yield _run("embedded store", _embedded)
-    yield from _installed()
+    yield _run("embedded store", _check_embedded)
+    yield from _check_plugins()
     yield _neo4j(settings)
     if docker_answers():
         yield Check("docker", "ok", "running; `graphwalk db up` uses it")
@@ -65,7 +65,7 @@ def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
         return Check(name, "broken", str(error), error.hint)
 
 
-async def _embedded() -> str:
+async def _check_embedded() -> str:
     from importlib.metadata import version
 
     from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -77,7 +77,7 @@ async def _embedded() -> str:
     return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
 
 
-def _installed() -> Iterator[Check]:
+def _check_plugins() -> Iterator[Check]:
     """Yield suites and stores. Those of plugins are imported."""
     from graphwalk.stores.registry import STORES
     from graphwalk.suites.registry import SUITES

@@ -145,7 +145,7 @@ def _answer(result: Result) -> "Iterator[RenderableType]":
     answer, target, task = result.answer, result.task.get("gold"), result.task
     yield Text("\nanswer", style="bold")
     if answer is not None and target is not None and _are_rows(answer) and _are_rows(target) and (answer or target):
-        yield _block(_compared(answer, target, task))
+        yield _block(_compare_rows(answer, target, task))
         if task.get("mode") == "any-one" and len(target) > 1:
             yield _block(Text(f"any one of {counted(len(target), 'row')} is correct", style="dim"))
         return
@@ -159,7 +159,7 @@ def _are_rows(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
 
 
-def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
+def _compare_rows(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
     """Return the rows of the answer, marked correct or incorrect, and the missing ones."""
     fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
     answer = typed_rows(answer, target, fields)

@@ -46,7 +46,7 @@ def show(
     chosen = [key for key in keys if wanted(key)]
     if not chosen:
         raise wanted.nothing(run, keys)
-    names = None if task is None else _named(task, sorted({key.task_id for key in chosen}))
+    names = None if task is None else _matching_tasks(task, sorted({key.task_id for key in chosen}))
     if names is not None and len(names) == 1:
         _episodes(folder, {key for key in chosen if key.task_id in names}, None if all_rows else 10, prompt)
         return
@@ -64,7 +64,7 @@ def show(
         say(f"{len(listed) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
 
 
-def _named(text: str, tasks: Sequence[str]) -> Sequence[str]:
+def _matching_tasks(text: str, tasks: Sequence[str]) -> Sequence[str]:
     """Return the task with this id, else those that begin with it, else those that contain it.
 
     Raise ConfigError if there is none.

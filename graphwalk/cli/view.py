@@ -55,7 +55,7 @@ def view(
     else:
         run = _one_run(places)
         drawn_format(run.suite, out)
-        chosen = _chosen(run, wanted)
+        chosen = _select_episodes(run, wanted)
         write_pictures(run.suite, chosen, out, f"{run.suite.name}: {run.path.name}")
         if out.suffix.lower() == ".svg" and len(chosen) > 1:
             say(f"drew the first of {len(chosen)} episodes. Choose with --task, --model, --setting")
@@ -124,7 +124,7 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     if not alone and any(place.resolve().parent != root for place in places):
         raise ConfigError("cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
     if not wanted.is_empty:
-        _chosen(_one_run(places), wanted)
+        _select_episodes(_one_run(places), wanted)
     try:
         server = PageServer(root, port, first, wanted)
     except OSError as error:
@@ -146,7 +146,7 @@ def _one_run(places: Sequence[Path]) -> "RunFolder":
     return RunFolder.open(places[0])
 
 
-def _chosen(run: "RunFolder", wanted: "EpisodeFilter") -> list[dict[str, Any]]:
+def _select_episodes(run: "RunFolder", wanted: "EpisodeFilter") -> list[dict[str, Any]]:
     from graphwalk.runs.result import key_of
 
     records = {key_of(record): record for record in run.records()}

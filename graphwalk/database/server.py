@@ -63,7 +63,7 @@ def up(
     start.
     """
     chosen = release_named(release)
-    with _locked(settings):
+    with _lock(settings):
         current = status(settings)
         if current.server and current.running:
             # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
@@ -99,7 +99,7 @@ def up(
 
 def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
     """Stop the server of `up`, with `delete` remove its data, and return it; None if there was none."""
-    with _locked(settings):
+    with _lock(settings):
         server = read_state(settings)
         if server is not None:
             if server.pid is None:
@@ -129,7 +129,7 @@ def stopped(settings: Settings, tell: Callable[[str], object]) -> Iterator[tuple
 
     The server is started again even if the block raises. Raise StoreError if no such server runs.
     """
-    with _locked(settings):
+    with _lock(settings):
         server = by_jars(settings)
         assert server.pid is not None
         command = command_of(server.pid, server.folder)
@@ -182,7 +182,7 @@ def _await_answer(server: LocalServer, seconds: float) -> None:
 
 
 @contextmanager
-def _locked(settings: Settings) -> Iterator[None]:
+def _lock(settings: Settings) -> Iterator[None]:
     """Allow one `up` or `down` at a time."""
     folder = state_folder(settings)
     make_folder(folder, private=True, error=StoreError)

@@ -41,7 +41,7 @@ class Stage:
 
         Raise ConfigError for an invalid experiment, StoreError if the store cannot be reached.
         """
-        resolved, sources = _resolved(experiment, flags)
+        resolved, sources = _resolve(experiment, flags)
         try:
             plan = await make_plan(resolved, sources, lambda number: None)
         except BaseException:
@@ -58,7 +58,7 @@ class Stage:
 
         Raise ConfigError if the experiment has no such graph.
         """
-        resolved, sources = _resolved(experiment, {})
+        resolved, sources = _resolve(experiment, {})
         suite, config = resolved.suite, resolved.config
         async for instance in suite.read_graphs(config.suite, config.seed, resolved.settings):
             if instance.digest == task["graph_digest"]:
@@ -92,7 +92,7 @@ class Stage:
         return earned
 
 
-def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
+def _resolve(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
     settings = read_settings()
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
     resolved = resolve(config, settings, keys=False)

@@ -69,7 +69,7 @@ def _steps(result: Result) -> Iterator[dict[str, Any]]:
 def _agent_step(turn: Turn, is_model: bool) -> dict[str, Any]:
     """Return a reply. One of a scripted agent has neither metrics nor reasoning."""
     spent = {"reasoning_content": turn.message.reasoning, "metrics": _metrics(turn.usage) or None} if is_model else {}
-    results = [_observed(result) for result in turn.results]
+    results = [_observation(result) for result in turn.results]
     return without_none(
         {
             "source": "agent",
@@ -89,7 +89,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return wire if wrong is None else {**wire, "extra": {"parse_error": wrong, "raw_arguments": call.arguments}}
 
 
-def _observed(result: ToolResult) -> dict[str, Any]:
+def _observation(result: ToolResult) -> dict[str, Any]:
     extra = {"error": result.error, "rows": result.rows, "seconds": result.seconds}
     return {"source_call_id": result.call.id, "content": result.content, "extra": without_none(extra)}
 

@@ -50,11 +50,11 @@ def columns_of(episodes: Episodes) -> dict[str, dict[str, type]]:
         for table, rows in rows_of(result, episodes.suite.score_type).items():
             for row in rows:
                 for name, value in row.items():
-                    tables[table][name] = _joined(tables[table].get(name), value)
+                    tables[table][name] = _common_type(tables[table].get(name), value)
     return {table: {name: kind or str for name, kind in kinds.items()} for table, kinds in tables.items()}
 
 
-def _joined(kind: type | None, value: Any) -> type | None:
+def _common_type(kind: type | None, value: Any) -> type | None:
     if value is None:
         return kind
     own = type(value) if isinstance(value, bool | int | float) else str

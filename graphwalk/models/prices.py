@@ -41,7 +41,7 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
 
     Models on other servers than the provider's own are looked up by the server's address.
     """
-    name, where = _listed(model, settings)
+    name, where = _price_list(model, settings)
     if not where:
         return None
     import genai_prices
@@ -65,7 +65,7 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
     return KnownPrice(price=price, source="genai-prices", version=genai_prices.__version__, date=today)
 
 
-def _listed(model: str, settings: Settings) -> tuple[str, dict[str, Any]]:
+def _price_list(model: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Return the model's name and its price list in `genai-prices`, by server address or provider id; {} for none."""
     provider, _, name = model.partition("/")
     url = base_url(model, settings)

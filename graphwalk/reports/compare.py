@@ -176,7 +176,7 @@ def compare_players(
         suite.groupings,
         overall,
         groups,
-        list(_changed(observed, overall, show)),
+        list(_changed_tasks(observed, overall, show)),
         (
             *notes,
             *interval_notes(units_of(every), reasons_of(every)),
@@ -186,7 +186,7 @@ def compare_players(
     )
 
 
-def _changed(
+def _changed_tasks(
     observed: Observations, pairs: Sequence[Mapping[str, Any]], show: ShowCommands
 ) -> Iterator[dict[str, Any]]:
     groups_of = {

@@ -41,7 +41,7 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
         right = values[:, [m.name for m in measures].index(observed.suite.compared[0])]
         passed = pass_rates(right, graphs, tasks, observed.tries)
         of_tries = {"pass_at_k": passed.any_of_k.scaled(PERCENT), "pass_hat_k": passed.all_of_k.scaled(PERCENT)}
-        row |= {"k": observed.tries, **{name: _rounded(e.value) for name, e in of_tries.items()}}
+        row |= {"k": observed.tries, **{name: _round(e.value) for name, e in of_tries.items()}}
         estimates |= of_tries
     with_value = {name: e for name, e in estimates.items() if e.value is not None}
     return row | {
@@ -78,15 +78,15 @@ def _figure(
 ) -> float | int | None:
     """Return the value of a measure, or None if it is unknown."""
     if measure.kind in ESTIMATED:
-        return _rounded(estimates[measure.name].value)
+        return _round(estimates[measure.name].value)
     values = tasks if measure.kind == "median" else episodes
     numbers = values[~np.isnan(values)]
     if not len(numbers):
         return None
     if measure.kind == "median":
-        return _rounded(float(np.median(numbers)))
-    return round(float(numbers.sum())) if measure.kind == "count" else _rounded(float(numbers.sum()))
+        return _round(float(np.median(numbers)))
+    return round(float(numbers.sum())) if measure.kind == "count" else _round(float(numbers.sum()))
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)

@@ -35,7 +35,7 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables overall, model against model, and by group; without empty tables."""
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
-    rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
+    rows = [*report.rows, *report.baselines, *_mark_published(reference.rows if reference else ())]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
@@ -70,7 +70,7 @@ def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) 
     name, reference = grouping.name, report.reference
     groups = {row[name] for row in ours}
     published = [row for row in reference.groups.get(name, ()) if row[name] in groups] if reference else []
-    rows = [*ours, *report.baseline_groups.get(name, []), *_published(published)]
+    rows = [*ours, *report.baseline_groups.get(name, []), *_mark_published(published)]
     rows.sort(key=lambda row: grouping.sort_key(row[name]))
     long_only: frozenset[int] = frozenset()
     if len(published) > _MOST_PUBLISHED:  # providers are ignored when names of models are compared
@@ -81,7 +81,7 @@ def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) 
     return _table(report, f"By {grouping.title}", columns, rows, grouping, note=note, long_only=long_only)
 
 
-def _published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
+def _mark_published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
     return [{**row, "published": True} for row in rows]
 
 

@@ -120,7 +120,7 @@ PAUSE_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def _reported(session: ServerSession) -> AsyncIterator[None]:
+async def _report_progress(session: ServerSession) -> AsyncIterator[None]:
     """Report once a second how long the call has been running, to clients that asked for progress."""
 
     async def report() -> None:
@@ -162,7 +162,7 @@ class _Handlers:
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
-        async with self.turns, _reported(context.session):
+        async with self.turns, _report_progress(context.session):
             try:
                 result = await self.toolbox.call(call)
             except GraphwalkError as error:

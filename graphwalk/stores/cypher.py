@@ -140,7 +140,7 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
 @lru_cache(maxsize=8192)
 def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
-        cypher = dialect.finished(rendered(_compiled(template, dialect), dict(identifiers)))
+        cypher = dialect.finished(rendered(_compile(template, dialect), dict(identifiers)))
         check_cypher(cypher)
         return cypher
     except CypherNotAllowedError as error:
@@ -152,7 +152,7 @@ def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, 
 
 
 @lru_cache(maxsize=1024)
-def _compiled(template: str, dialect: Dialect) -> Template:
+def _compile(template: str, dialect: Dialect) -> Template:
     return compiled(_environment(dialect), template)
 
 

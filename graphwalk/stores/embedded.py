@@ -109,10 +109,10 @@ class EmbeddedStore(GraphStore):
                 raise QueryRefused("too_large", "query_too_large") from error
             raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except _EngineRefusedError as error:
-            raise QueryRefused("query_error", "query_error", problem=self._reworded(str(error))) from error
-        return Asked(shown_rows(self._decoded(engine_rows)), total, written.ordered)
+            raise QueryRefused("query_error", "query_error", problem=self._restore_names(str(error))) from error
+        return Asked(shown_rows(self._decode_rows(engine_rows)), total, written.ordered)
 
-    def _reworded(self, problem: str) -> str:
+    def _restore_names(self, problem: str) -> str:
         """Return an error message of the engine with the names that the model wrote."""
         text = _POSITION.sub("", problem.strip().partition("\n")[0])
         return self.dialect.with_own_names(text)
@@ -143,9 +143,9 @@ class EmbeddedStore(GraphStore):
         try:
             if isinstance(cypher, ForeignCypher):
                 engine_rows, total = await self._in_process(cypher, values, seconds, rows)
-                return self._decoded(engine_rows), total
+                return self._decode_rows(engine_rows), total
             result = await asyncio.to_thread(
-                self._loaded().cypher,
+                self._open_engine().cypher,
                 cypher,
                 params=values,
                 timeout_ms=_milliseconds(seconds),
@@ -160,13 +160,13 @@ class EmbeddedStore(GraphStore):
         except (_EngineRefusedError, *REFUSALS) as error:
             refusal = self.dialect.with_own_names(f"{error}\n{cypher}")
             raise StoreError(f"the embedded engine refused a query: {refusal}") from error
-        return self._decoded(engine_rows := result.to_list()), len(engine_rows)
+        return self._decode_rows(engine_rows := result.to_list()), len(engine_rows)
 
     async def _in_process(
         self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int | None
     ) -> tuple[list[Any], int]:
         """Run Cypher of a file or a model in a process with limits, which ends with a cancelled call."""
-        engine = self._loaded()
+        engine = self._open_engine()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
         query = ProcessQuery(cypher, parameters, seconds, rows)
@@ -176,13 +176,13 @@ class EmbeddedStore(GraphStore):
             self._process.stop(query)
             raise
 
-    def _decoded(self, rows: list[Any]) -> list[Row]:
+    def _decode_rows(self, rows: list[Any]) -> list[Row]:
         return [{self.dialect.with_own_names(n): self._own(value) for n, value in row.items()} for row in rows]
 
     def _own(self, value: Any) -> Any:
         return own_value(value, self.dialect)
 
-    def _loaded(self) -> Any:
+    def _open_engine(self) -> Any:
         if self._engine is None:
             raise StoreError("the graph was dropped from the embedded engine")
         return self._engine

@@ -168,9 +168,9 @@ def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
     # All or none: the engine sorts the labels of a node, and so do we.
     odd_labels = labels if any(map(_is_odd, labels)) else ()
     inside = (
-        _numbered("l", odd_labels),
-        _numbered("t", filter(_is_odd, types)),
-        _numbered("p", filter(_is_odd, properties)) | {name: RESERVED_PREFIX + name for name in properties & RESERVED},
+        _number("l", odd_labels),
+        _number("t", filter(_is_odd, types)),
+        _number("p", filter(_is_odd, properties)) | {name: RESERVED_PREFIX + name for name in properties & RESERVED},
     )
     back = {stored: name for names in inside for name, stored in names.items()}
     return EmbeddedDialect(several=several, labels=inside[0], types=inside[1], properties=inside[2], true_names=back)
@@ -184,7 +184,7 @@ def _is_odd(name: str) -> bool:
     return not _PLAIN.fullmatch(name) or name.startswith(OUR_PREFIX)
 
 
-def _numbered(kind: str, names: Iterable[str]) -> dict[str, str]:
+def _number(kind: str, names: Iterable[str]) -> dict[str, str]:
     """Return name → stored name; both sort alike."""
     return {name: f"{RESERVED_PREFIX}{kind}{number:06}" for number, name in enumerate(sorted(names))}
 

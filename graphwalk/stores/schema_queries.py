@@ -57,7 +57,7 @@ async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
 
     async def properties(listing: str, match: str, name: str) -> tuple[PropertyType, ...]:
         names = sorted(row["property"] for row in await query(listing, {"name": name}, {}))
-        return tuple([_sampled(title, await values(match, name, title), samples) for title in names])
+        return tuple([_property_type(title, await values(match, name, title), samples) for title in names])
 
     async def values(match: str, name: str, title: str) -> list[Value]:
         """Return the first values of a property, or all if the engine cannot order them."""
@@ -134,10 +134,10 @@ def _properties(
         for name, column in columns.items():
             if used := column.values():
                 values.setdefault(name, []).extend(used)
-    return tuple(_sampled(name, values[name], samples) for name in sorted(values))
+    return tuple(_property_type(name, values[name], samples) for name in sorted(values))
 
 
-def _sampled(name: str, values: Iterable[Value], samples: int) -> PropertyType:
+def _property_type(name: str, values: Iterable[Value], samples: int) -> PropertyType:
     if not samples:
         return PropertyType(name)
     distinct = {value_order(value): value for value in reversed(list(values))}

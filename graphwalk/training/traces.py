@@ -259,12 +259,12 @@ def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[L
             counts.left_out[reason] += 1
             continue
         try:
-            lines = list(_of_episode(run, result, _spoken(run, result, options), options))
+            lines = list(_of_episode(run, result, _with_thoughts(run, result, options), options))
         except NoObjectError:
             counts.left_out["arguments of a call are no JSON object"] += 1
             continue
         if stdlib_random(options.seed, "refusals", result.key.text).random() * 100 < options.refusals:
-            lines += _refused(run, result, options)
+            lines += _refusal_lines(run, result, options)
         for line in lines:
             counts.lines[f"{line['suite']}/{line['template']}"] += 1
             yield line
@@ -288,7 +288,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
     return None
 
 
-def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
+def _with_thoughts(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     """Return the replies with thoughts, which scripted agents generate, or with calls alone."""
     if not options.thoughts:
         turns = result.trajectory.turns
@@ -324,7 +324,7 @@ def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: Trac
         }
 
 
-def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
+def _refusal_lines(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
     """Return the chat with an unanswerable question instead, if the suite has one."""
     refusal = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
     if refusal is None:
@@ -390,11 +390,11 @@ async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], option
     lines: list[Line] = []
     async with RunModels(experiment) as players:
         for instance in graphs:
-            lines += lines_of(await _played(experiment, players, instance), options, Counts())
+            lines += lines_of(await _play(experiment, players, instance), options, Counts())
     return lines
 
 
-async def _played(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
+async def _play(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
     """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
     database, results = EmbeddedDatabase(), list[Result]()

@@ -68,9 +68,9 @@ def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str
     if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
         raise ValueError("a part of the duration does not fit into 64 bits")
     # Divided towards zero, as in Java: the sign is on every part.
-    years, months = (_signed(part, months) for part in divmod(abs(months), 12))
+    years, months = (_with_sign(part, months) for part in divmod(abs(months), 12))
     minutes, rest = divmod(abs(whole), 60 * _NANOSECONDS)
-    hours, minutes = (_signed(part, whole) for part in divmod(minutes, 60))
+    hours, minutes = (_with_sign(part, whole) for part in divmod(minutes, 60))
     date = "".join(f"{part}{letter}" for part, letter in ((years, "Y"), (months, "M"), (days, "D")) if part)
     clock = "".join(f"{part}{letter}" for part, letter in ((hours, "H"), (minutes, "M")) if part)
     if rest:
@@ -145,6 +145,6 @@ def _fraction(digits: str) -> str:
     return f".{significant}" if significant else ""
 
 
-def _signed(number: int, other: int) -> int:
+def _with_sign(number: int, other: int) -> int:
     """Return the number with the sign of the other."""
     return -number if other < 0 else number

@@ -189,11 +189,11 @@ def read_json(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
     with reading(path):
         text = read_text(path)
         if _is_export(text):
-            return PropertyGraph.from_rows(*_exported(_lines(text)))
+            return PropertyGraph.from_rows(*_read_export(_lines(text)))
         document = parse_json(text)
         del text
         if isinstance(document, list):
-            return PropertyGraph.from_rows(*_exported(_entries("entry", document)))
+            return PropertyGraph.from_rows(*_read_export(_entries("entry", document)))
         if not isinstance(document, dict):
             raise ValueError("a graph must be a JSON object")
         seed, spec = checked_header(document)
@@ -254,7 +254,7 @@ def _lines(text: str) -> Entries:
             yield f"line {number}", entry
 
 
-def _exported(entries: Entries) -> tuple[list[Node], list[Relationship]]:
+def _read_export(entries: Entries) -> tuple[list[Node], list[Relationship]]:
     """Return nodes and relationships of an export, in which they may come in any order."""
     nodes: list[Node] = []
     relationships: list[Relationship] = []
@@ -282,8 +282,8 @@ def _key(where: str, fields: Mapping[str, Any], number: int | None, names: tuple
 
 
 def _relationship(where: str, fields: Mapping[str, Any], type_name: str) -> Relationship:
-    type_ = checked_text(f"{where}, {type_name}", fields[_named(where, fields, (type_name,))])
-    source, target = (_end(where, fields, _named(where, fields, names)) for names in (_SOURCES, _TARGETS))
+    type_ = checked_text(f"{where}, {type_name}", fields[_first_field(where, fields, (type_name,))])
+    source, target = (_end(where, fields, _first_field(where, fields, names)) for names in (_SOURCES, _TARGETS))
     return Relationship(type_, source, target, _properties(where, fields))
 
 
@@ -292,7 +292,7 @@ def _end(where: str, fields: Mapping[str, Any], name: str) -> str:
     return checked_key(f"{where}, {name}", end.get("id") if isinstance(end, dict) else end)
 
 
-def _named(where: str, fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _first_field(where: str, fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """Return the first of these names that is a field. Raise ValueError if there is none."""
     for name in names:
         if name in fields:
@@ -316,7 +316,7 @@ def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Value]:
 def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
     """Yield the relationships of networkx's form; `several`: parallel edges have a `key`."""
     for where, fields in entries:
-        ends = [_named(where, fields, names) for names in (_SOURCES, _TARGETS)]
+        ends = [_first_field(where, fields, names) for names in (_SOURCES, _TARGETS)]
         source, target = (_end(where, fields, name) for name in ends)
         attributes = _attributes(where, fields, (*ends, "key") if several else tuple(ends))
         yield relationship_from_attributes(source, target, attributes, name=fields.get("key") if several else None)

@@ -331,7 +331,7 @@ class SchemaReader:
                 *(self._rows(self._render(query, name), most=SAMPLED) for name in self._dialect.labels)
             )
             names = sorted({row[0] for sample in samples for row in sample} & set(shown))
-            return await self._counted(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
+            return await self._count_matches(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
         counts = await self._exact(shown, "(:{})", "MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
         [[unlabelled]] = await self._rows(_UNLABELLED)
         return [*counts, ("", unlabelled)] if unlabelled else counts
@@ -342,7 +342,7 @@ class SchemaReader:
         chosen = self._dialect.types
         shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
         if self._dialect.labels is not None:
-            return await self._counted(shown, _COUNT_BETWEEN)
+            return await self._count_matches(shown, _COUNT_BETWEEN)
         return await self._exact(shown, "()-[:{}]->()", "MATCH (:{})-[r]->() RETURN type(r), count(*)")
 
     async def _exact(self, names: Sequence[str], pattern: str, hidden: str) -> list[tuple[str, int | None]]:
@@ -357,7 +357,7 @@ class SchemaReader:
                 shown_counts[name] = shown_counts.get(name, 0) - count
         return [(name, count) for name, count in shown_counts.items() if count > 0]
 
-    async def _counted(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
+    async def _count_matches(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
         """Count up to `COUNTED` where the server has no statistics; leave out names with no match."""
         rows = await asyncio.gather(*(self._rows(self._render(query, name), most=COUNTED + 1) for name in names))
         counts = [row[0][0] for row in rows]
@@ -374,7 +374,7 @@ class SchemaReader:
         others = [
             replace(p, name=title) if p.name == KEY and title else p for p in properties if title or p.name != KEY
         ]
-        return NodeType(node.label, (key, *others), node.count, _sampled(node.count))
+        return NodeType(node.label, (key, *others), node.count, _sample_size(node.count))
 
     async def relationship(self, relationship: RelationshipType) -> RelationshipType:
         """Return the type with the labels that it joins and its properties, found in a sample."""
@@ -382,7 +382,7 @@ class SchemaReader:
         properties = self._properties(await self._sample(_RELATIONSHIP_SAMPLE + _HELD, name, count))
         ends = await self._sample(_RELATIONSHIP_SAMPLE + _ENDS, name, count)
         pairs = {pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}
-        return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
+        return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sample_size(count))
 
     async def with_properties(
         self, entity: NodeType | RelationshipType, names: Sequence[str]
@@ -406,7 +406,7 @@ class SchemaReader:
         """Return rows about the first `SAMPLED` or, if there are more, about two halves from different places."""
         parameters = {"longest": LONGEST_SAMPLE, "samples": self._samples} if query.endswith(_HELD) else {}
         cypher = self._render(query, name)
-        if _sampled(count) == count:
+        if _sample_size(count) == count:
             return await self._rows(cypher, skip=0, most=SAMPLED, **parameters)
         further = min((count or 2 * FURTHEST) // 2, FURTHEST)
         halves = [self._rows(cypher, skip=skip, most=SAMPLED // 2, **parameters) for skip in (0, further)]
@@ -436,6 +436,6 @@ def _kind_of(value_type: str) -> str:
     return "list" if kind.startswith("LIST") else _KINDS.get(kind, kind.lower())
 
 
-def _sampled(count: int | None) -> int:
+def _sample_size(count: int | None) -> int:
     """Return the size of a sample."""
     return SAMPLED if count is None else min(count, SAMPLED)

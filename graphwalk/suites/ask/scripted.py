@@ -63,7 +63,7 @@ def look(question: str, schema: Schema) -> Policy:
         return f"{_INTRODUCTION} The call limit was reached before I found anything."
     # A node with several labels is found once per label.
     by_text = {part[2]: part for part in zip(words, calls, results, strict=True)}
-    return "\n".join([_INTRODUCTION, *(line for part in by_text.values() for line in _described(*part))])
+    return "\n".join([_INTRODUCTION, *(line for part in by_text.values() for line in _describe(*part))])
 
 
 def _names(question: str) -> list[str]:
@@ -88,7 +88,7 @@ def _words(question: str, places: Sequence[tuple[str, str]], listed: Sequence[st
     return sorted(values, key=lambda word: -len(word.value))[:_MOST_FOUND]
 
 
-def _described(word: _Word, ask: Ask, text: str) -> Iterator[str]:
+def _describe(word: _Word, ask: Ask, text: str) -> Iterator[str]:
     call = ToolCall("", ask.tool, json.dumps(ask.arguments))
     seen = observed_graph([ToolResult(call, text, rows=len(read_rows(text) or ()))])
     yield f"{word.value} is the {word.property} of a {word.label}. Its relationships:"

@@ -216,7 +216,7 @@ def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
     enumerated = spec.nodes <= ENUMERABLE
     patience = 2 * spec.nodes << len(pairs) if enumerated else FRUITLESS
     fruitless = 0
-    for bits, weights, source in _enumerated(spec, seed) if enumerated else _drawn(spec, seed):
+    for bits, weights, source in _enumerate_candidates(spec, seed) if enumerated else _drawn(spec, seed):
         fruitless += 1
         if fruitless > patience:
             return
@@ -250,7 +250,7 @@ def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
         yield from zip(bits, weights, draw.integers(n, size=rows).tolist(), strict=True)
 
 
-def _enumerated(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
+def _enumerate_candidates(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
     """Yield all edge sets with all sources, likely ones first, and again with other weights, without end.
 
     Sorting by exponential draws divided by the probabilities is sampling without replacement (Efraimidis and

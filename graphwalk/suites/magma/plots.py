@@ -33,7 +33,7 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 def magma_figures(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
     for measure, (name, title, y) in _BY_SIZE.items():
-        panels = tuple(_panels(report, "case", measure, published=_published(report)))
+        panels = tuple(_panels(report, "case", measure, published=_published_rows(report)))
         yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
     sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
     for size in sorted(sizes, key=int):
@@ -91,7 +91,7 @@ def _last_number(group: str) -> float:
     return float(group.split()[-1])
 
 
-def _published(report: Report) -> list[ReportRow]:
+def _published_rows(report: Report) -> list[ReportRow]:
     """Return the paper's figures for sizes of this run: of the same models, and of zero-shot ones."""
     ours = report.groups.get("case", [])
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
@@ -142,7 +142,7 @@ def magma_scene(record: ResultRecord) -> Scene:
         if turn is None and len(steps) and task.whole:
             break
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
-        marked = list(_marked(task.algorithm, items, gold))
+        marked = list(_mark_items(task.algorithm, items, gold))
         place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
         steps.append(
             _step(
@@ -177,7 +177,7 @@ def _prompt_states(
         yield _step(task, f"state after step {number} of {task.total_steps}, given in the prompt", 0, marked, links)
 
 
-def _marked(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
+def _mark_items(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
     """Yield the distinct items of the answer, then the missing items of the target; malformed items are wrong."""
     target = {canonical(algorithm, item) for item in gold}
     forms = set()

@@ -136,7 +136,7 @@ _DRAWS = 100
 
 
 @lru_cache(maxsize=16)
-def _joined(size: int) -> NDArray[np.intp]:
+def _neighbour_pairs(size: int) -> NDArray[np.intp]:
     """Return all (cell, neighbour) pairs of a grid as two rows, in ascending order."""
     return np.array([(cell, other) for cell in range(size * size) for other in neighbours(cell, size)]).T
 
@@ -152,7 +152,7 @@ def draw_pair(size: int, walls: Iterable[int], min_path: int, random: Random) ->
     cells = size * size
     is_open = np.ones(cells, dtype=bool)
     is_open[list(walls)] = False
-    ones, others = np.compress(is_open[_joined(size)].all(axis=0), _joined(size), axis=1)
+    ones, others = np.compress(is_open[_neighbour_pairs(size)].all(axis=0), _neighbour_pairs(size), axis=1)
     starts = np.searchsorted(ones, np.arange(cells + 1))
     graph = csr_array((np.ones(others.size), others, starts), shape=(cells, cells))
 

@@ -107,10 +107,10 @@ class MazeToolbox(GraphToolbox):
             raise self._mistake(tool, "unknown", key)
         if not rows[0]["open"]:
             raise self._mistake(tool, "wall", key)
-        if self._strict and key not in (allowed := self._allowed()):
+        if self._strict and key not in (allowed := self._allowed_keys()):
             raise self._mistake(tool, "not_adjacent", key, open=allowed if self._neighbours else [])
 
-    def _allowed(self) -> list[str]:
+    def _allowed_keys(self) -> list[str]:
         """Return the keys allowed in strict mode: first the start, then visited cells and their neighbours."""
         if not self._neighbours:
             return [self._start]
