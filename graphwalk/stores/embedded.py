@@ -177,10 +177,9 @@ class EmbeddedStore(GraphStore):
             raise
 
     def _decode_rows(self, rows: list[Any]) -> list[Row]:
-        return [{self.dialect.with_own_names(n): self._own(value) for n, value in row.items()} for row in rows]
-
-    def _own(self, value: Any) -> Any:
-        return own_value(value, self.dialect)
+        return [
+            {self.dialect.with_own_names(n): own_value(value, self.dialect) for n, value in row.items()} for row in rows
+        ]
 
     def _open_engine(self) -> Any:
         if self._engine is None:

@@ -77,17 +77,13 @@ def _statements(graph: PropertyGraph) -> Iterator[str]:
     yield from (f"CREATE INDEX IF NOT EXISTS FOR (n:{quoted(label)}) ON (n.`key`);" for label in indexed)
     labels_of = {}
     for node in graph.nodes():
-        labels_of[node.key] = _labels(node.labels)
+        labels_of[node.key] = "".join(f":{quoted(label)}" for label in node.labels)
         entries: dict[str, Value | None] = {"key": node.key, **by_name({**empty[node.labels], **node.properties})}
         yield f"CREATE ({labels_of[node.key]}{' ' if node.labels else ''}{_map(entries)});"
     for r in graph.relationships():
         ends = (f"{name}{labels_of[k]} {_map({'key': k})}" for name, k in (("a", r.source), ("b", r.target)))
         properties = f" {_map(by_name(r.properties))}" if r.properties else ""
         yield f"MATCH ({next(ends)}), ({next(ends)}) CREATE (a)-[:{quoted(r.type)}{properties}]->(b);"
-
-
-def _labels(labels: tuple[str, ...]) -> str:
-    return "".join(f":{quoted(label)}" for label in labels)
 
 
 def _map(entries: Mapping[str, Value | None]) -> str:
