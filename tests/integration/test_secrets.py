@@ -1,6 +1,7 @@
 """Planted keys stand in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
 
 import asyncio
+import gzip
 import json
 import os
 import re
@@ -58,7 +59,11 @@ async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
         flags = {"suite.questions": ["node_count"], "limits.retries": 0, "agent.turn_limit": 3}
         config = experiment(models=["openai-api/local/m"], **flags)
         await start(tmp_path / "run", config, Settings(planted(server, key)))
-    texts = {str(file): file.read_text() for file in (tmp_path / "run").rglob("*") if file.is_file()}
+    texts = {
+        str(file): (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()).decode()
+        for file in (tmp_path / "run").rglob("*")
+        if file.is_file()
+    }
     report = report_of(RunFolder.open(tmp_path / "run"))
     texts |= {form.__name__: form(report) for form in (as_text, to_json, to_csv, to_markdown)}
     assert [(name, secret) for name, text in texts.items() for secret in PLANTED if secret in text] == []
