@@ -24,10 +24,11 @@ from graphwalk.runs.run_models import RunModels
 from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, steps_of
-from graphwalk.suites.ask.pictures import evidence_in, evidence_svg
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, evidence_of, steps_of
+from graphwalk.suites.ask.pictures import evidence_svg
 from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
 from graphwalk.suites.suite import GraphInstance
+from graphwalk.tools.observed import observed_graph
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
 
@@ -56,7 +57,8 @@ class Answer:
     def of(cls, result: Result, store: GraphStore) -> "Answer":
         evidence, cypher, missing = AnswerEvidence(), "", list[str]()
         with comment("evidence", missing.append):
-            evidence = evidence_in(result.as_dict())
+            seen = observed_graph(result.trajectory.results)
+            evidence = evidence_of(str(result.task["question"]), result.answer, seen)
             cypher = browser_cypher(evidence, store)
         return cls(result, evidence, cypher, "".join(missing))
 

@@ -1,7 +1,7 @@
 """Read the part of a graph that the tool results of an episode have shown to a model.
 
-Scores, scenes and scripted agents read results here. No result is too odd to be read: rows of an unknown form show
-nothing.
+Scores, scenes and scripted agents read results here: as data during a run, from the logged text later. Rows of an
+unknown form show nothing.
 """
 
 import json
@@ -14,11 +14,10 @@ from itertools import count, takewhile
 from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
-from graphwalk.evaluation.values import parse_object
-from graphwalk.tools.arguments import other_readings
+from graphwalk.evaluation.values import parse_json, parse_object
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
-from graphwalk.types.values import Row, Value, shown
+from graphwalk.types.values import Row, Value
 
 KEY = "key"
 NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
@@ -27,8 +26,18 @@ _NAMING = ("name", "title", "label", "caption")
 """Properties that people call a node by, where it has one of them."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
 
+_RETRIED = re.compile(r"nothing equals the .*; these are the results for the [a-z ]+ (\S.*)\.", re.DOTALL)
+"""Note above the rows for another reading of a value, with this value, in logs without `ToolResult.tried`."""
+
 Pair = tuple[str, str, str]
 """Label of the source, type, label of the target: what the schema allows."""
+
+
+def rows_of(result: ToolResult) -> list[Row] | None:
+    """Return the rows that a result shows, in a log from its text; None for mistakes and notes."""
+    if result.error is not None or result.is_note:
+        return None
+    return read_rows(result.content) if result.data is None else result.data
 
 
 @dataclass(slots=True, eq=False)
@@ -147,8 +156,8 @@ class _Call:
     counts: Counter[tuple[Any, bool]] = field(default_factory=Counter)
     """Rows that show the same relationship from the same end."""
     understood: bool = True
-    retried: bool = False
-    """Nothing matched the value as it was given, and another reading of it was looked up."""
+    value: Any = None
+    """The value that the rows are for."""
     in_list: bool = False
     """The value is in a list that is the value of the property."""
 
@@ -160,14 +169,6 @@ class _Call:
     def text(self, name: str) -> str | None:
         value = self.arguments.get(name)
         return value if isinstance(value, str) else None
-
-    @property
-    def value(self) -> Any:
-        """Return the value as it was looked up."""
-        value = self.arguments.get("property_value")
-        if self.retried and isinstance(value, str | int | float):
-            return shown(next(other_readings(value), value))
-        return value
 
     @property
     def lists_keys_of(self) -> str | None:
@@ -225,8 +226,8 @@ class ObservedGraph:
         return found
 
     def add(self, result: ToolResult) -> None:
-        """Add what a result shows. Mistakes and notes show nothing."""
-        rows = None if result.error is not None or result.rows is None else read_rows(result.content)
+        """Add what a result shows. Mistakes, notes and answers show nothing."""
+        rows = None if result.final else rows_of(result)
         if rows is None:
             return
         arguments = parse_object(result.call.arguments)
@@ -238,9 +239,7 @@ class ObservedGraph:
             return
         call.read.add((page, result.content))
         call.rows_on[page] = len(rows)
-        # One note where nothing was found, one on a page of several, and one more for another reading of the value.
-        call.in_list = result.in_list
-        call.retried = len(decode_notes(result.content)) > int(not result.rows) + int(len(rows) != result.rows)
+        call.value, call.in_list = _value_of(result, arguments), result.in_list
         centres: dict[str, None] = {}
         for row in rows:
             if "neighbor_properties" in row:
@@ -262,8 +261,8 @@ class ObservedGraph:
             return False
         if read.centre not in centres:
             centres[read.centre] = None
-            known = {} if name is None or name == KEY or call.in_list else {name: call.value}
-            self._add_node({KEY: read.centre, **known}, [label] if label else [])
+            looked_up = {} if name is None or name == KEY or call.in_list else {name: call.value}
+            self._add_node({KEY: read.centre, **looked_up}, [label] if label else [])
         self._add_node(read.neighbor, read.target_labels if read.outgoing else read.source_labels)
         if not read.directed:
             self.hidden_direction = self.hidden_direction or "direction" not in row
@@ -299,6 +298,15 @@ def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedG
     for result in results:
         observed.add(result)
     return observed
+
+
+def _value_of(result: ToolResult, arguments: Mapping[str, Any]) -> Any:
+    """Return the value that the rows of a look-up are for."""
+    value = arguments.get("property_value")
+    if result.tried is not None or result.data is not None:
+        return (result.tried or {}).get("property_value", value)
+    notes = filter(None, map(_RETRIED.fullmatch, decode_notes(result.content)))
+    return next((parse_json(note[1]) for note in notes), value)
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,6 @@ from itertools import islice, product
 from statistics import fmean
 from typing import Any, Literal, get_args
 
-from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence, holds_row
 from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
@@ -15,6 +14,7 @@ from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.variants import ANSWER, START, GraphViews, Variant, variants
 from graphwalk.suites.questions.walks import QUERY, Divergence, Walk
+from graphwalk.tools.observed import rows_of
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 
@@ -208,7 +208,7 @@ class _WrongAnswer:
 
     def _query_found_target(self) -> bool:
         queries = [] if self._walk is None else [r for r in self._walk.results if r.call.name == QUERY and r.rows]
-        rows = (read_rows(queries[-1].content) or []) if queries else []
+        rows = rows_of(queries[-1]) if queries else None
         return bool(rows) and frozenset(tuple(map(normalise, row.values())) for row in rows) == self._target
 
     def _counts_only(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from graphwalk.evaluation.evidence import shows_data
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
-from graphwalk.suites.questions.catalogue import python_part
+from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.task import QuestionTask
@@ -40,6 +40,8 @@ _NOT_ONLY_GROWING = re.compile(
 )
 """Keywords of queries that may lose rows when a graph grows. A superfluous word only costs time."""
 
+_LACKS_DATA = (AttributeError, LookupError, TypeError, ValueError)
+"""Errors of evaluators of other packages, written for whole graphs, where a node or property was not observed."""
 _NOT_COMPARED = {list, dict, type(None)}
 
 V = TypeVar("V")
@@ -48,23 +50,24 @@ _python_part = lru_cache(maxsize=64)(python_part)
 
 
 def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
-    """Return those of `rows` that the tool results prove, or None if that is unknown. Never raise an error.
+    """Return those of `rows` that the tool results prove, or None if that is unknown.
 
     It is unknown if the question has no evaluator, no result has a known form, the tools hide directions or
-    properties that the question needs, or too much was not observed.
+    properties that the question needs, an evaluator of another package needs data that was not observed, or too much
+    was not observed.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
     python = _python_part(task.template) if task.oracles == 2 else None
     if python is None:
         return None
+    prompt = "\n".join(message.content or "" for message in trajectory.prompt)
+    observed = observed_graph(trajectory.results, prompt)
+    if not observed.understood and any(map(shows_data, trajectory.results)):
+        return None
+    shipped = task.template in shipped_kinds()
     try:
-        part = python(**task.parameters)
-        prompt = "\n".join(message.content or "" for message in trajectory.prompt)
-        observed = observed_graph(trajectory.results, prompt)
-        known = observed.understood or not any(map(shows_data, trajectory.results))
-        return _proven(task, part, observed, wanted) if known else None
-    except Exception:
-        # HiddenError, or any error of an evaluator on a partial graph.
+        return _proven(task, python(**task.parameters), observed, wanted)
+    except HiddenError if shipped else (HiddenError, *_LACKS_DATA):
         return None
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence, call_signature
 from graphwalk.evaluation.values import normalise, parse_object, value_forms
 from graphwalk.models.scripted import Ask
@@ -12,7 +11,7 @@ from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.variants import GraphViews, parameters_with
 from graphwalk.suites.questions.walker import Page
-from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, schema_pairs
+from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, rows_of, schema_pairs
 from graphwalk.types.episode import ToolResult, Trajectory
 
 Divergence = Literal["refused", "repeated", "unrelated"]
@@ -62,7 +61,7 @@ class Walk:
                 self.diverged = number, "repeated"
             elif not self._is_related(given, related, seen, prompt):
                 self.diverged = number, "unrelated"
-            seen.update(_scalars(read_rows(result.content) if result.rows else None))
+            seen.update(_scalars(rows_of(result)))
             related |= {label for node in self.observed.nodes.values() for label in node.labels}
             related |= {relationship.type for relationship in self.observed.relationships.values()}
 
