@@ -52,7 +52,6 @@ async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkey
         (("show", folder, wrong["task_id"], "-m", wrong["model"]), "failure analysis missing: TypeError"),
         (("view", folder, "--out", tmp_path / "run.html"), "written to"),
         (("export", "csv", folder, "--out", tmp_path / "run.csv"), "written to"),
-        (("export", "sts", folder, "--out", tmp_path / "chats"), "written to"),
         (("publish", folder, tmp_path / "run.zip"), "written to"),
         (("report", tmp_path / "run.zip"), note),
     ]:
