@@ -21,7 +21,7 @@ class Exchange(Strict):
     """Text of the model's answer."""
 
 
-class Asked(Strict):
+class FreeQuestion(Strict):
     """A free question with the earlier exchanges of its conversation. May be given as plain text."""
 
     question: str = Field(min_length=1)
@@ -33,13 +33,13 @@ def _from_text(data: Any) -> Any:
     return {"question": data} if isinstance(data, str) else data
 
 
-AskedOrText = Annotated[Asked, BeforeValidator(_from_text, json_schema_input_type=Asked | str)]
+QuestionOrText = Annotated[FreeQuestion, BeforeValidator(_from_text, json_schema_input_type=FreeQuestion | str)]
 
 
 class AskConfig(SuiteConfig):
     name: Literal["ask"] = "ask"
     graphs: tuple[GraphSource, ...] = ()
-    questions: tuple[AskedOrText, ...] = ()
+    questions: tuple[QuestionOrText, ...] = ()
 
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
@@ -68,21 +68,21 @@ class AskScore(Score):
     cited: int
 
 
-def task_about(asked: Asked, number: int, digest: str, seed: int) -> AskTask:
+def task_about(free: FreeQuestion, number: int, digest: str, seed: int) -> AskTask:
     """Return the task of a question; its id depends on graph, question and conversation, for replays."""
-    texts = [digest, asked.question, *(text for one in asked.earlier for text in (one.question, one.answer))]
+    texts = [digest, free.question, *(text for one in free.earlier for text in (one.question, one.answer))]
     return AskTask(
         task_id="ask-" + hashlib.sha256("\x1f".join(texts).encode("utf-8", "replace")).hexdigest()[:12],
         suite="ask",
         template="ask",
-        question=asked.question,
+        question=free.question,
         parameters={},
         gold=None,
         gold_size=0,
         seed=seed,
         graph_digest=digest,
         number=number,
-        earlier=asked.earlier,
+        earlier=free.earlier,
     )
 
 

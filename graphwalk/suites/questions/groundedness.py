@@ -64,10 +64,10 @@ def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Ro
     observed = observed_graph(trajectory.results, prompt)
     if not observed.understood and any(map(shows_data, trajectory.results)):
         return None
-    shipped = task.template in shipped_kinds()
+    expected = (HiddenError,) if task.template in shipped_kinds() else (HiddenError, *_LACKS_DATA)
     try:
         return _proven(task, python(**task.parameters), observed, wanted)
-    except HiddenError if shipped else (HiddenError, *_LACKS_DATA):
+    except expected:
         return None
 
 

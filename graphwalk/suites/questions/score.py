@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from graphwalk.evaluation.comments import comment
-from graphwalk.evaluation.evidence import Evidence, tool_evidence, waste_of
+from graphwalk.evaluation.evidence import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
 from graphwalk.evaluation.rows import (
     RowScore,
@@ -18,16 +18,25 @@ from graphwalk.evaluation.rows import (
     typed_rows,
     unknown_fields,
 )
-from graphwalk.suites.questions.failures import Cause, failure_of, names_target
 from graphwalk.suites.questions.groundedness import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.variants import GraphViews
-from graphwalk.suites.questions.walks import Divergence
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
 
 ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
+Cause = Literal[
+    "wrong_form",
+    "wrong_start",
+    "fixation",
+    "gave_up",
+    "wrong_property",
+    "invented",
+    "miscounted",
+    "extra_rows",
+    "missing_rows",
+]
+Divergence = Literal["refused", "repeated", "unrelated"]
 _MOST_ROWS = 10_000
 """Rows of an answer that are checked for groundedness."""
 
@@ -136,21 +145,6 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
     )
 
 
-def explained(
-    score: QuestionScore,
-    task: QuestionTask,
-    setting: str,
-    trajectory: Trajectory,
-    rows: Sequence[Row] | None,
-    views: GraphViews,
-) -> QuestionScore:
-    """Return the score of a wrong answer with the cause of the failure."""
-    found = failure_of(task, setting, trajectory, rows, views)
-    named = {"failure": found.cause, "failure_detail": found.detail, "ignored_condition": found.condition}
-    walk = {"diverged_at": found.diverged_at, "diverged_by": found.diverged_by, "unexplored": found.unexplored}
-    return score.model_copy(update={**named, **walk})
-
-
 class _Audit:
     """Groundedness of answer and target; None without tools or if unknown."""
 
@@ -200,3 +194,10 @@ def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: li
     if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
         return False
     return names_target(task, strip_thinking(trajectory.reply))
+
+
+def names_target(task: QuestionTask, text: str) -> bool:
+    """Return True if a text contains the values of every row of the target, or of one if one is enough."""
+    evidence = Evidence([text])
+    named = (holds_row(row, task.scored_fields, evidence) for row in task.gold)
+    return all(named) if task.mode == "set" else any(named)
