@@ -103,8 +103,8 @@ def labels_in(row: Row, name: str) -> list[str] | None:
     """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
     if isinstance(label := row.get(name), str):
         return [label]
-    found = row.get(f"{name}s")
-    return found if isinstance(found, list) and set(map(type, found)) <= {str} else None
+    labels = row.get(f"{name}s")
+    return labels if isinstance(labels, list) and set(map(type, labels)) <= {str} else None
 
 
 @dataclass
@@ -143,11 +143,11 @@ class ObservedRelationship:
 
 @dataclass
 class _Call:
-    """One tool call, its pages put together. `found`: rows in all, on whatever pages."""
+    """One tool call, its pages put together. `total`: rows on all pages."""
 
     tool: str
     arguments: dict[str, Any]
-    found: int
+    total: int
     read: set[tuple[int, str]] = field(default_factory=set)
     """Pages with their text: a page that is asked for again shows nothing more."""
     rows_on: dict[int, int] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class _Call:
     @property
     def complete(self) -> bool:
         """Return True if every row was shown."""
-        return sum(self.rows_on.values()) == self.found
+        return sum(self.rows_on.values()) == self.total
 
     def text(self, name: str) -> str | None:
         value = self.arguments.get(name)
@@ -195,7 +195,7 @@ class ObservedGraph:
     @property
     def understood(self) -> bool:
         """Return True if some result with rows had a known form."""
-        return any(call.understood and call.found for call in self._calls.values())
+        return any(call.understood and call.total for call in self._calls.values())
 
     @property
     def complete_labels(self) -> set[str]:
@@ -205,16 +205,16 @@ class ObservedGraph:
 
     def complete_nodes(self) -> set[str]:
         """Return the keys of the nodes all of whose relationships were shown."""
-        found: set[str] = set()
+        keys: set[str] = set()
         looked_up: set[tuple[str, str, Any]] = set()
         for call in self._calls.values():
             label, name, value = call.text("label"), call.text("property_name"), call.value
-            known = label is not None and name is not None and isinstance(value, str | int | float)
-            if call.tool == NEIGHBORS and call.understood and known:
+            is_look_up = label is not None and name is not None and isinstance(value, str | int | float)
+            if call.tool == NEIGHBORS and call.understood and is_look_up:
                 centres: dict[str, None] = {}
                 for page in takewhile(call.centres_on.__contains__, count(FIRST_PAGE)):
                     centres |= dict.fromkeys(call.centres_on[page])
-                found.update(list(centres)[: None if call.complete else -1])  # rows of one centre follow each other
+                keys.update(list(centres)[: None if call.complete else -1])  # rows of one centre follow each other
                 if call.complete:
                     looked_up.add((str(label), str(name), value_order(value)))
         names = {name for _, name, _ in looked_up}
@@ -222,8 +222,8 @@ class ObservedGraph:
             values = ((name, node.key if name == KEY else node.properties.get(name)) for name in names)
             own = [(name, value_order(value)) for name, value in values if value is not None]
             if any((label, *one) in looked_up for label in node.labels for one in own):
-                found.add(node.key)
-        return found
+                keys.add(node.key)
+        return keys
 
     def add(self, result: ToolResult) -> None:
         """Add what a result shows. Mistakes, notes and answers show nothing."""

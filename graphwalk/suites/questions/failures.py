@@ -26,14 +26,14 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 CONDITIONS = ("negation", "direction", "hops", "label", "type", "property", "value")
 """Conditions that a variant may ignore or change; a question may define further ones."""
 _JSON_BEGUN = re.compile(r'\[\s*\{|\{\s*"|\[\s*"')
-_MOST_MEANT = 1000
+_MOST_COMBINATIONS = 1000
 """Rows that a row may mean if it names nodes by a property that several have."""
 _UNKNOWN = ("unknown_name", "unknown_tool")
 """Errors of calls that name nothing of the graph."""
 QUERY = "run_cypher"
 _FEWEST_STALE = 3
 """Calls of the second half without news, from which on an episode may be fixated."""
-_MOST_ASKED = 20_000
+_MOST_CALLS = 20_000
 """Calls of the expert that are followed to find the first unexplored node."""
 RowSet = frozenset[tuple[Hashable, ...]]
 
@@ -70,26 +70,26 @@ class _WrongAnswer:
     ) -> None:
         self._task, self._trajectory, self._rows, self._views = task, trajectory, rows, views
         self._target = row_set(task.gold, task.scored_fields)
-        given = self._given = row_set(typed_rows(rows or [], task.gold, task.scored_fields), task.scored_fields)
-        self._extra, self._missing = given - self._target, self._target - given
+        answered = self._answered = row_set(typed_rows(rows or [], task.gold, task.scored_fields), task.scored_fields)
+        self._extra, self._missing = answered - self._target, self._target - answered
         places = range(len(task.scored_fields))
         self._computed = [place for place in places if task.scored_fields[place] in task.computed_fields]
         self._keys = [place for place in places if all(row[place] in views.keys for row in self._target)]
         """Positions of the fields with computed numbers, and of those with keys of nodes in every row of the target."""
         self._walk = None if setting == "no_tools" else _Walk(task, trajectory, views)
         self._of_tools = setting == "tools"
-        enough = task.mode != "set" and bool(self._target & given)
+        enough = task.mode != "set" and bool(self._target & answered)
         self._unexplored = (
             self._walk.unexplored() if self._walk and self._of_tools and self._missing and not enough else None
         )
 
     def failure(self) -> Failure:
         """Return the first cause that fits, with the divergence of the walk."""
-        found = self._form() or self._walked() or (self._of_rows() if self._given else self._silence())
+        failure = self._form() or self._walked() or (self._of_rows() if self._answered else self._silence())
         if self._walk is None or not self._of_tools:
-            return found
+            return failure
         number, reason = self._walk.diverged or (None, None)
-        return replace(found, diverged_at=number, diverged_by=reason, unexplored=self._unexplored)
+        return replace(failure, diverged_at=number, diverged_by=reason, unexplored=self._unexplored)
 
     def _form(self) -> Failure | None:
         """Return a failure if only the form of the reply is wrong."""
@@ -119,9 +119,9 @@ class _WrongAnswer:
         queries = [result for result in results if result.call.name == QUERY]
         if queries and queries[-1].error is None and not queries[-1].rows and self._rows is not None:
             return Failure("missing_rows", "The last query found no rows, and the answer is empty.")
-        found = "contains no answer" if self._rows is None else "is an empty list"
+        fault = "contains no answer" if self._rows is None else "is an empty list"
         end = str(self._trajectory.exit_status).replace("_", " ")
-        return Failure("gave_up", f"The reply {found}; the episode ended with: {end}.")
+        return Failure("gave_up", f"The reply {fault}; the episode ended with: {end}.")
 
     def _of_rows(self) -> Failure:
         if wrong := self._other_property():
@@ -164,11 +164,11 @@ class _WrongAnswer:
     def _other_property(self) -> Failure | None:
         """Return a failure if another property of the right nodes was answered in place of their keys."""
         for row in sorted(self._extra, key=str):
-            meant = [
+            candidates = [
                 self._views.keys_with_value(value) if place in self._keys and value not in self._views.keys else [value]
                 for place, value in enumerate(row)
             ]
-            right = next((one for one in islice(product(*meant), _MOST_MEANT) if one in self._target), None)
+            right = next((one for one in islice(product(*candidates), _MOST_COMBINATIONS) if one in self._target), None)
             if right is not None:
                 return Failure("wrong_property", f"{row!r} has another property than the key of {right!r}.")
         return None
@@ -190,11 +190,11 @@ class _WrongAnswer:
         best: tuple[tuple[bool, bool, int], Variant] | None = None
         for variant in variants(self._task, self._views):
             rows = row_set(variant.rows, self._task.scored_fields)
-            if not (self._extra <= rows if self._extra else self._given == rows):
+            if not (self._extra <= rows if self._extra else self._answered == rows):
                 continue
             # One row alone follows from many other keys.
-            by_chance = variant.condition == START and (self._given != rows or len(rows) == 1)
-            rank = by_chance, self._given != rows, len(rows)
+            by_chance = variant.condition == START and (self._answered != rows or len(rows) == 1)
+            rank = by_chance, self._answered != rows, len(rows)
             if best is None or rank < best[0]:
                 best = rank, variant
         return best and best[1]
@@ -241,23 +241,23 @@ class _Walk:
     def _follow(self, calls: Sequence[tuple[int, ToolResult]], prompt: Evidence) -> None:
         related = self._related()
         seen: set[Hashable] = set(map(normalise, self._task.parameters.values()))
-        made: set[Hashable] = set()
-        known = 0
+        signatures: set[Hashable] = set()
+        facts = 0
         for number, result in calls:
-            signature, given = call_signature(result.call), parse_object(result.call.arguments)
-            repeated, before = signature in made, known
-            made.add(signature)
+            signature, arguments = call_signature(result.call), parse_object(result.call.arguments)
+            repeated, facts_before = signature in signatures, facts
+            signatures.add(signature)
             self.observed.add(result)
-            known = self._facts()
-            shows_nodes = bool(result.rows) and "property_value" in given
-            self._stale.append(repeated or (shows_nodes and known == before))
+            facts = self._facts()
+            shows_nodes = bool(result.rows) and "property_value" in arguments
+            self._stale.append(repeated or (shows_nodes and facts == facts_before))
             if self.diverged is not None:
                 continue
             if result.error is not None:
                 self.diverged = number, "refused"
             elif repeated:
                 self.diverged = number, "repeated"
-            elif not self._is_related(given, related, seen, prompt):
+            elif not self._is_related(arguments, related, seen, prompt):
                 self.diverged = number, "unrelated"
             seen.update(_scalars(rows_of(result)))
             related |= {label for node in self.observed.nodes.values() for label in node.labels}
@@ -277,9 +277,11 @@ class _Walk:
             related |= {end for source, _, target in pairs if {source, target} & related for end in (source, target)}
         return related
 
-    def _is_related(self, given: Mapping[str, Any], related: set[Any], seen: set[Hashable], prompt: Evidence) -> bool:
+    def _is_related(
+        self, arguments: Mapping[str, Any], related: set[Any], seen: set[Hashable], prompt: Evidence
+    ) -> bool:
         """Return True unless a call names a label, type or value that nothing before it named."""
-        name, value = given.get("label", given.get("entity_name")), given.get("property_value")
+        name, value = arguments.get("label", arguments.get("entity_name")), arguments.get("property_value")
         if name is not None and name not in related:
             return False
         forms = set(map(normalise, value_forms(value)))
@@ -299,8 +301,8 @@ class _Walk:
         keys = parameters_with(task, "key")
         if not keys:
             names = self._related()
-            known = (result for result in self.results if result.error not in _UNKNOWN)
-            right = any(_mentions(result, name) for result in known for name in names)
+            results = (result for result in self.results if result.error not in _UNKNOWN)
+            right = any(_mentions(result, name) for result in results for name in names)
             # A query without the names of the question ignores them.
             right = right or any(result.call.name == QUERY and result.rows for result in self.results)
             return None if right or not names else f"no call finds {' or '.join(map(repr, self._named))}"
@@ -333,8 +335,8 @@ class _Walk:
             around += [(r.type, r.target, r.source) for r in self._views.backwards.outgoing[key]]
             return key in complete or (bool(around) and shown.issuperset(around))
 
-        asked = _expert_calls(task, self._views)
-        return next((key for ask, keys in asked for key in keys if not is_shown(ask, key)), None)
+        calls = _expert_calls(task, self._views)
+        return next((key for ask, keys in calls for key in keys if not is_shown(ask, key)), None)
 
 
 def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, list[str]]]:
@@ -343,20 +345,21 @@ def _expert_calls(task: QuestionTask, views: GraphViews) -> Iterator[tuple[Ask, 
     assert tools is not None, "`expert_is_known`"
     plan = plan_of(task.template, task.parameters, views.schema)
     results: Any = None
-    asked = 0
-    while asked < _MOST_ASKED:
+    calls = 0
+    while calls < _MOST_CALLS:
         try:
             asks = plan.send(results)
         except StopIteration:
             return
-        asked += len(asks)
+        calls += len(asks)
         results = []
         for ask in asks:
-            given: Any = ask.arguments
-            if "property_value" in given:
-                yield ask, sorted(index.keys_with(given["label"], given["property_name"], given["property_value"]))
-            found = tools.answer(ask.tool, given)
-            results.append(Page(found.rows if found else []))
+            arguments: Any = ask.arguments
+            if "property_value" in arguments:
+                label, name, value = (arguments[part] for part in ("label", "property_name", "property_value"))
+                yield ask, sorted(index.keys_with(label, name, value))
+            answer = tools.answer(ask.tool, arguments)
+            results.append(Page(answer.rows if answer else []))
 
 
 def _mentions(result: ToolResult, name: Any) -> bool:
