@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import count, takewhile
 from typing import Any
 
-from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.encodings import read_rows, split_notes
 from graphwalk.evaluation.values import parse_json, parse_object
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
@@ -149,7 +149,7 @@ class _Call:
     arguments: dict[str, Any]
     total: int
     read: set[tuple[int, str]] = field(default_factory=set)
-    """Pages with their text: a page that is asked for again shows nothing more."""
+    """Pages with the text of their rows: a page that is asked for again shows nothing more."""
     rows_on: dict[int, int] = field(default_factory=dict)
     centres_on: dict[int, list[str]] = field(default_factory=dict)
     """Keys of the centres of each page, in the order of the rows, without repetitions."""
@@ -235,11 +235,12 @@ class ObservedGraph:
         page = page if isinstance(page, int) else FIRST_PAGE
         identity = result.call.name, json.dumps(arguments, sort_keys=True)
         call = self._calls.setdefault(identity, _Call(result.call.name, arguments, result.rows or 0))
-        if (page, result.content) in call.read:
+        notes, text = split_notes(result.content)
+        if (page, text) in call.read:
             return
-        call.read.add((page, result.content))
+        call.read.add((page, text))
         call.rows_on[page] = len(rows)
-        call.value, call.in_list = _value_of(result, arguments), result.in_list
+        call.value, call.in_list = _value_of(result, arguments, notes), result.in_list
         centres: dict[str, None] = {}
         for row in rows:
             if "neighbor_properties" in row:
@@ -300,13 +301,12 @@ def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedG
     return observed
 
 
-def _value_of(result: ToolResult, arguments: Mapping[str, Any]) -> Any:
+def _value_of(result: ToolResult, arguments: Mapping[str, Any], notes: Iterable[str]) -> Any:
     """Return the value that the rows of a look-up are for."""
     value = arguments.get("property_value")
     if result.tried is not None or result.data is not None:
         return (result.tried or {}).get("property_value", value)
-    notes = filter(None, map(_RETRIED.fullmatch, decode_notes(result.content)))
-    return next((parse_json(note[1]) for note in notes), value)
+    return next((parse_json(note[1]) for note in map(_RETRIED.fullmatch, notes) if note), value)
 
 
 @lru_cache(maxsize=256)

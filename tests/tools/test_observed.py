@@ -50,6 +50,8 @@ def test_parallel_relationships_are_counted_and_a_page_that_comes_again_is_not()
     page = near(directed("p1"), directed("p1"), page=1)
     assert counts(observed_graph([page])) == [("DIRECTED", "p1", "f1", 2)]
     assert counts(observed_graph([page, page])) == [("DIRECTED", "p1", "f1", 2)]
+    numbered = replace(page, content=f"Note: This is result 2.\n{page.content}")
+    assert counts(observed_graph([page, numbered])) == [("DIRECTED", "p1", "f1", 2)]
     other_end = {**DIRECTED, "center_key": "p1", "direction": "outgoing", "neighbor_label": "Film"}
     other_end |= {"neighbor_properties": {"key": "f1"}, "relationship_properties": {}}
     assert counts(observed_graph([page, result([other_end], label="Person")])) == [("DIRECTED", "p1", "f1", 2)]
