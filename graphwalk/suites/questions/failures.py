@@ -248,7 +248,8 @@ class _Walk:
             repeated, facts_before = signature in signatures, facts
             signatures.add(signature)
             self.observed.add(result)
-            facts = self._facts()
+            nodes, relationships = self.observed.nodes.values(), self.observed.relationships.values()
+            facts = len(relationships) + sum(1 + len(node.properties) for node in nodes)
             shows_nodes = bool(result.rows) and "property_value" in arguments
             self._stale.append(repeated or (shows_nodes and facts == facts_before))
             if self.diverged is not None:
@@ -260,12 +261,8 @@ class _Walk:
             elif not self._is_related(arguments, related, seen, prompt):
                 self.diverged = number, "unrelated"
             seen.update(_scalars(rows_of(result)))
-            related |= {label for node in self.observed.nodes.values() for label in node.labels}
-            related |= {relationship.type for relationship in self.observed.relationships.values()}
-
-    def _facts(self) -> int:
-        observed = self.observed
-        return len(observed.relationships) + sum(1 + len(node.properties) for node in observed.nodes.values())
+            related |= {label for node in nodes for label in node.labels}
+            related |= {relationship.type for relationship in relationships}
 
     def _related(self) -> set[Any]:
         """Return the labels and types in the question, the ends of such types, and labels within its hops."""

@@ -146,7 +146,10 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
 
 
 class _Audit:
-    """Groundedness of answer and target; None without tools or if unknown."""
+    """Groundedness of answer and target; None without tools or if unknown.
+
+    `invented`: a value of the answer that is not computed is in no tool result.
+    """
 
     def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
         self.grounded: float | None = None
@@ -158,18 +161,12 @@ class _Audit:
         if proven is None:
             return
         if rows:
-            given = [row_set([row], task.scored_fields) for row in rows]
-            self.grounded = sum(row <= proven for row in given) / len(rows)
-            self.invented = self.grounded < 1 and _has_invented(task, rows, tool_evidence(trajectory))
+            self.grounded = sum(row_set([row], task.scored_fields) <= proven for row in rows) / len(rows)
+            fields = [field for field in task.scored_fields if field not in task.computed_fields]
+            values = (row[field] for row in rows for field in fields if row.get(field) is not None)
+            self.invented = self.grounded < 1 and not all(map(tool_evidence(trajectory).holds, values))
         target = row_set(task.gold, task.scored_fields)
         self.sufficient = target <= proven if task.mode == "set" else bool(target & proven)
-
-
-def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
-    """Return True if a value that is not computed is in no tool result."""
-    fields = [field for field in task.scored_fields if field not in task.computed_fields]
-    values = (row[field] for row in rows for field in fields if row.get(field) is not None)
-    return not all(map(evidence.holds, values))
 
 
 def _error_class(
