@@ -102,10 +102,10 @@ def prose(text: str, indent: int = 0) -> None:
         data(text)
         return
     columns = shutil.get_terminal_size().columns
-    data("\n".join(_wrapped(line, columns, indent) for line in printable(text).split("\n")))
+    data("\n".join(_wrap(line, columns, indent) for line in printable(text).split("\n")))
 
 
-def _wrapped(line: str, columns: int, indent: int) -> str:
+def _wrap(line: str, columns: int, indent: int) -> str:
     if len(line) <= columns:
         return line
     head, rest = line[:indent].rstrip(), line[indent:]
@@ -126,9 +126,9 @@ def write_what_can_be() -> None:
 def reader_gone() -> bool:
     """Return True if the reader of the output pipe has ended (`| head`)."""
     try:
-        asked = select.poll()
-        asked.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
-        return any(event & select.POLLERR for _, event in asked.poll(0))
+        poller = select.poll()
+        poller.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
+        return any(event & select.POLLERR for _, event in poller.poll(0))
     except (OSError, ValueError, AttributeError):
         return False
 

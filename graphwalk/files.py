@@ -119,11 +119,11 @@ def check_in_place(path: Path, number: int, error: type[GraphwalkError]) -> None
     """Raise `error` if the file at `path` is no longer the open file `number`."""
     opened = os.fstat(number)
     try:
-        found: os.stat_result | None = path.stat()
+        current: os.stat_result | None = path.stat()
     except OSError:
-        found = None
-    if found is None or (found.st_dev, found.st_ino) != (opened.st_dev, opened.st_ino):
-        raise error(f"{path} was {'replaced' if found else 'removed or moved'} while it was written to")
+        current = None
+    if current is None or (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino):
+        raise error(f"{path} was {'replaced' if current else 'removed or moved'} while it was written to")
 
 
 def is_scratch(path: Path) -> bool:

@@ -86,11 +86,11 @@ def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
 
     Raise RunLogError if the compressed file is damaged or too large.
     """
-    with _opened(path) as file:
+    with _open_log(path) as file:
         yield _lines(file)
 
 
-def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
+def _open_log(path: Path) -> BinaryIO | gzip.GzipFile:
     # The file may be compressed between two looks at it.
     try:
         for _ in range(2):
@@ -104,13 +104,13 @@ def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
 
 
 def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
-    left = math.inf
+    budget = math.inf
     if isinstance(file, gzip.GzipFile):
-        left = max(_LITTLE, _MOST_UNPACKED * os.fstat(file.fileno()).st_size)
+        budget = max(_LITTLE, _MOST_UNPACKED * os.fstat(file.fileno()).st_size)
     try:
         while line := file.readline(_LONGEST_LINE):
-            left -= len(line)
-            if left < 0 or (len(line) == _LONGEST_LINE and not line.endswith(b"\n")):
+            budget -= len(line)
+            if budget < 0 or (len(line) == _LONGEST_LINE and not line.endswith(b"\n")):
                 raise ValueError("too large for a log")
             yield line
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -207,8 +207,8 @@ def _is_mixed(value: str) -> bool:
 
 def _whole_words(values: Iterable[str]) -> re.Pattern[str] | None:
     """Return a pattern of the values as whole words; None if there are no values."""
-    found = [re.escape(value) for value in values]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(found)})(?!\w)") if found else None
+    escaped = [re.escape(value) for value in values]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)") if escaped else None
 
 
 _HOME = re.compile(
@@ -246,25 +246,25 @@ class Cleaner:
     def text(self, text: str, place: str) -> str:
         if not self.redact and (variable := self._secrets.variable_in(text)):
             self.refused.append(PossibleSecret(place, f"the value of {variable}", _HIDDEN))
-        known = text
+        cleaned = text
         for what, pattern in LOOKS_LIKE_KEYS.items():
             if self.redact:
-                known, number = pattern.subn(_HIDDEN, known)
+                cleaned, number = pattern.subn(_HIDDEN, cleaned)
                 self.removed["what looks like a key"] += number
             else:
-                found = (match[0][:_BEGINNING] for match in pattern.finditer(known))
-                self.refused += [PossibleSecret(place, what, f"{beginning}…") for beginning in found]
-        without = self._secrets.redact(known)
-        self.removed["secrets"] += without is not known
-        known = without
+                beginnings = (match[0][:_BEGINNING] for match in pattern.finditer(cleaned))
+                self.refused += [PossibleSecret(place, what, f"{beginning}…") for beginning in beginnings]
+        without = self._secrets.redact(cleaned)
+        self.removed["secrets"] += without is not cleaned
+        cleaned = without
         here = "" if self.folder is None or len(self.folder.parts) < 3 else str(self.folder)
-        if here and here in known:
-            self.removed["paths"] += known.count(here)
-            known = known.replace(here, ".")
-        if "/home/" in known or "Users" in known:
-            known, homes = _HOME.subn("~", known)
+        if here and here in cleaned:
+            self.removed["paths"] += cleaned.count(here)
+            cleaned = cleaned.replace(here, ".")
+        if "/home/" in cleaned or "Users" in cleaned:
+            cleaned, homes = _HOME.subn("~", cleaned)
             self.removed["paths"] += homes
-        return known
+        return cleaned
 
     def record(self, value: Any, place: str) -> Any:
         """Clean all texts of a JSON value."""
@@ -277,13 +277,13 @@ class Cleaner:
     def know_credentials(self, manifest: dict[str, Any]) -> None:
         config = manifest.get("config", {})
         settings = {"options": config.get("options"), "model_arguments": config.get("model_arguments")}
-        found = {}
+        credentials = {}
         for place, value in credentials_in(settings):
             if self.redact and isinstance(value, str):
-                found[f"{place}, a key"] = value
+                credentials[f"{place}, a key"] = value
             else:
                 self.refused.append(PossibleSecret("run.json", place, _HIDDEN))
-        self._secrets = Secrets({**self.variables, **found})
+        self._secrets = Secrets({**self.variables, **credentials})
 
     def manifest(self, manifest: dict[str, Any]) -> dict[str, Any]:
         """Clean `run.json`: only the file name of each path remains, and no server address."""

@@ -69,7 +69,7 @@ def build_agent(
     """
     check_type("store", store, Store)
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
-    return _compiled(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    return _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
 
 
 async def abuild_agent(
@@ -86,10 +86,10 @@ async def abuild_agent(
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """Build the agent for a store of `aopen_store`: for `ainvoke` and `astream`, in the same event loop."""
     episode = await _episode(model, store, tools, prompt, {"turn_limit": turn_limit, **agent})
-    return _compiled(episode, None, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    return _compile_agent(episode, None, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
 
 
-def _compiled(episode: Episode, store: Store | None, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
+def _compile_agent(episode: Episode, store: Store | None, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """Compile the graph of an agent. With `store`, its nodes work with and without `await`."""
     from langchain_core.runnables import RunnableLambda
     from langgraph.runtime import Runtime
@@ -159,12 +159,12 @@ class OpenAITools:
         Invalid calls and database errors are reported in the message.
         """
         wire = call if isinstance(call, Mapping) else call.model_dump()
-        asked = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
+        tool_call = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
         try:
-            content = (await self._call(asked)).content
+            content = (await self._call(tool_call)).content
         except StoreError as error:
             content = f"The database does not answer: {error}"
-        return {"role": "tool", "tool_call_id": asked.id, "content": content}
+        return {"role": "tool", "tool_call_id": tool_call.id, "content": content}
 
     run = blocking(arun)
 
@@ -200,12 +200,12 @@ def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "lis
     (`graphwalk.generate_maze`) once: visited cells are remembered.
     """
     check_type("store", store, Store)
-    return _structured(store.wait_for(_toolbox(store.inner, tools, agent)), store)
+    return _langchain_tools(store.wait_for(_toolbox(store.inner, tools, agent)), store)
 
 
 async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """Return `langchain_tools` for a store of `aopen_store`, to use with `ainvoke` in the same event loop."""
-    return _structured(await _toolbox(store, tools, agent), None)
+    return _langchain_tools(await _toolbox(store, tools, agent), None)
 
 
 def _check_store(store: object) -> None:
@@ -232,7 +232,7 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
     return MazeToolbox(store, size, "0", agent=config, tools=loaded, schema=schema)
 
 
-def _structured(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]":
+def _langchain_tools(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]":
     """Return the tools for LangChain. With `store`, they work with and without `await`."""
     from langchain_core.tools import StructuredTool, ToolException
 
@@ -245,7 +245,7 @@ def _structured(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]"
             raise ToolException(result.content)
         return result.content, result.data
 
-    def made(spec: ToolSpec) -> StructuredTool:
+    def structured_tool(spec: ToolSpec) -> StructuredTool:
         def run(**arguments: Any) -> tuple[str, Any]:
             assert store is not None
             return store.wait_for(call(spec.name, arguments))
@@ -264,4 +264,4 @@ def _structured(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]"
             response_format="content_and_artifact",
         )
 
-    return list(map(made, toolbox.specs))
+    return list(map(structured_tool, toolbox.specs))

@@ -42,8 +42,8 @@ def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, 
     check_type("preset", preset, str, optional=True)
     check_type("seed", seed, Integral)
     check_type("index", index, Integral)
-    given = fields if preset is None else {"preset": preset, **fields}
-    return generate.generate_graph(validate(GraphSpec, given, "generate_graph"), seed, index)
+    spec_fields = fields if preset is None else {"preset": preset, **fields}
+    return generate.generate_graph(validate(GraphSpec, spec_fields, "generate_graph"), seed, index)
 
 
 def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze:

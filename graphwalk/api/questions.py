@@ -39,17 +39,17 @@ def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[
     The name of an object is its `name`, else `python/CLASS`. Raise ConfigError for duplicate names and other objects.
     """
     names: list[str] = []
-    given: dict[str, Model] = {}
-    for model in [models] if isinstance(models, str) else models:
-        if isinstance(model, str):
-            names.append(model)
+    objects: dict[str, Model] = {}
+    for entry in [models] if isinstance(models, str) else models:
+        if isinstance(entry, str):
+            names.append(entry)
             continue
-        found = as_model(model, settings)
-        if found.name in names:
-            raise ConfigError(f"two models have the name {found.name}", hint="set distinct names: provider/model")
-        names.append(found.name)
-        given[found.name] = found
-    return tuple(names), given
+        model = as_model(entry, settings)
+        if model.name in names:
+            raise ConfigError(f"two models have the name {model.name}", hint="set distinct names: provider/model")
+        names.append(model.name)
+        objects[model.name] = model
+    return tuple(names), objects
 
 
 def _name_of(model: Any) -> str:
@@ -94,8 +94,8 @@ async def aask(
         async with aopen_store(store) as opened:
             return await aask(question, opened, model=model, after=after, **agent)
     settings = read_settings()
-    (name,), given = named_models([model], settings)
-    experiment = asking(None, name, settings, agent=agent, given=given)
+    (name,), objects = named_models([model], settings)
+    experiment = asking(None, name, settings, agent=agent, given=objects)
     earlier = () if after is None else after.conversation
     async with conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
         return Answer.of(await talk.ask(question), store)

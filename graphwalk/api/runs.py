@@ -74,10 +74,10 @@ async def aplay(
     check_type("task", task, Task)
     check_type("graph", graph, PropertyGraph)
     settings = replace(read_settings(), neo4j_auth=neo4j_auth)
-    names, given = named_models([model], settings)
+    names, objects = named_models([model], settings)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
-    return await play_task(resolve(config, settings, given=given), task, graph)
+    return await play_task(resolve(config, settings, given=objects), task, graph)
 
 
 play = blocking(aplay)
@@ -140,8 +140,8 @@ class Run:
         check_type("models", models, Iterable)
         check_type("on_result", on_result, Callable, optional=True)
         settings = replace(read_settings(), neo4j_auth=neo4j_auth)
-        _, given = named_models(models, settings)
-        await resume_run(self._folder, settings, _watching(on_result), limits, given)
+        _, objects = named_models(models, settings)
+        await resume_run(self._folder, settings, _watching(on_result), limits, objects)
         return self
 
     resume = blocking(aresume)
@@ -190,10 +190,10 @@ async def arun(
     check_type("graphs", graphs, Integral, optional=True)
     check_type("on_result", on_result, Callable, optional=True)
     settings = replace(read_settings(), neo4j_auth=neo4j_auth)
-    names, given = named_models(models or (), settings)
-    flags = {**_dotted(overrides), **({} if models is None else {"models": names})}
+    names, objects = named_models(models or (), settings)
+    flags = {**_dotted_fields(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
-    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, given=given)
+    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, given=objects)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     await start_run(resolved, new, _watching(on_result))
     return Run(new.folder.path)
@@ -241,7 +241,7 @@ class _CallingProgress(ProgressWrapper):
         self._on_result(result)
 
 
-def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
+def _dotted_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Return overrides with a dictionary for a field replaced by its single fields."""
     flags: dict[str, Any] = {}
     for key, value in overrides.items():

@@ -26,7 +26,7 @@ COMMANDS = {
     "ask": ("ask:ask", "Ask a question about your own graph."),
     "play": ("play:app", "Play a task yourself, in place of the model."),
     "merge": ("runs:merge", "Merge the shards of a run into one run folder."),
-    "report": ("report:report", "Print the tables of a run."),
+    "report": ("report:report", "Print the verdict on a run and its tables."),
     "compare": ("report:compare", "Compare models and settings on identical tasks."),
     "view": ("view:view", "View tables, plots and episodes of runs in a browser."),
     "show": ("show:show", "Show an episode step by step, or list the episodes of a run."),

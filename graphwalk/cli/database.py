@@ -81,16 +81,16 @@ def purge(
     """
     import graphwalk.database as database
 
-    found = database.cached()
-    if not found:
-        data(f"Nothing to remove: no {database.whole(found).path}")
+    parts = database.cached()
+    if not parts:
+        data(f"Nothing to remove: no {database.whole(parts).path}")
         return
     server = database.status(read_settings())
     if server.server is not None and server.server.how == "jars" and server.running:
         raise StoreError("the running server uses these files", hint="graphwalk db down")
-    for part in found:
+    for part in parts:
         data(f"{part.megabytes:>9}  {part.path}")
-    together = database.whole(found)
+    together = database.whole(parts)
     if not yes:
         if not sys.stdin.isatty():
             raise ConfigError(
@@ -113,23 +113,23 @@ def status() -> None:
     from graphwalk.stores.neo4j.local_server import compose_server
 
     settings = read_settings()
-    found = database.status(settings)
-    composed = None if settings.neo4j_uri or found.running else compose_server(settings)
+    current = database.status(settings)
+    composed = None if settings.neo4j_uri or current.running else compose_server(settings)
     if settings.neo4j_uri:
         data(f"NEO4J_URI      {settings.secrets.redact(settings.neo4j_uri)}")
     if composed is not None:
         data(f"docker compose {composed[0]}")
-    elif found.server is None and not settings.neo4j_uri:
+    elif current.server is None and not settings.neo4j_uri:
         data("started here   nothing (graphwalk db up)")
-    elif found.server is not None:
-        state = "answers" if found.answers else "runs, but does not answer" if found.running else "is gone"
-        data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
-    if not (settings.neo4j_uri or composed or found.answers):
+    elif current.server is not None:
+        state = "answers" if current.answers else "runs, but does not answer" if current.running else "is gone"
+        data(f"started here   Neo4j {current.server.version} at {current.server.uri}, by {current.server.how}: {state}")
+    if not (settings.neo4j_uri or composed or current.answers):
         raise typer.Exit(3)
     content = run_async(database.contents(settings))
     data(f"graphs         {len(content.loads)}")
     for load in content.loads:
-        data(f"  {_described(load)}")
+        data(f"  {_describe(load)}")
     if content.other_nodes:
         data(f"other nodes    {content.other_nodes:,}, which GraphWalk did not create: --database {content.database}")
 
@@ -185,17 +185,17 @@ def clean(
 
     settings = read_settings()
     loads = run_async(database.list_loads(settings))
-    removed = [load for load in loads if load.is_left(kept=all_)]
+    removed = [load for load in loads if load.is_unused(kept=all_)]
     if not dry_run:
         removed = run_async(database.clean(settings, kept=all_))
     for load in removed:
-        data(_described(load))
+        data(_describe(load))
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")
     if in_use := sum(load.in_use for load in loads):
         say(f"{counted(in_use, 'graph')} in use, or left by a run killed less than five minutes ago")
 
 
-def _described(load: "Load") -> str:
+def _describe(load: "Load") -> str:
     state = "in use" if load.in_use else "kept" if load.kept else "left by a killed run"
     size = f"{counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}"
     return f"{load.scope}  {size}, run {load.run_id}, {load.created:%Y-%m-%d %H:%M}, {state}"

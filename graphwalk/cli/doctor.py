@@ -41,8 +41,8 @@ def _checks(settings: Settings, models: list[str]) -> Iterator[Check]:
     from graphwalk.database.server import docker_answers
 
     yield Check("python", "ok", sys.version.split()[0])
-    yield _run("embedded store", _embedded)
-    yield from _installed()
+    yield _run("embedded store", _check_embedded)
+    yield from _check_plugins()
     yield _neo4j(settings)
     if docker_answers():
         yield Check("docker", "ok", "running; `graphwalk db up` uses it")
@@ -65,7 +65,7 @@ def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
         return Check(name, "broken", str(error), error.hint)
 
 
-async def _embedded() -> str:
+async def _check_embedded() -> str:
     from importlib.metadata import version
 
     from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -77,7 +77,7 @@ async def _embedded() -> str:
     return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
 
 
-def _installed() -> Iterator[Check]:
+def _check_plugins() -> Iterator[Check]:
     """Yield suites and stores. Those of plugins are imported."""
     from graphwalk.stores.registry import STORES
     from graphwalk.suites.registry import SUITES
@@ -104,12 +104,12 @@ def _neo4j(settings: Settings) -> Check:
         return Check("neo4j", "off", "none known (not needed by the embedded store)", "graphwalk db up")
 
     async def look() -> str:
-        found = await contents(settings)
-        text = f"{found.place} is running with {counted(len(found.loads), 'graph')} of GraphWalk"
-        if not found.other_nodes:
+        content = await contents(settings)
+        text = f"{content.place} is running with {counted(len(content.loads), 'graph')} of GraphWalk"
+        if not content.other_nodes:
             return text
-        other = counted(found.other_nodes, "other node")
-        return f"{text} and {other}, which --database {found.database} reads"
+        other = counted(content.other_nodes, "other node")
+        return f"{text} and {other}, which --database {content.database} reads"
 
     return _run("neo4j", look)
 
@@ -126,11 +126,11 @@ def _model(spec: str, settings: Settings) -> Iterator[Check]:
             await opened.close()
 
     try:
-        found = {capability.name: capability for capability in run_async(check())}
+        capabilities = {capability.name: capability for capability in run_async(check())}
     except GraphwalkError as error:
         yield Check(spec, "broken", str(error), error.hint)
         return
-    for capability in found.values():
+    for capability in capabilities.values():
         if capability.name in ("plain_text", "tool_call"):
             state: Literal["ok", "broken"] = "ok" if capability.status == "ok" else "broken"
             fix = "" if state == "ok" else f"graphwalk models check {spec}"

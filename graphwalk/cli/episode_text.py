@@ -78,23 +78,23 @@ def _turn(number: int, turn: Turn, most: int | None) -> "Iterator[RenderableType
         yield _block(Text(printable(turn.message.reasoning), style="dim italic"))
     if turn.message.content:
         yield _block(Text(printable(turn.message.content)))
-    for found in turn.results:
-        yield from _call(found, most)
+    for result in turn.results:
+        yield from _call(result, most)
     if turn.next_user is not None:
         yield Text("\nuser", style="bold")
         yield _block(Text(printable(turn.next_user)))
 
 
-def _call(found: ToolResult, most: int | None) -> "Iterator[RenderableType]":
-    yield _block(Text.assemble((one_line(found.call.name), "bold cyan"), f" {printable(found.call.arguments)}"))
-    if found.error is not None:
-        yield _block(Text(f"{one_line(found.error)}: {printable(found.content)}", style="red"))
+def _call(result: ToolResult, most: int | None) -> "Iterator[RenderableType]":
+    yield _block(Text.assemble((one_line(result.call.name), "bold cyan"), f" {printable(result.call.arguments)}"))
+    if result.error is not None:
+        yield _block(Text(f"{one_line(result.error)}: {printable(result.content)}", style="red"))
         return
-    rows = rows_of(found)
+    rows = rows_of(result)
     if not rows:
-        yield _block(Text(printable(found.content), style="dim"))
+        yield _block(Text(printable(result.content), style="dim"))
         return
-    for note in decode_notes(found.content):
+    for note in decode_notes(result.content):
         yield _block(Text(printable(note), style="dim"))
     yield _block(_Rows(rows[:most]))
     if most is not None and len(rows) > most:
@@ -146,7 +146,7 @@ def _answer(result: Result) -> "Iterator[RenderableType]":
     answer, target, task = result.answer, result.task.get("gold"), result.task
     yield Text("\nanswer", style="bold")
     if answer is not None and target is not None and _are_rows(answer) and _are_rows(target) and (answer or target):
-        yield _block(_compared(answer, target, task))
+        yield _block(_compare_rows(answer, target, task))
         if task.get("mode") == "any-one" and len(target) > 1:
             yield _block(Text(f"any one of {counted(len(target), 'row')} is correct", style="dim"))
         return
@@ -160,15 +160,15 @@ def _are_rows(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
 
 
-def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
+def _compare_rows(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
     """Return the rows of the answer, marked correct or incorrect, and the missing ones."""
     fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
     answer = typed_rows(answer, target, fields)
-    wanted, given = row_set(target, fields), row_set(answer, fields)
+    target_set, answer_set = row_set(target, fields), row_set(answer, fields)
     any_one = task.get("mode") == "any-one"
-    marked = [(row, _RIGHT if row_set([row], fields) <= wanted else _WRONG) for row in answer]
-    if not (any_one and given & wanted):
-        missing = [row for row in target if not row_set([row], fields) <= given]
+    marked = [(row, _RIGHT if row_set([row], fields) <= target_set else _WRONG) for row in answer]
+    if not (any_one and answer_set & target_set):
+        missing = [row for row in target if not row_set([row], fields) <= answer_set]
         marked += [(row, _MISSING) for row in (missing[:1] if any_one else missing)]
     return _Rows([row for row, _ in marked], [mark for _, mark in marked])
 

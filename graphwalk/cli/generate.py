@@ -56,14 +56,14 @@ def generated(words: str) -> "PropertyGraph":
     from graphwalk.config.yaml_files import parse_value, validate
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
-    given: dict[str, Any] = {"seed": 0, "index": 0}
+    fields: dict[str, Any] = {"seed": 0, "index": 0}
     for word in words.split(","):
         name, equals, value = word.strip().partition("=")
-        given[name if equals else "preset"] = parse_value(value, words) if equals else name
-    seed, index = given.pop("seed"), given.pop("index")
+        fields[name if equals else "preset"] = parse_value(value, words) if equals else name
+    seed, index = fields.pop("seed"), fields.pop("index")
     if type(seed) is not int or type(index) is not int or index < 0:
         raise ConfigError(f"{words}: seed and index must be whole numbers, and index at least 0", hint=_HINT)
-    return generate_graph(validate(GraphSpec, given, words), seed, index)
+    return generate_graph(validate(GraphSpec, fields, words), seed, index)
 
 
 app = App(cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.")
@@ -91,12 +91,12 @@ def twin(
     graph_format(out)
     if out.resolve() == mapping.resolve():
         raise ConfigError("--out and --mapping are the same file", hint="pass two file names")
-    made = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
-    save_mapping(made, mapping)
-    save_graph(made.graph, out)
-    data(f"nodes          {made.graph.node_count}")
-    data(f"relationships  {made.graph.relationship_count}")
-    data(f"digest         {made.graph.digest}")
+    copy = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
+    save_mapping(copy, mapping)
+    save_graph(copy.graph, out)
+    data(f"nodes          {copy.graph.node_count}")
+    data(f"relationships  {copy.graph.relationship_count}")
+    data(f"digest         {copy.graph.digest}")
     say(f"written to {out}; mapping back to the original: {mapping} (readable by you alone)")
 
 
@@ -145,8 +145,8 @@ def graph(
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
     fields = GraphSpec.model_fields.keys() - {"count"}
-    given = {name: value for name, value in context.params.items() if name in fields and value is not None}
-    spec = validate(GraphSpec, given, "generate graph")
+    spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
+    spec = validate(GraphSpec, spec_fields, "generate graph")
     if count > 1 or (out is not None and out.suffix.lower() in _ROWS):
         from graphwalk.graphs.rows import graph_rows
 
@@ -158,15 +158,15 @@ def graph(
         writable_format(out)
     begun = time.perf_counter()
     with progress_bar("generating"):
-        made = generate_graph(spec, seed, index)
+        property_graph = generate_graph(spec, seed, index)
     seconds = time.perf_counter() - begun
     if out is not None:
         with progress_bar("writing"):
-            save_graph(made, out)
+            save_graph(property_graph, out)
         say(f"written to {out}")
-    data(f"nodes          {made.node_count}")
-    data(f"relationships  {made.relationship_count}")
-    data(f"digest         {made.digest}")
+    data(f"nodes          {property_graph.node_count}")
+    data(f"relationships  {property_graph.relationship_count}")
+    data(f"digest         {property_graph.digest}")
     data(f"seconds        {seconds:.3f}")
 
 
@@ -210,8 +210,8 @@ def traces(
     written = write_rows(rows, out, workers)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    made = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": written.rows}
-    write_manifest(manifest_path(out), {**made, "graphwalk_version": __version__, **rows.about})
+    facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": written.rows}
+    write_manifest(manifest_path(out), {**facts, "graphwalk_version": __version__, **rows.about})
     say(f"{written}, written to {out}, and {manifest_path(out)}")
 
 

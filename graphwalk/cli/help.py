@@ -53,9 +53,9 @@ class Group(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         names = self.list_commands(ctx)
         limit = formatter.width - max(map(len, names), default=0) - 4
-        found = {name: command for name in names if (command := self.get_command(ctx, name))}
+        commands = {name: command for name in names if (command := self.get_command(ctx, name))}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in found.items()])
+            formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in commands.items()])
 
 
 class App(typer.Typer):
@@ -70,9 +70,9 @@ class App(typer.Typer):
         return decorator
 
 
-def as_command(found: Any, name: str, help: str | None = None) -> Any:
+def as_command(target: Any, name: str, help: str | None = None) -> Any:
     """Return a function, or an application, as the command `name`."""
-    if not isinstance(found, typer.Typer):
-        function, found = found, App()
-        found.command(name, help=help)(function)
-    return get_command(found)
+    if not isinstance(target, typer.Typer):
+        function, target = target, App()
+        target.command(name, help=help)(function)
+    return get_command(target)

@@ -86,7 +86,7 @@ def experiments(
         data(load_experiment(name).as_yaml().rstrip())
         return
     if name is None:
-        _columns({known: _first_sentence(load_experiment(known).description) for known in shipped_experiments()})
+        _columns({one: _first_sentence(load_experiment(one).description) for one in shipped_experiments()})
         return
     data(find_experiment(name).read_text(encoding="utf-8").rstrip())
 
@@ -134,16 +134,16 @@ def check(
         finally:
             await opened.close()
 
-    found = run_async(tried())
-    failed = [one.name for one in found if one.status == "failed" and one.name not in (without or ())]
+    results = run_async(tried())
+    failed = [one.name for one in results if one.status == "failed" and one.name not in (without or ())]
     # Without a first reply no other capability was checked, so --without does not apply.
-    failed = failed or [one.name for one in found[:1] if len(found) == 1 and one.status == "failed"]
+    failed = failed or [one.name for one in results[:1] if len(results) == 1 and one.status == "failed"]
     if json:
-        capabilities = [asdict(capability) for capability in found]
+        capabilities = [asdict(capability) for capability in results]
         data(dumps({"model": model, "ok": not failed, "failed": failed, "capabilities": capabilities}))
     else:
-        _columns({f"{one.status:<7} {one.name}": one.detail for one in found})
-    if len(found) == 1:
+        _columns({f"{one.status:<7} {one.name}": one.detail for one in results})
+    if len(results) == 1:
         say(f"no reply; other checks were skipped: {no_reply_hint(model)}")
     if failed:
         raise typer.Exit(4)

@@ -87,6 +87,8 @@ def models_and_servers(
     providers = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
     models = [name if name.partition("/")[0] in providers else f"openai-api/{SERVER}/{name}" for name in models]
     servers = {_server(name) for name in models if not name.startswith(("scripted/", "replay/"))}
+    if not servers:
+        raise ConfigError(f"--base-url: {', '.join(models)} has no server", hint="-m NAME --base-url URL")
     return models, dict.fromkeys(sorted(servers), base_url)
 
 

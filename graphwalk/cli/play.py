@@ -46,8 +46,8 @@ def play(
     from graphwalk.runs.episode import play_first
     from graphwalk.runs.experiment import resolve
 
-    given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
-    config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
+    flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
+    config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, context.args)
     read = _typed_lines()
     experiment = resolve(config, read_settings(), given={_PERSON: HumanPlayer(read)})
     suite = experiment.suite
@@ -65,7 +65,7 @@ def play(
         raise typer.Exit(4)
 
 
-def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":
+def _experiment(what: str, flags: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":
     """Return an experiment with one human player, and one graph unless `what` is an experiment."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
@@ -86,7 +86,7 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
         data = {"name": "play", "suite": {"name": suite.name, suite.graphs_field: [{"count": 1}]}}
         data["settings"] = [suite.settings[0]]
     person = {"models": [_PERSON], "repeats": 1, "limit": None, "extractor": None}
-    for key, value in {**person, **given, **dict(_fields(words, suite))}.items():
+    for key, value in {**person, **flags, **dict(_fields(words, suite))}.items():
         set_dotted(data, key, value, f"play {what}")
     data["settings"] = data["settings"][:1]
     return validate(experiment_type(data), data, f"play {what}", folder=Path.cwd())
@@ -112,15 +112,15 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
     from graphwalk.config.yaml_files import parse_value
 
     suite_fields = set(suite.config_type.model_fields) - {"name", suite.graphs_field}
-    left = list(words)
-    while left:
-        flag, sign, text = left.pop(0).partition("=")
+    rest = list(words)
+    while rest:
+        flag, sign, text = rest.pop(0).partition("=")
         if not flag.startswith("--"):
             raise ConfigError(f"{flag!r} is not an option", hint="graphwalk play --help")
         name = flag.removeprefix("--").replace("-", "_")
         name = _SHORT.get(name, name)
         if not sign:
-            text = left.pop(0) if left and not left[0].startswith("--") else "true"
+            text = rest.pop(0) if rest and not rest[0].startswith("--") else "true"
         place = "suite" if name in suite_fields else f"suite.{suite.graphs_field}.*"
         yield f"{place}.{name}", parse_value(text, flag)
 
@@ -139,5 +139,5 @@ def _tell(result: "Result") -> None:
     if result.score["correct"]:
         prose(f"correct: {result.answer}")
         return
-    given = "no answer found" if result.answer is None else f"incorrect: {result.answer}"
-    prose(f"{given}; target: {result.task['gold']}")
+    verdict = "no answer found" if result.answer is None else f"incorrect: {result.answer}"
+    prose(f"{verdict}; target: {result.task['gold']}")

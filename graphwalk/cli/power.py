@@ -56,12 +56,12 @@ def power(
         flag = "--model" if model else "--setting"
         raise ConfigError(f"{flag} requires --run", hint="--run FOLDER")
     chances = {"alpha": alpha / 100, "power": power / 100}
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for names, spread, seen in _cases(run, model or [], setting or [], first, second, difference):
         design = Design(tasks_per_graph or seen.tasks_per_graph, *[repeats or seen.first_repeats] * 2)
         needed = graphs_needed(difference / 100, design, spread, **chances)
-        asked = graphs and minimum_detectable_effect(graphs, design, spread, **chances)
-        found.append(
+        effect = graphs and minimum_detectable_effect(graphs, design, spread, **chances)
+        rows.append(
             {
                 **names,
                 "difference": difference,
@@ -69,10 +69,10 @@ def power(
                 "tasks_per_graph": design.tasks_per_graph,
                 "repeats": design.first_repeats,
                 "graphs_needed": needed,
-                **({"graphs": graphs, "smallest_difference": round(100 * asked, 2)} if graphs and asked else {}),
+                **({"graphs": graphs, "smallest_difference": round(100 * effect, 2)} if graphs and effect else {}),
             }
         )
-    data(dumps(found, indent=2) if json else "\n".join(line for one in found for line in _text(one)))
+    data(dumps(rows, indent=2) if json else "\n".join(line for one in rows for line in _text(one)))
 
 
 def _cases(

@@ -84,15 +84,16 @@ def compare(
     )
     from graphwalk.runs.compare import compare_runs
 
-    made = compare_runs(runs, models=model or (), settings=setting or ())
+    comparison = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
     if form == "terminal":
-        shown = TerminalComparison(made, whole=all)
+        shown = TerminalComparison(comparison, whole=all)
         print_tables(shown, all_columns=all_columns)
         if shown.commands:
             data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in shown.commands)]))
     else:
-        data({"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](made).rstrip("\n"))
+        text = {"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](comparison)
+        data(text.rstrip("\n"))
 
 
 def rescore(folder: Run) -> None:
@@ -126,10 +127,10 @@ def print_report(
         for text in page_texts([content_of(run)]):
             data(text.removesuffix("\n"))
         return None
-    made = report_of(run)
+    report = report_of(run)
     if format == "terminal":
-        print_tables(TerminalReport(made, tables=tables), all_columns=all_columns)
+        print_tables(TerminalReport(report, tables=tables), all_columns=all_columns)
     else:
-        data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](made).rstrip("\n"))
-    known = [row["accuracy"] for row in made.rows if row["accuracy"] is not None]
-    return min(known, default=None)
+        data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](report).rstrip("\n"))
+    accuracies = [row["accuracy"] for row in report.rows if row["accuracy"] is not None]
+    return min(accuracies, default=None)

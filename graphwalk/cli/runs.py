@@ -161,21 +161,21 @@ def verify(
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", run.planned_episodes()) as done:
-        found = run_async(verify_run(run, read_settings(), store, done))
+        verification = run_async(verify_run(run, read_settings(), store, done))
     if json:
-        data(found.as_json())
+        data(verification.as_json())
     else:
-        _print_table(found)
-    if found.error is not None:
-        raise found.error
+        _print_table(verification)
+    if verification.error is not None:
+        raise verification.error
     say("verified: no difference")
 
 
-def _print_table(found: "Verification") -> None:
+def _print_table(verification: "Verification") -> None:
     from graphwalk.runs.verify import CHECKS
 
     width = max(map(len, CHECKS))
     data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
-    for name, check in found.checks.items():
+    for name, check in verification.checks.items():
         unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
         data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")

@@ -46,7 +46,7 @@ def show(
     chosen = [key for key in keys if wanted(key)]
     if not chosen:
         raise wanted.nothing(run, keys)
-    names = None if task is None else _named(task, sorted({key.task_id for key in chosen}))
+    names = None if task is None else _matching_tasks(task, sorted({key.task_id for key in chosen}))
     if names is not None and len(names) == 1:
         _episodes(folder, {key for key in chosen if key.task_id in names}, None if all_rows else 10, prompt)
         return
@@ -64,19 +64,19 @@ def show(
         say(f"{len(listed) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
 
 
-def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
+def _matching_tasks(text: str, tasks: Sequence[str]) -> Sequence[str]:
     """Return the task with this id, else those that begin with it, else those that contain it.
 
     Raise ConfigError if there is none.
     """
-    for found in (
-        [name for name in tasks if name == asked],
-        [name for name in tasks if name.startswith(asked)],
-        [name for name in tasks if asked in name],
+    for matches in (
+        [name for name in tasks if name == text],
+        [name for name in tasks if name.startswith(text)],
+        [name for name in tasks if text in name],
     ):
-        if found:
-            return found
-    raise ConfigError(f"no task {asked}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
+        if matches:
+            return matches
+    raise ConfigError(f"no task {text}", hint=f"a task of this run: {', '.join(tasks[:_MOST_NAMED])}, …")
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:

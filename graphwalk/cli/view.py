@@ -55,7 +55,7 @@ def view(
     else:
         run = _one_run(places)
         drawn_format(run.suite, out)
-        chosen = _chosen(run, wanted)
+        chosen = _select_episodes(run, wanted)
         write_pictures(run.suite, chosen, out, f"{run.suite.name}: {run.path.name}")
         if out.suffix.lower() == ".svg" and len(chosen) > 1:
             say(f"drew the first of {len(chosen)} episodes. Choose with --task, --model, --setting")
@@ -80,10 +80,10 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
 def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
     """Return the format of a file name. Raise ConfigError if the suite does not support it."""
     form, pictures = out.suffix.lower(), suite.presentation.pictures
-    known = (_PAGE[0], *(pictures.formats if pictures else ()))
-    if form not in (*known, *_PAGE):
+    formats = (_PAGE[0], *(pictures.formats if pictures else ()))
+    if form not in (*formats, *_PAGE):
         raise ConfigError(
-            f"{out.name}: unsupported format; expected {', '.join(known)}", hint=f"--out {out.stem}{known[0]}"
+            f"{out.name}: unsupported format; expected {', '.join(formats)}", hint=f"--out {out.stem}{formats[0]}"
         )
     return form
 
@@ -96,8 +96,8 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
 
     folders = []
     for place in places:
-        found = [run.path for run in list_runs(place) if run.state != "unreadable"]
-        folders += [RunFolder.open(path) for path in found or [place]]  # raises for a place without a run
+        paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
+        folders += [RunFolder.open(path) for path in paths or [place]]  # raises for a place without a run
     runs = [content_of(folder, wanted) for folder in folders]
     if not wanted.is_empty and not any(run.episodes for run in runs):
         played = [key_of(head) for folder in folders for head in heads(folder)]
@@ -124,7 +124,7 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     if not alone and any(place.resolve().parent != root for place in places):
         raise ConfigError("cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
     if not wanted.is_empty:
-        _chosen(_one_run(places), wanted)
+        _select_episodes(_one_run(places), wanted)
     try:
         server = PageServer(root, port, first, wanted)
     except OSError as error:
@@ -146,7 +146,7 @@ def _one_run(places: Sequence[Path]) -> "RunFolder":
     return RunFolder.open(places[0])
 
 
-def _chosen(run: "RunFolder", wanted: "EpisodeFilter") -> list[dict[str, Any]]:
+def _select_episodes(run: "RunFolder", wanted: "EpisodeFilter") -> list[dict[str, Any]]:
     from graphwalk.runs.result import key_of
 
     records = {key_of(record): record for record in run.records()}

@@ -41,10 +41,10 @@ class GraphSource(Strict):
 
 def check_filter(what: str, chosen: Sequence[str] | None, there: Iterable[str]) -> None:
     """Raise ConfigError if a filter is empty or names a label or type (`what`) that the graph does not have."""
-    known = sorted(set(there))
-    missing = [name for name in chosen or () if name not in known]
+    names = sorted(set(there))
+    missing = [name for name in chosen or () if name not in names]
     if missing or (chosen is not None and not chosen):
         problem = f"the graph has no {what} {', '.join(map(repr, missing))}"
         raise ConfigError(
-            problem if missing else f"an empty list of {what}s keeps nothing", hint=f"there are: {', '.join(known)}"
+            problem if missing else f"an empty list of {what}s keeps nothing", hint=f"there are: {', '.join(names)}"
         )

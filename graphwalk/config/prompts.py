@@ -41,7 +41,7 @@ class Prompts:
         if folder is not None:
             check_links(folder, ConfigError)
         own = {} if folder is None else _files(folder)
-        ours = _shipped()
+        ours = _defaults()
         self._paths = {**ours, **own}
         self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
         """Name → text."""
@@ -74,7 +74,7 @@ class Prompts:
             try:
                 check_text(self.files[name], _names_of(name), TEXT_FILTERS)
             except TextError as error:
-                raise ConfigError(f"{path}:{error.line}: {error.problem}", hint=f"ours: {_shipped()[name]}") from error
+                raise ConfigError(f"{path}:{error.line}: {error.problem}", hint=f"ours: {_defaults()[name]}") from error
             if missing := included_in(self.files[name]) - self.files.keys():
                 raise ConfigError(f"{path}: there is no {', '.join(sorted(missing))} to include")
 
@@ -95,7 +95,7 @@ def _folder_of(name: str) -> Path:
     return data_path("templates") / f"prompts-{name}"
 
 
-def _shipped() -> dict[str, Path]:
+def _defaults() -> dict[str, Path]:
     files = _files(data_path("templates") / "prompts")
     return {name: path for name, path in files.items() if name not in _NOT_PLAYED}
 
@@ -116,7 +116,7 @@ def _read(path: Path) -> str:
 def _names_of(name: str) -> frozenset[str]:
     """Return the variables of the built-in prompts of this name, with those of the files that they include."""
     folders = [_files(_folder_of(chosen)) for chosen in PROMPT_SETS]
-    texts = [_read(files[name]) for files in (_shipped(), *folders) if name in files]
+    texts = [_read(files[name]) for files in (_defaults(), *folders) if name in files]
     included = {other for text in texts for other in included_in(text)}
     return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
 
@@ -133,12 +133,12 @@ def _own_messages(own: Mapping[str, Path], ours: Path) -> dict[str, str]:
     path = own.get(MESSAGES)
     if path is None:
         return {}
-    messages, known = _messages(path), _messages(ours)
+    messages, built_in = _messages(path), _messages(ours)
     for name, text in messages.items():
-        if name not in known:
-            raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(known)}")
+        if name not in built_in:
+            raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(built_in)}")
         try:
-            check_text(text, names_in(known[name]), TEXT_FILTERS)
+            check_text(text, names_in(built_in[name]), TEXT_FILTERS)
         except TextError as error:
             raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
     return messages

@@ -63,7 +63,7 @@ def absolute(text: str | Path, info: ValidationInfo) -> Path:
     return (Path(folder or ".") / Path(text).expanduser()).resolve()
 
 
-def _found(text: Any, info: ValidationInfo) -> Any:
+def _existing_path(text: Any, info: ValidationInfo) -> Any:
     if not isinstance(text, str) or not is_path(text):
         return text
     path = absolute(text, info)
@@ -87,5 +87,5 @@ def is_path(text: str) -> bool:
     return "/" in text or text.endswith((".yaml", ".yml"))
 
 
-NameOrPath = Annotated[str, BeforeValidator(_found)]
+NameOrPath = Annotated[str, BeforeValidator(_existing_path)]
 """The name of something built in, or the path of a file: `node_count`, `./my_question.yaml`."""

@@ -137,15 +137,15 @@ def in_words(error: Any, model: type[BaseModel] | None = None) -> str:
     return f"{words}, not {text}" + (f"; write [{text}]" if a_list else "")
 
 
-def shown(given: Any) -> str:
+def shown(value: Any) -> str:
     """Return a value as an error message shows it; lists and mappings by their kind."""
-    if given is None:
+    if value is None:
         return "empty"
-    if isinstance(given, dict):
+    if isinstance(value, dict):
         return "a mapping of fields"
-    if isinstance(given, list | tuple):
-        return "an empty list" if not given else "a list"
-    return "***" if any(True for _ in credentials_in(given)) else str(quote(given))
+    if isinstance(value, list | tuple):
+        return "an empty list" if not value else "a list"
+    return "***" if any(True for _ in credentials_in(value)) else str(quote(value))
 
 
 M = TypeVar("M", bound=BaseModel)
@@ -207,10 +207,10 @@ def validate(
     try:
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:
-        found = error.errors()
+        errors = error.errors()
         # pydantic also calls a list too short whose entries are all wrong.
-        parents = {e["loc"][:depth] for e in found for depth in range(len(e["loc"]))}
-        shown_errors = [e for e in found if e["type"] != "too_short" or e["loc"] not in parents]
+        parents = {e["loc"][:depth] for e in errors for depth in range(len(e["loc"]))}
+        shown_errors = [e for e in errors if e["type"] != "too_short" or e["loc"] not in parents]
         lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, model)) for e in shown_errors]
         raise ConfigError("\n".join(dict.fromkeys(lines))) from error
 
@@ -307,6 +307,6 @@ def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
     if isinstance(node, yaml.MappingNode):
         return next((value for key, value in node.value if key.value == part), None)
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        found: yaml.Node = node.value[part]
-        return found
+        child: yaml.Node = node.value[part]
+        return child
     return None

@@ -116,8 +116,8 @@ def start_jars(
         arguments = folder / "conf" / "initial-password"
         write_private(arguments, f"dbms\nset-initial-password\n--\n{server.password}\n")
         try:
-            if said := _failed([*java, _ADMIN, f"@{arguments}"], home=folder):
-                raise StoreError(f"Neo4j did not accept a password:\n{said}")
+            if output := _failure_output([*java, _ADMIN, f"@{arguments}"], home=folder):
+                raise StoreError(f"Neo4j did not accept a password:\n{output}")
         finally:
             arguments.unlink()
     tell(f"starting Neo4j {release.version} from its jars")
@@ -196,12 +196,12 @@ def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str],
     (folder / _UNFINISHED).touch()
     _remove_database(folder)
     words = [*command[: command.index(_CLASSES) + 2], _TOOL, "database", "import", "full", DATABASE, *arguments]
-    if said := _failed(words, cwd, folder):
-        raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
+    if output := _failure_output(words, cwd, folder):
+        raise StoreError(f"Neo4j's importer failed:\n{output}", hint="load it without --bulk")
     (folder / _UNFINISHED).unlink()
 
 
-def _failed(command: Sequence[str], cwd: Path | None = None, home: Path | None = None) -> str:
+def _failure_output(command: Sequence[str], cwd: Path | None = None, home: Path | None = None) -> str:
     """Run a command and return the end of its output if it fails, else "". `home`: of a tool of Neo4j."""
     words = ["env", *([f"NEO4J_HOME={home}", f"NEO4J_CONF={home / 'conf'}"] if home else []), *command]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd)
@@ -235,8 +235,8 @@ def find_java(release: Release, settings: Settings) -> Path:
     """Return a `java` for the release: JAVA_HOME, an installed JDK, or PATH. Raise StoreError if there is none."""
     home, on_path = settings.get("JAVA_HOME"), shutil.which("java")
     installed = [jvm for folder, pattern in _JVM_FOLDERS for jvm in sorted(Path(folder).glob(pattern))]
-    found = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
-    for binary in [*found, *([Path(on_path)] if on_path else [])]:
+    candidates = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
+    for binary in [*candidates, *([Path(on_path)] if on_path else [])]:
         try:
             done = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=False)
         except (OSError, subprocess.TimeoutExpired):
@@ -256,15 +256,15 @@ def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: No
 
     Raise StoreError if that fails.
     """
-    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", [], tell)
+    return _fetch(release.version, f"org.neo4j:neo4j:{release.version}", [], tell)
 
 
 def fetch_artifact(artifact: str) -> Path:
     """Return the folder with the jar of "GROUP:NAME:VERSION", without dependencies; see `fetch_jars`."""
-    return _fetched(artifact.replace(":", "-"), artifact, ["-DexcludeTransitive=true"], lambda step: None)
+    return _fetch(artifact.replace(":", "-"), artifact, ["-DexcludeTransitive=true"], lambda step: None)
 
 
-def _fetched(name: str, artifact: str, options: Sequence[str], tell: Callable[[str], object]) -> Path:
+def _fetch(name: str, artifact: str, options: Sequence[str], tell: Callable[[str], object]) -> Path:
     cache = cache_folder()
     target = cache / name
     if target.exists():
@@ -281,9 +281,9 @@ def _fetched(name: str, artifact: str, options: Sequence[str], tell: Callable[[s
         pom, fetched = Path(scratch) / "pom.xml", Path(scratch) / "jars"
         pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
         command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={fetched}"]
-        if (said := _failed([*command, *options])) or not fetched.is_dir():
+        if (output := _failure_output([*command, *options])) or not fetched.is_dir():
             raise StoreError(
-                f"Maven could not fetch {artifact}:\n{said}",
+                f"Maven could not fetch {artifact}:\n{output}",
                 hint="check the network and the Maven settings, then run the command again",
             )
         try:

@@ -107,8 +107,8 @@ async def load_bulk(
     check_labels(graph)
     scope, owner = scope_of(BY_HAND, graph.digest), uuid4().hex
     async with await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE) as connection:
-        found = await Loads(connection).find(scope)
-        if found is not None and found.state == "complete":
+        entry = await Loads(connection).find(scope)
+        if entry is not None and entry.state == "complete":
             return await load(settings, graph)
         since = _transactions(home)
         for what, query in _CONTENT.items():
@@ -159,7 +159,7 @@ def _write(graph: PropertyGraph, scope: str, owner: str, folder: Path) -> None:
     now = int(time.time() * 1000)
     facts = {**facts_of(graph, BY_HAND, owner), "scope": scope, "created": now, "heartbeat": now}
     entry = PropertyGraph.from_rows([Node(scope, (LEDGER,), facts)], []).node_tables[0]
-    stored = stored_graph(graph, SERIALISATION.kept)
+    stored = stored_graph(graph, SERIALISATION.for_file)
     for name, column in ((name, column) for columns in stored.all_columns() for name, column in columns.items()):
         if _UNFIT.intersection(name):
             raise ConfigError(f"the importer does not accept the property name {name!r}", hint=_ORDINARY)

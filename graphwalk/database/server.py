@@ -63,27 +63,27 @@ def up(
     start.
     """
     chosen = release_named(release)
-    with _locked(settings):
-        found = status(settings)
-        if found.server and found.running:
+    with _lock(settings):
+        current = status(settings)
+        if current.server and current.running:
             # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
-            if found.server.release != chosen.name:
+            if current.server.release != chosen.name:
                 raise StoreError(
-                    f"cannot start Neo4j {chosen.version}: Neo4j {found.server.version} is already running",
+                    f"cannot start Neo4j {chosen.version}: Neo4j {current.server.version} is already running",
                     hint="graphwalk db down",
                 )
             tell("waiting for the running server")
-            _await_answer(found.server, wait_seconds)
-            return found.server
+            _await_answer(current.server, wait_seconds)
+            return current.server
         how = with_ if with_ != "auto" else "docker" if docker_answers() else "jars"
         port = free_port() if port is None else port
         if is_taken(port):
             raise StoreError(f"port {port} is in use", hint=f"graphwalk db up --port {port + 1}")
         folder = state_folder(settings).absolute() / f"neo4j-{chosen.name}-{how}"
-        kept = folder / "password"  # next to the data, since a server accepts its password once
-        if not kept.exists():
-            write_private(kept, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
-        password = kept.read_text(encoding="utf-8")
+        password_file = folder / "password"  # next to the data, since a server accepts its password once
+        if not password_file.exists():
+            write_private(password_file, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
+        password = password_file.read_text(encoding="utf-8")
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder)
         if how == "docker":
             start_docker(server, heap, wait_seconds, tell)
@@ -99,7 +99,7 @@ def up(
 
 def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
     """Stop the server of `up`, with `delete` remove its data, and return it; None if there was none."""
-    with _locked(settings):
+    with _lock(settings):
         server = read_state(settings)
         if server is not None:
             if server.pid is None:
@@ -129,7 +129,7 @@ def stopped(settings: Settings, tell: Callable[[str], object]) -> Iterator[tuple
 
     The server is started again even if the block raises. Raise StoreError if no such server runs.
     """
-    with _locked(settings):
+    with _lock(settings):
         server = by_jars(settings)
         assert server.pid is not None
         command = command_of(server.pid, server.folder)
@@ -146,15 +146,15 @@ def stopped(settings: Settings, tell: Callable[[str], object]) -> Iterator[tuple
 
 def by_jars(settings: Settings) -> LocalServer:
     """Return the running server that `up` started from the jars. Raise StoreError if there is none."""
-    found = status(settings)
-    if found.server is None or not found.running:
+    current = status(settings)
+    if current.server is None or not current.running:
         raise StoreError("no local Neo4j is running", hint="graphwalk db up --with jars")
-    if found.server.how != "jars":
+    if current.server.how != "jars":
         raise StoreError(
             "the Neo4j of `graphwalk db up` runs in Docker: its files cannot be accessed",
             hint="graphwalk db down, then  graphwalk db up --with jars",
         )
-    return found.server
+    return current.server
 
 
 def _await_answer(server: LocalServer, seconds: float) -> None:
@@ -182,7 +182,7 @@ def _await_answer(server: LocalServer, seconds: float) -> None:
 
 
 @contextmanager
-def _locked(settings: Settings) -> Iterator[None]:
+def _lock(settings: Settings) -> Iterator[None]:
     """Allow one `up` or `down` at a time."""
     folder = state_folder(settings)
     make_folder(folder, private=True, error=StoreError)
@@ -233,10 +233,10 @@ def start_docker(server: LocalServer, heap: str, wait_seconds: float, tell: Call
         _compose(server, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
         healthy = True
     except StoreError as error:
-        said = ""
+        log = ""
         with suppress(StoreError):
-            said = _compose(server, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
-        raise StoreError(f"{error}\n{said}".rstrip(), hint=error.hint) from error
+            log = _compose(server, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
+        raise StoreError(f"{error}\n{log}".rstrip(), hint=error.hint) from error
     finally:
         if not healthy:
             _compose(server, "down")
@@ -254,6 +254,6 @@ def _compose(server: LocalServer, *words: str) -> str:
         check=False,
     )
     if done.returncode:
-        said = (done.stderr or done.stdout).strip()[-1500:]
-        raise StoreError(f"docker compose {words[0]} failed:\n{said}", hint="graphwalk db up --with jars")
+        output = (done.stderr or done.stdout).strip()[-1500:]
+        raise StoreError(f"docker compose {words[0]} failed:\n{output}", hint="graphwalk db up --with jars")
     return done.stdout.strip()

@@ -41,7 +41,7 @@ class Stage:
 
         Raise ConfigError for an invalid experiment, StoreError if the store cannot be reached.
         """
-        resolved, sources = _resolved(experiment, flags)
+        resolved, sources = _resolve(experiment, flags)
         try:
             plan = await make_plan(resolved, sources, lambda number: None)
         except BaseException:
@@ -58,13 +58,13 @@ class Stage:
 
         Raise ConfigError if the experiment has no such graph.
         """
-        resolved, sources = _resolved(experiment, {})
+        resolved, sources = _resolve(experiment, {})
         suite, config = resolved.suite, resolved.config
         async for instance in suite.read_graphs(config.suite, config.seed, resolved.settings):
             if instance.digest == task["graph_digest"]:
                 loaded = LoadedGraph(instance, await sources.store_of(instance))
-                found = suite.task_type.model_validate(task)
-                planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
+                typed = suite.task_type.model_validate(task)
+                planned = PlannedEpisode(EpisodeKey(typed.task_id, resolved.models[0], setting, 0), typed, loaded)
                 return cls(resolved, [planned], weights or {}, sources)
         raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
 
@@ -92,7 +92,7 @@ class Stage:
         return earned
 
 
-def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
+def _resolve(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
     settings = read_settings()
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
     resolved = resolve(config, settings, keys=False)
@@ -136,16 +136,16 @@ class OpenEpisode:
         """
         if self.setup.toolbox is None:
             raise ConfigError("this episode has no tools", hint="settings: [tools]")
-        made = sum(len(turn.results) for turn in self.turns)
-        asked = tuple(
-            ToolCall(f"call_{made + number}", name, given if isinstance(given, str) else json.dumps(given))
-            for number, (name, given) in enumerate(calls, 1)
+        earlier = sum(len(turn.results) for turn in self.turns)
+        tool_calls = tuple(
+            ToolCall(f"call_{earlier + number}", name, args if isinstance(args, str) else json.dumps(args))
+            for number, (name, args) in enumerate(calls, 1)
         )
         agent = self.stage.experiment.agent
         if self.turns_left == 0:
-            return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in asked]
-        results = await call_tools(self.setup.toolbox, asked, agent, made)
-        self.turns.append(Turn(Message("assistant", said, asked), results=results))
+            return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
+        results = await call_tools(self.setup.toolbox, tool_calls, agent, earlier)
+        self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))
         if any(result.final for result in results):
             self.ended, self.earned = True, self._reward(ExitStatus.ANSWERED)
         return list(results)
@@ -174,9 +174,9 @@ def tool_function(spec: ToolSpec, call: Call, *, method: bool = False) -> Callab
     """Return a function that calls the tool. `method`: it takes `self` and passes it to `call`."""
     schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
 
-    def function(*given: Any, **named: Any) -> Any:
-        owner, given = (given[:1], given[1:]) if method else ((), given)
-        arguments = {**dict(zip(schemas, given, strict=False)), **named}
+    def function(*positional: Any, **named: Any) -> Any:
+        owner, positional = (positional[:1], positional[1:]) if method else ((), positional)
+        arguments = {**dict(zip(schemas, positional, strict=False)), **named}
         return call(*owner, spec.name, arguments)
 
     required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -75,10 +75,10 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
         {"prompt": [message.as_openai() for message in setup.prompt], "task": number}
         for number, setup in enumerate(setups)
     ]
-    kept = {name: held for name, held in vars(_Environment).items() if name not in ("__dict__", "__weakref__")}
+    base_members = {name: held for name, held in vars(_Environment).items() if name not in ("__dict__", "__weakref__")}
     if not answer_tool:
-        del kept["get_reward"]
-    return type("GraphwalkEnvironment", (), {**kept, **members, "_stage": stage})
+        del base_members["get_reward"]
+    return type("GraphwalkEnvironment", (), {**base_members, **members, "_stage": stage})
 
 
 def rows_of(environment: type[Any]) -> Sequence[dict[str, Any]]:
@@ -91,6 +91,6 @@ def answer_reward(completions: Sequence[Any], environments: Sequence[Any], **oth
     rewards = []
     for completion, environment in zip(completions, environments, strict=True):
         last = completion[-1] if completion and not isinstance(completion, str) else {}
-        said = str(last.get("content") or "") if last.get("role") == "assistant" else ""
-        rewards.append(environment._reward_of(completion if isinstance(completion, str) else said))
+        answer = str(last.get("content") or "") if last.get("role") == "assistant" else ""
+        rewards.append(environment._reward_of(completion if isinstance(completion, str) else answer))
     return rewards

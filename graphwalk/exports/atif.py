@@ -56,20 +56,20 @@ def trajectory(result: Result, manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _steps(result: Result) -> Iterator[dict[str, Any]]:
-    asked = is_language_model(result.key.model)
+    is_model = is_language_model(result.key.model)
     for message in result.trajectory.prompt:
         copied = {"is_copied_context": True} if message.role == "assistant" else {}
         yield {"source": _SOURCES[message.role], "message": message.content or "", **copied}
     for turn in result.trajectory.turns:
-        yield _agent_step(turn, asked)
+        yield _agent_step(turn, is_model)
         if turn.next_user is not None:
             yield {"source": "user", "message": turn.next_user}
 
 
-def _agent_step(turn: Turn, asked: bool) -> dict[str, Any]:
+def _agent_step(turn: Turn, is_model: bool) -> dict[str, Any]:
     """Return a reply. One of a scripted agent has neither metrics nor reasoning."""
-    spent = {"reasoning_content": turn.message.reasoning, "metrics": _metrics(turn.usage) or None} if asked else {}
-    results = [_observed(found) for found in turn.results]
+    spent = {"reasoning_content": turn.message.reasoning, "metrics": _metrics(turn.usage) or None} if is_model else {}
+    results = [_observation(result) for result in turn.results]
     return without_none(
         {
             "source": "agent",
@@ -77,7 +77,7 @@ def _agent_step(turn: Turn, asked: bool) -> dict[str, Any]:
             **spent,
             "tool_calls": [_call(call) for call in calls_of(turn)] or None,
             "observation": {"results": results} if results else None,
-            "llm_call_count": int(asked),
+            "llm_call_count": int(is_model),
             "extra": without_none({"seconds": turn.seconds, "finish_reason": turn.finish_reason or None}),
         }
     )
@@ -89,9 +89,9 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return wire if wrong is None else {**wire, "extra": {"parse_error": wrong, "raw_arguments": call.arguments}}
 
 
-def _observed(found: ToolResult) -> dict[str, Any]:
-    extra = {"error": found.error, "rows": found.rows, "seconds": found.seconds}
-    return {"source_call_id": found.call.id, "content": found.content, "extra": without_none(extra)}
+def _observation(result: ToolResult) -> dict[str, Any]:
+    extra = {"error": result.error, "rows": result.rows, "seconds": result.seconds}
+    return {"source_call_id": result.call.id, "content": result.content, "extra": without_none(extra)}
 
 
 def _metrics(usage: Usage, prefix: str = "") -> dict[str, Any]:

@@ -99,15 +99,15 @@ def messages_of(result: Result) -> Iterator[EpisodeMessage]:
     yield from (EpisodeMessage(message) for message in result.trajectory.prompt)
     for turn in result.trajectory.turns:
         yield EpisodeMessage(turn.message, turn)
-        for found in turn.results:
-            yield EpisodeMessage(Message("tool", found.content, tool_call_id=found.call.id), turn, found)
+        for output in turn.results:
+            yield EpisodeMessage(Message("tool", output.content, tool_call_id=output.call.id), turn, output)
         if turn.next_user is not None:
             yield EpisodeMessage(Message("user", turn.next_user), turn)
 
 
 def calls_of(turn: Turn) -> list[ToolCall]:
     """Return the calls of a turn, once each: those of the message first, then those read from its text."""
-    calls = {call.id: call for call in (*turn.message.tool_calls, *(found.call for found in turn.results))}
+    calls = {call.id: call for call in (*turn.message.tool_calls, *(result.call for result in turn.results))}
     return list(calls.values())
 
 

@@ -65,26 +65,26 @@ def summary_of(sample: dict[str, Any]) -> dict[str, Any]:
     short = {name: sample[name] for name in _SUMMARY if name in sample}
     question = sample["metadata"]["question"]
     failed = {"error": sample["error"]["message"]} if "error" in sample else {}
-    kept = {name: value for name, value in sample["metadata"].items() if isinstance(value, str | int | float | bool)}
+    facts = {name: value for name, value in sample["metadata"].items() if isinstance(value, str | int | float | bool)}
     texts = {"input": question[:_LONGEST], "target": sample["target"][:_LONGEST]}
-    return {**short, **texts, **failed, "metadata": kept, "completed": True, "message_count": len(sample["messages"])}
+    return {**short, **texts, **failed, "metadata": facts, "completed": True, "message_count": len(sample["messages"])}
 
 
 def _message(one: EpisodeMessage, result: Result, number: int) -> dict[str, Any]:
-    message, turn, found = one
+    message, turn, tool_result = one
     wire: dict[str, Any] = {"id": str(number), "role": message.role, "content": message.content or ""}
     if message.role == "assistant":
         if message.reasoning:
             text = [{"type": "text", "text": message.content}] if message.content else []
             wire["content"] = [{"type": "reasoning", "reasoning": message.reasoning}, *text]
         calls = calls_of(turn) if turn is not None else list(message.tool_calls)
-        made = {"model": result.key.model, "source": "generate"} if turn is not None else {}
-        return wire | made | ({"tool_calls": [_call(call) for call in calls]} if calls else {})
-    if message.role == "tool" and found is not None:
-        wire |= {"tool_call_id": found.call.id, "function": found.call.name}
-        if found.error is not None:
-            kind = "parsing" if found.error in _NOT_UNDERSTOOD else "unknown"
-            wire["error"] = {"type": kind, "message": f"{found.error}: {found.content}"}
+        origin = {"model": result.key.model, "source": "generate"} if turn is not None else {}
+        return wire | origin | ({"tool_calls": [_call(call) for call in calls]} if calls else {})
+    if message.role == "tool" and tool_result is not None:
+        wire |= {"tool_call_id": tool_result.call.id, "function": tool_result.call.name}
+        if tool_result.error is not None:
+            kind = "parsing" if tool_result.error in _NOT_UNDERSTOOD else "unknown"
+            wire["error"] = {"type": kind, "message": f"{tool_result.error}: {tool_result.content}"}
     return wire
 
 

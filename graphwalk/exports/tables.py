@@ -31,11 +31,11 @@ def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRo
     calls = [
         {
             **result.key._asdict(),
-            **{"turn": turn, "call": place, "tool": found.call.name, "arguments": found.call.arguments},
-            **{"error": found.error, "rows": found.rows, "seconds": found.seconds, "result": found.content},
+            **{"turn": turn, "call": place, "tool": output.call.name, "arguments": output.call.arguments},
+            **{"error": output.error, "rows": output.rows, "seconds": output.seconds, "result": output.content},
         }
         for turn, replied in enumerate(result.trajectory.turns, 1)
-        for place, found in enumerate(replied.results, 1)
+        for place, output in enumerate(replied.results, 1)
     ]
     return {"episodes": [episode_row(result, score_type)], "calls": calls}
 
@@ -45,16 +45,16 @@ def columns_of(episodes: Episodes) -> dict[str, dict[str, type]]:
 
     All episodes are read, since a column may appear in any of them.
     """
-    found: dict[str, dict[str, type | None]] = {"episodes": {}, "calls": dict.fromkeys(_OF_CALL)}
+    tables: dict[str, dict[str, type | None]] = {"episodes": {}, "calls": dict.fromkeys(_OF_CALL)}
     for result in episodes.quiet:
         for table, rows in rows_of(result, episodes.suite.score_type).items():
             for row in rows:
                 for name, value in row.items():
-                    found[table][name] = _joined(found[table].get(name), value)
-    return {table: {name: kind or str for name, kind in kinds.items()} for table, kinds in found.items()}
+                    tables[table][name] = _common_type(tables[table].get(name), value)
+    return {table: {name: kind or str for name, kind in kinds.items()} for table, kinds in tables.items()}
 
 
-def _joined(kind: type | None, value: Any) -> type | None:
+def _common_type(kind: type | None, value: Any) -> type | None:
     if value is None:
         return kind
     own = type(value) if isinstance(value, bool | int | float) else str

@@ -52,11 +52,11 @@ class Moves:
         return Point(value.srid, tuple(moved))
 
     def _moved_day(self, text: str) -> str | None:
-        found = _DAY.fullmatch(text)
-        if found is None:
+        match = _DAY.fullmatch(text)
+        if match is None:
             return None
         try:
-            return (date.fromisoformat(found[1]) + timedelta(days=self._days)).isoformat() + found[2]
+            return (date.fromisoformat(match[1]) + timedelta(days=self._days)).isoformat() + match[2]
         except (ValueError, OverflowError):
             return None
 
@@ -73,31 +73,33 @@ def number_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | 
     1 and 1.0 are one number. Gaps between neighbours grow or shrink at random by up to half, small ones by some units,
     so that the shape of the distribution stays and sums and differences mean nothing.
     """
-    found = sorted({v for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)})
-    if not found:
+    numbers = sorted({v for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)})
+    if not numbers:
         return {}
-    digits = max(map(_decimals, found))
-    shrink = min(1.0, _MOST / max(1.0, 4.0 * max(abs(found[0]), abs(found[-1]))))
-    span = float(found[-1] - found[0]) or max(1.0, abs(found[0]))
-    made: dict[int | float, int | float] = {}
-    last: int | float = math.floor(shrink * (found[0] + rng.uniform(-0.5, 0.5) * span))
-    before = found[0]
-    for number in found:
+    digits = max(map(_decimals, numbers))
+    shrink = min(1.0, _MOST / max(1.0, 4.0 * max(abs(numbers[0]), abs(numbers[-1]))))
+    span = float(numbers[-1] - numbers[0]) or max(1.0, abs(numbers[0]))
+    new_numbers: dict[int | float, int | float] = {}
+    last: int | float = math.floor(shrink * (numbers[0] + rng.uniform(-0.5, 0.5) * span))
+    before = numbers[0]
+    for number in numbers:
         gap = number - before
         gap = gap + float(rng.integers(0, 3)) if gap < _SMALL_GAP else gap * rng.uniform(0.5, 1.5)
         last = _above(last, gap * shrink, number, digits)
-        made[number], before = last, number
-    return made
+        new_numbers[number], before = last, number
+    return new_numbers
 
 
 def _above(last: int | float, gap: float, number: int | float, digits: int) -> int | float:
     """Return a number above `last`; an integer exactly if `number` is one."""
     if float(number).is_integer():
         return math.floor(last) + max(1, round(gap))
-    made = round(float(last + gap), digits)
-    while made <= last or made.is_integer():
-        made = round(made + 10.0**-digits, digits) if made + 10.0**-digits > made else math.nextafter(made, math.inf)
-    return made
+    value = round(float(last + gap), digits)
+    while value <= last or value.is_integer():
+        value = (
+            round(value + 10.0**-digits, digits) if value + 10.0**-digits > value else math.nextafter(value, math.inf)
+        )
+    return value
 
 
 def _decimals(number: int | float) -> int:
@@ -129,12 +131,12 @@ class ValueMap:
     """A map from the values of a graph to those of its copy."""
 
     def __init__(self, graph: PropertyGraph, texts: Names, rng: np.random.Generator) -> None:
-        found = values_of(graph)
+        values_by_name = values_of(graph)
         self.texts = texts
-        self._numbers = {name: number_map(_leaves(values), rng) for name, values in found.items()}
-        self._flipped = {name: bool(rng.integers(0, 2)) for name in found}
-        self._masks = {name: rng.bytes(64) for name in found}
-        every = (value for values in found.values() for value in _leaves(values))
+        self._numbers = {name: number_map(_leaves(values), rng) for name, values in values_by_name.items()}
+        self._flipped = {name: bool(rng.integers(0, 2)) for name in values_by_name}
+        self._masks = {name: rng.bytes(64) for name in values_by_name}
+        every = (value for values in values_by_name.values() for value in _leaves(values))
         self._moves = Moves(rng, [v for v in every if isinstance(v, Temporal) and "date" in v.kind])
 
     def of(self, name: str, value: Value) -> Value:
@@ -166,8 +168,8 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
     old_types = {table.type for table in graph.relationship_tables}
     old_properties = {name for columns in graph.all_columns() for name in columns}
     old_texts = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
-    known = {text.lower() for text in (*old_labels, *old_types, *old_properties, *old_texts, *graph.keys)}
-    words = WordMaker(rng, taken=known)
+    old_words = {text.lower() for text in (*old_labels, *old_types, *old_properties, *old_texts, *graph.keys)}
+    words = WordMaker(rng, taken=old_words)
 
     def named(names: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
         """Return a new name for each, in random order: an alphabetical one would reveal the old names."""
@@ -176,7 +178,7 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
 
     labels, types = named(old_labels, str.capitalize), named(old_types, str.upper)
     properties = named(old_properties, str.lower)
-    keys = dict(zip(graph.keys, _new_keys(rng, len(graph.keys), known), strict=True))
+    keys = dict(zip(graph.keys, _new_keys(rng, len(graph.keys), old_words), strict=True))
     texts = {**named(old_texts - keys.keys() - {""}, str.lower), **keys, "": ""}
     values = ValueMap(graph, texts, rng)
 
@@ -202,11 +204,11 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
 
 def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
     """Return the distinct values of each property, over all nodes and relationships."""
-    found: defaultdict[str, list[Value]] = defaultdict(list)
+    values: defaultdict[str, list[Value]] = defaultdict(list)
     for columns in graph.all_columns():
         for name, column in sorted(columns.items()):
-            found[name] += column.canonical().pool
-    return found
+            values[name] += column.canonical().pool
+    return values
 
 
 def _leaves(values: Iterable[Value]) -> Iterator[Value]:
@@ -218,11 +220,11 @@ def _leaves(values: Iterable[Value]) -> Iterator[Value]:
             yield value
 
 
-def _new_keys(rng: np.random.Generator, count: int, known: Set[str]) -> list[str]:
-    """Return different keys of one length, none of them known."""
+def _new_keys(rng: np.random.Generator, count: int, taken: Set[str]) -> list[str]:
+    """Return `count` distinct keys of one length, none of them in `taken`."""
     more = 0
     while True:
-        drawn = [key for key in node_keys(rng, count + more) if key not in known]
+        drawn = [key for key in node_keys(rng, count + more) if key not in taken]
         if len(drawn) >= count:
             return drawn[:count]
         more = 2 * (count + more - len(drawn))

@@ -122,11 +122,11 @@ def from_pandas(
 def _check_table(table: "pd.DataFrame", kind: str, columns: Sequence[str]) -> None:
     if not hasattr(table, "columns"):
         raise wrong_type(kind, table, "DataFrame of pandas")
-    found = [str(column) for column in table.columns]
+    names = [str(column) for column in table.columns]
     for column in columns:
-        if column not in found:
-            raise ConfigError(f"the table of {kind} has no column {column!r}", hint=f"its columns: {', '.join(found)}")
-    if len(set(found)) < len(found):
+        if column not in names:
+            raise ConfigError(f"the table of {kind} has no column {column!r}", hint=f"its columns: {', '.join(names)}")
+    if len(set(names)) < len(names):
         raise ConfigError(f"the table of {kind} has two columns of one name")
 
 

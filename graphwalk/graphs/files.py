@@ -55,11 +55,11 @@ def writable_format(path: Path) -> GraphFormat:
 
 def graph_format(path: Path, *, folder: bool = False) -> GraphFormat:
     """Return the format for a name; `folder`: a folder of that name exists. Raise ConfigError if there is none."""
-    found = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if folder else None)
-    if found is None:
+    form = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if folder else None)
+    if form is None:
         suffixes = ", ".join(suffix for suffix in FORMATS if suffix)
         raise ConfigError(
             f"{path}: no graph format has the suffix {path.suffix!r}",
             hint=f"use one of {suffixes}, or a folder of CSV files",
         )
-    return found
+    return form

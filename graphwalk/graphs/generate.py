@@ -23,9 +23,9 @@ def distinct_integers(rng: np.random.Generator, total: int, count: int) -> NDArr
     if count == 0:
         return np.empty(0, dtype=np.int64)
     if count > total // 2:
-        kept = np.ones(total, dtype=bool)
-        kept[distinct_integers(rng, total, total - count)] = False
-        return np.flatnonzero(kept).astype(np.int64)
+        mask = np.ones(total, dtype=bool)
+        mask[distinct_integers(rng, total, total - count)] = False
+        return np.flatnonzero(mask).astype(np.int64)
     drawn = np.empty(0, dtype=np.int64)
     while True:
         drawn = np.concatenate([drawn, rng.integers(0, total, count + count // 8 + 8)])
@@ -94,14 +94,14 @@ class WordMaker:
 
     def words(self, count: int) -> list[str]:
         """Return `count` new words in lower case."""
-        found: list[str] = []
-        while len(found) < count:
-            for word in self._draw(count - len(found)):
+        words: list[str] = []
+        while len(words) < count:
+            for word in self._draw(count - len(words)):
                 if word not in self._taken and word not in cypher_words() and word not in english_words():
                     self._taken.add(word)
                     if self._pool in ("any", pool_of(word)):
-                        found.append(word)
-        return found
+                        words.append(word)
+        return words
 
     def _draw(self, count: int) -> list[str]:
         vowel_first = self._rng.integers(0, 2, (count, 1))
@@ -202,9 +202,9 @@ class GraphSpec(Spec):
     def _fill_from_preset(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        given = {name: value for name, value in data.items() if value is not None or name not in cls.model_fields}
-        filled = {**GRAPH_PRESETS.get(str(given.get("preset")), {}), **given}
-        if "mean_degree" in given and "density" not in given:
+        fields = {name: value for name, value in data.items() if value is not None or name not in cls.model_fields}
+        filled = {**GRAPH_PRESETS.get(str(fields.get("preset")), {}), **fields}
+        if "mean_degree" in fields and "density" not in fields:
             filled.pop("density", None)
         return filled
 

@@ -96,12 +96,12 @@ def charged_usage(
     Tokens that the provider does not report are estimated, rather too high than too low, and marked as estimated:
     without them a budget would never end. Hidden reasoning cannot be estimated.
     """
-    usage, said = reply.usage, reply.message
+    usage, message = reply.usage, reply.message
     if not usage.input_tokens:
         sent = count_messages(messages, model) + count_tokens(tools_text(tools), model)[0]
         usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
-    if not usage.output_tokens and (said.content or said.tool_calls or usage.estimated):
-        usage = replace(usage, output_tokens=_pessimistic(count_messages((said,), model)), estimated=True)
+    if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
+        usage = replace(usage, output_tokens=_pessimistic(count_messages((message,), model)), estimated=True)
     return usage if price is None else priced(usage, price, stated=stated)
 
 

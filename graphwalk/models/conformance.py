@@ -41,7 +41,7 @@ class Capability:
 
 async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capability]:
     """Check all capabilities in order, each with a timeout of `seconds`. Stop if the first check gets no reply."""
-    found: list[Capability] = []
+    results: list[Capability] = []
     for name, check in zip(CAPABILITIES, _CHECKS, strict=True):
         started = time.perf_counter()
         status: Status | None = None
@@ -55,10 +55,10 @@ async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capabilit
         except Exception as error:
             # The interface allows only ModelError; other exceptions are what this test looks for.
             detail = f"raised {type(error).__name__} instead of ModelError: {error}"
-        found.append(Capability(name, status or "failed", detail[:_LONGEST_DETAIL], time.perf_counter() - started))
-        if status is None and len(found) == 1:
+        results.append(Capability(name, status or "failed", detail[:_LONGEST_DETAIL], time.perf_counter() - started))
+        if status is None and len(results) == 1:
             break
-    return found
+    return results
 
 
 async def _plain_text(model: Model) -> Finding:
@@ -120,8 +120,8 @@ async def _reasoning(model: Model) -> Finding:
 
 async def _reasoning_state(model: Model) -> Finding:
     """Check two turns with a tool call between them; the second sends the provider's state of the first."""
-    asked = Message("user", _words()["tool_call"])
-    first = (await model.complete([asked], (_tool(),), CallOptions())).message
+    question = Message("user", _words()["tool_call"])
+    first = (await model.complete([question], (_tool(),), CallOptions())).message
     state = first.provider_state
     if not first.tool_calls or state is None:
         return "absent", "no tool call" if not first.tool_calls else "the provider sends no state with its messages"
@@ -130,7 +130,7 @@ async def _reasoning_state(model: Model) -> Finding:
         return "absent", "a message of LangChain without blocks of its provider: what is sent back is not seen here"
     results = [Message("tool", _words()["tool_result"]["result"], tool_call_id=call.id) for call in first.tool_calls]
     try:
-        await model.complete([asked, first, *results], (_tool(),), CallOptions())
+        await model.complete([question, first, *results], (_tool(),), CallOptions())
     except ModelError as error:
         return "failed", f"refused its own state ({names}): {error}"
     provider: Any = model
@@ -179,8 +179,8 @@ async def _temperature_and_seed(model: Model) -> Finding:
 async def _output_limit(model: Model) -> Finding:
     reply = await _ask(model, _words()["plain_text"], options=CallOptions(max_output_tokens=16))
     tokens = reply.usage.output_tokens
-    kept = tokens is None or tokens <= 16
-    return ("ok" if kept else "failed"), f"{tokens} tokens, finished for {reply.finish_reason!r}"
+    within = tokens is None or tokens <= 16
+    return ("ok" if within else "failed"), f"{tokens} tokens, finished for {reply.finish_reason!r}"
 
 
 async def _errors(model: Model) -> Finding:

@@ -79,15 +79,15 @@ class HumanPlayer:
 def _arguments(text: str, tool: ToolSpec) -> dict[str, Any]:
     """Parse `name=value` for each parameter; a value ends at the next name, and stays text for a text parameter."""
     properties = tool.parameters["properties"]
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for word in text.split(" "):
         name, sign, value = word.partition("=")
         if sign and name in properties:
-            found[name] = value
-        elif found:
-            last = next(reversed(found))
-            found[last] = f"{found[last]} {word}"
-    return {name: value if properties[name]["type"] == "string" else _read(value) for name, value in found.items()}
+            values[name] = value
+        elif values:
+            last = next(reversed(values))
+            values[last] = f"{values[last]} {word}"
+    return {name: value if properties[name]["type"] == "string" else _read(value) for name, value in values.items()}
 
 
 def _read(text: str) -> Any:

@@ -41,21 +41,21 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
 
     Models on other servers than the provider's own are looked up by the server's address.
     """
-    name, where = _listed(model, settings)
+    name, where = _price_list(model, settings)
     if not where:
         return None
     import genai_prices
 
     try:
-        found = genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
+        model_price = genai_prices.calc_price(genai_prices.Usage(), name, **where).model_price
     except LookupError:
         return None
-    if found.input_mtok is None or found.output_mtok is None:
+    if model_price.input_mtok is None or model_price.output_mtok is None:
         return None  # a price that is not per token
     rates: dict[str, Any] = {
-        "input": found.input_mtok,
-        "output": found.output_mtok,
-        "cached_input": found.cache_read_mtok,
+        "input": model_price.input_mtok,
+        "output": model_price.output_mtok,
+        "cached_input": model_price.cache_read_mtok,
     }
     # Of several steps for long inputs the first counts.
     steps = {rate.tiers[0].start for rate in rates.values() if getattr(rate, "tiers", None)}
@@ -65,7 +65,7 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
     return KnownPrice(price=price, source="genai-prices", version=genai_prices.__version__, date=today)
 
 
-def _listed(model: str, settings: Settings) -> tuple[str, dict[str, Any]]:
+def _price_list(model: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Return the model's name and its price list in `genai-prices`, by server address or provider id; {} for none."""
     provider, _, name = model.partition("/")
     url = base_url(model, settings)

@@ -60,10 +60,10 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     """
     error = body["error"] if isinstance(body, dict) and isinstance(body.get("error"), dict) else body
     code = f"{error.get('code') or error.get('type') or ''}" if isinstance(error, dict) else ""
-    said = body
-    while isinstance(said, dict):
-        said = next((said[key] for key in ("message", "error", "detail", "msg") if said.get(key)), "")
-    message = ("" if said is None else str(said))[:_LONGEST_MESSAGE]
+    text = body
+    while isinstance(text, dict):
+        text = next((text[key] for key in ("message", "error", "detail", "msg") if text.get(key)), "")
+    message = ("" if text is None else str(text))[:_LONGEST_MESSAGE]
     # An overflow is scored as the agent's failure, so the message alone does not decide.
     overflow = (
         code.startswith(_OVERFLOW_CODES)
@@ -163,8 +163,8 @@ def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[Too
     calls: list[ToolCall] = []
     seen: set[str] = set()
     for position, (id_, name, arguments) in enumerate(fields):
-        known = isinstance(id_, str) and id_ and id_ not in seen
-        call_id = id_ if known else f"{prefix}_{position}"
+        usable = isinstance(id_, str) and id_ and id_ not in seen
+        call_id = id_ if usable else f"{prefix}_{position}"
         seen.add(call_id)
         written = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
         calls.append(ToolCall(call_id, name if isinstance(name, str) else "", written))
@@ -174,13 +174,13 @@ def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[Too
 def usage(wire: Any) -> Usage:
     """Return the usage of a reply of Chat Completions or Responses; `cost` if the provider reports it."""
     fields = mapping(wire)
-    taken = mapping(fields.get("prompt_tokens_details") or fields.get("input_tokens_details"))
-    given = mapping(fields.get("completion_tokens_details") or fields.get("output_tokens_details"))
+    input_details = mapping(fields.get("prompt_tokens_details") or fields.get("input_tokens_details"))
+    output_details = mapping(fields.get("completion_tokens_details") or fields.get("output_tokens_details"))
     return Usage(
         count(fields.get("prompt_tokens", fields.get("input_tokens"))),
         count(fields.get("completion_tokens", fields.get("output_tokens"))),
-        count(given.get("reasoning_tokens")),
-        count(taken.get("cached_tokens")),
+        count(output_details.get("reasoning_tokens")),
+        count(input_details.get("cached_tokens")),
         dollars(fields.get("cost")),
     )
 

@@ -23,8 +23,8 @@ class Ask(NamedTuple):
 
     def call(self, call_id: str) -> ToolCall:
         """Return the call in the form that a model writes."""
-        given = self.arguments
-        return ToolCall(call_id, self.tool, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
+        args = self.arguments
+        return ToolCall(call_id, self.tool, args if isinstance(args, str) else json.dumps(args, ensure_ascii=False))
 
 
 Policy = Generator[list[Ask] | str, list[str], str]

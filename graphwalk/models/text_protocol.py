@@ -63,10 +63,10 @@ class TextProtocol:
         content = reply.message.content
         if not tools or reply.message.tool_calls or not content or "{" not in content:
             return reply
-        found = find_calls(
+        parsed = find_calls(
             content, {tool.name: tool.parameters.get("properties", ()) for tool in tools}, lenient=self.in_prompt
         )
-        calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(found.calls))
+        calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(parsed.calls))
         return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
@@ -141,28 +141,28 @@ class Found(NamedTuple):
     rest: str
 
 
-def find_calls(text: str, known: Mapping[str, Collection[str]], *, lenient: bool) -> Found:
-    """Find the calls in a reply; `known`: tool → names of its parameters.
+def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool) -> Found:
+    """Find the calls in a reply; `tools`: tool → names of its parameters.
 
     Only well-formed calls to known tools count. `lenient`: unknown tools and broken calls count too, so that the model
     gets an error; for models that have no other way to call.
     """
     begin = text.rfind("</think>") + 1
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
-    if written := _written_calls(text, begin, values, known):
+    if written := _written_calls(text, begin, values, tools):
         return Found(written, "")
     spans: list[tuple[int, int]] = []
     calls: list[tuple[str, str]] = []
     for start, end, value in values:
         tag = _TAG.search(text, max(0, start - 100), start)
-        meant = {"name": tag[1] or tag[2], "arguments": value} if tag is not None and isinstance(value, dict) else value
-        found = _calls_in(meant, known, lenient)
-        if found:
-            calls += found
+        call = {"name": tag[1] or tag[2], "arguments": value} if tag is not None and isinstance(value, dict) else value
+        parsed = _calls_in(call, tools, lenient)
+        if parsed:
+            calls += parsed
             spans.append((start, end))
     for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT) if lenient else ():
         # The first call to a known tool with malformed JSON.
-        if match[1] in known and not any(start <= match.start() < end for start, end, _ in values):
+        if match[1] in tools and not any(start <= match.start() < end for start, end, _ in values):
             ending = _BROKEN_END.search(text, match.end())
             end = ending.start() if ending is not None else len(text)
             calls.append((match[1], text[match.end() : end].strip()))
@@ -177,14 +177,14 @@ def find_calls(text: str, known: Mapping[str, Collection[str]], *, lenient: bool
 
 
 def _written_calls(
-    text: str, begin: int, values: list[tuple[int, int, Any]], known: Collection[str]
+    text: str, begin: int, values: list[tuple[int, int, Any]], tools: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
     """Return calls like `look({"key": "a"})` of a reply that contains nothing else, as small models write them."""
     calls, rest, position = [], "", text.find(">", begin) + 1 if begin else 0
     for start, end, value in values:
         name = _WRITTEN_CALL.search(text, position, start)
         closed = _CLOSED.match(text, end)
-        if name is None or closed is None or name[1] not in known or not isinstance(value, dict):
+        if name is None or closed is None or name[1] not in tools or not isinstance(value, dict):
             return ()
         calls.append((name[1], json.dumps(value)))
         rest, position = rest + text[position : name.start()], closed.end()
@@ -205,15 +205,15 @@ def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
             yield start, position, value
 
 
-def _calls_in(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> list[tuple[str, str]]:
+def _calls_in(value: Any, tools: Mapping[str, Collection[str]], lenient: bool) -> list[tuple[str, str]]:
     """Return the calls of a JSON value; none if a part of it is not a call."""
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
-    calls = [_call(item, known, lenient) for item in (value if isinstance(value, list) else [value])]
+    calls = [_call(item, tools, lenient) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(calls) else []
 
 
-def _call(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> tuple[str, str] | None:
+def _call(value: Any, tools: Mapping[str, Collection[str]], lenient: bool) -> tuple[str, str] | None:
     if not isinstance(value, dict):
         return None
     for wrapper in _WRAPPERS:
@@ -226,10 +226,10 @@ def _call(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> tu
     name = value[named]
     if key is None:
         others = {key: item for key, item in value.items() if key != named}
-        flat = lenient and others and all(key in known.get(name, ()) for key in others)
+        flat = lenient and others and all(key in tools.get(name, ()) for key in others)
         return (name, json.dumps(others)) if flat else None
     arguments = value[key]
-    meant = name in known or (lenient and isinstance(arguments, dict) and len(value) <= 4)
-    if not meant:
+    is_call = name in tools or (lenient and isinstance(arguments, dict) and len(value) <= 4)
+    if not is_call:
         return None
     return name, arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)

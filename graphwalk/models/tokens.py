@@ -58,8 +58,8 @@ def count_messages(messages: Iterable[Message], model: str | None = None) -> int
 def tokenizer_of(model: str | None) -> str | None:
     """Return the name of the model's tokenizer, None if it is unknown or not installed."""
     name = (model or "").rpartition("/")[2]
-    found = next((tokenizer for tokenizer, names in _MODELS if names.match(name)), None)
-    return found if found is not None and _encoder(found) is not _by_rule else None
+    tokenizer = next((tokenizer for tokenizer, names in _MODELS if names.match(name)), None)
+    return tokenizer if tokenizer is not None and _encoder(tokenizer) is not _by_rule else None
 
 
 def message_text(message: Message) -> str:

@@ -121,8 +121,8 @@ def by_variant(report: Report) -> Iterator[Plot]:
 
 def is_wide(numbers: Iterable[float]) -> bool:
     """Return True for numbers over several orders of magnitude, which need a logarithmic axis."""
-    known = list(numbers)
-    return bool(known) and min(known) > 0 and max(known) > _WIDE * min(known)
+    values = list(numbers)
+    return bool(values) and min(values) > 0 and max(values) > _WIDE * min(values)
 
 
 def series_of(
@@ -137,12 +137,12 @@ def series_of(
     most: int | None = _MOST_SERIES,
 ) -> Iterator[Series]:
     """Yield the rows of each player as points, except rows without a value. `x` places a group."""
-    found: dict[str, list[Point]] = {}
+    by_player: dict[str, list[Point]] = {}
     for row in rows:
         if row.get(measure) is not None:
             name = player_name(row, settings) + mark * published
-            found.setdefault(name, []).append(point(row, measure, x(row[grouping])))
-    for name, points in list(found.items())[:most]:
+            by_player.setdefault(name, []).append(point(row, measure, x(row[grouping])))
+    for name, points in list(by_player.items())[:most]:
         yield Series(name, tuple(points), published)
 
 
@@ -223,11 +223,11 @@ def cost_against_accuracy(report: Report) -> Plot:
         whole = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
         row["cost_per_question"] = row["cost"] / row["tasks"] if whole else None
     field, unit = next((p for p in _PRICES if any(row.get(p[0]) for row in rows)), _PRICES[-1])
-    known = [row for row in rows if row.get(field)]
+    priced = [row for row in rows if row.get(field)]
     series = tuple(
-        Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in known
+        Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in priced
     )
-    wide = is_wide(row[field] for row in known)
+    wide = is_wide(row[field] for row in priced)
     name, title, y = "cost-against-accuracy", "Accuracy against cost", "accuracy in %"
     about = "Upper left is better. Bars: 95 % intervals, clustered by graph."
     return Plot(name, title, "points", (Panel(series),), unit, y, about, percent=True, logarithmic=wide)
@@ -243,11 +243,11 @@ def failure_classes(
     settings = _settings(report)
     named = {"correct": "correct", **classes, "infrastructure_failures": "failed"}
     totals = [(row, sum(row.get(field) or 0 for field in named)) for row in (report.rows if rows is None else rows)]
-    known = [(row, total) for row, total in totals if total]
+    shown = [(row, total) for row, total in totals if total]
     series = tuple(
-        Series(outcome, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in known))
+        Series(outcome, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in shown))
         for field, outcome in named.items()
-        if any(row.get(field) for row, _ in known)
+        if any(row.get(field) for row, _ in shown)
     )
     about = "Failed: infrastructure errors."
     return Plot("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

@@ -54,19 +54,19 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     `equal`; and `mcnemar_p`, with what it ignores in `mcnemar_ignores`.
     """
     if grouping is None:
-        found = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
+        pairs = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
     else:
         declared, members = observed.suite.groupings[grouping], observed.members(grouping)
-        found = []
+        pairs = []
         for group in sorted({group for group, _ in members}, key=declared.sort_key):
             numbers = {player: members[group, player] for player in sorted(p for of, p in members if of == group)}
-            found += [{**pair, declared.name: group} for pair in _pairs(observed, numbers, seed)]
+            pairs += [{**pair, declared.name: group} for pair in _pairs(observed, numbers, seed)]
     for name in observed.suite.compared:
-        tested = [pair["measures"][name] for pair in found if pair["measures"][name]["p_value"] is not None]
+        tested = [pair["measures"][name] for pair in pairs if pair["measures"][name]["p_value"] is not None]
         least = len(tested) * min((measure["p_least"] for measure in tested), default=1.0)
         for measure, p in zip(tested, holm([measure["p_value"] for measure in tested]), strict=True):
             measure |= {"p_holm": p, "p_holm_least": min(1.0, least)}
-    return found
+    return pairs
 
 
 def compared_groups(observed: Observations, *, seed: int) -> Iterator[tuple[Grouping, list[dict[str, Any]]]]:
@@ -176,7 +176,7 @@ def compare_players(
         suite.groupings,
         overall,
         groups,
-        list(_changed(observed, overall, show)),
+        list(_changed_tasks(observed, overall, show)),
         (
             *notes,
             *interval_notes(units_of(every), reasons_of(every)),
@@ -186,7 +186,7 @@ def compare_players(
     )
 
 
-def _changed(
+def _changed_tasks(
     observed: Observations, pairs: Sequence[Mapping[str, Any]], show: ShowCommands
 ) -> Iterator[dict[str, Any]]:
     groups_of = {

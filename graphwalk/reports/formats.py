@@ -113,52 +113,52 @@ def as_text(report: Report, *, width: int = 120) -> str:
 class TerminalComparison:
     """A comparison that fits the terminal. `commands` are separate, because they must not be wrapped."""
 
-    def __init__(self, made: RunComparison, *, whole: bool = False) -> None:
+    def __init__(self, comparison: RunComparison, *, whole: bool = False) -> None:
         """`whole`: list all tasks with different outcomes, and all commands that show their episodes."""
         self.whole = whole
-        self.made = made if whole else replace(made, changed=made.changed[:MOST_TASKS])
-        self.left_out = len(made.changed) - len(self.made.changed)
+        self.comparison = comparison if whole else replace(comparison, changed=comparison.changed[:MOST_TASKS])
+        self.left_out = len(comparison.changed) - len(self.comparison.changed)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from _paragraphs(self.made.verdict)
-        for table in comparison_tables(self.made):
+        yield from _paragraphs(self.comparison.verdict)
+        for table in comparison_tables(self.comparison):
             yield from rendered(table, options.max_width)
         if self.left_out:
             yield Text(f"… and {counted(self.left_out, 'more task')}: --all, or --json\n")
-        for note in self.made.notes:
+        for note in self.comparison.notes:
             yield Text(note, style="dim")
 
     @property
     def commands(self) -> list[str]:
         """Commands that show episodes of the listed tasks."""
-        commands = list(dict.fromkeys(command for one in self.made.changed for command in one["commands"]))
+        commands = list(dict.fromkeys(command for one in self.comparison.changed for command in one["commands"]))
         return commands if self.whole else commands[:MOST_COMMANDS]
 
 
-def comparison_json(made: RunComparison) -> str:
+def comparison_json(comparison: RunComparison) -> str:
     names = ("suite", "verdict", "overall", "groups", "changed", "notes")
-    fields = {name: getattr(made, name) for name in names}
+    fields = {name: getattr(comparison, name) for name in names}
     return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2, allow_nan=False)
 
 
-def comparison_csv(made: RunComparison) -> str:
+def comparison_csv(comparison: RunComparison) -> str:
     """Return a row per pair and measure of each table, per task in `changed`, and per note, as CSV."""
     lines: list[dict[str, Any]] = []
-    for table, pairs in (("overall", made.overall), *made.groups.items()):
+    for table, pairs in (("overall", comparison.overall), *comparison.groups.items()):
         for pair in pairs:
             names = {name: value for name, value in pair.items() if name not in ("measures", table)}
-            for measure, found in pair["measures"].items():
-                low, high = found["interval"] or (None, None)
-                figures = {name: value for name, value in found.items() if name != "interval"}
+            for measure, result in pair["measures"].items():
+                low, high = result["interval"] or (None, None)
+                figures = {name: value for name, value in result.items() if name != "interval"}
                 line = {"table": table, "group": pair.get(table, ""), **names, "measure": measure, **figures}
                 lines.append(line | {"difference_low": low, "difference_high": high})
-    lines += [{**one, "table": "changed", "commands": "; ".join(one["commands"])} for one in made.changed]
-    lines += [{"table": "note", "no_interval": note} for note in made.notes]
+    lines += [{**one, "table": "changed", "commands": "; ".join(one["commands"])} for one in comparison.changed]
+    lines += [{"table": "note", "no_interval": note} for note in comparison.notes]
     columns = dict.fromkeys(name for line in lines for name in line)
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 
 
-def comparison_markdown(made: RunComparison) -> str:
-    verdict = (f"{escape_markdown(sentence)}\n" for sentence in made.verdict)
-    notes = (f"* {escape_markdown(note)}" for note in made.notes)
-    return "\n".join([*verdict, *map(markdown_table, comparison_tables(made)), *notes, ""])
+def comparison_markdown(comparison: RunComparison) -> str:
+    verdict = (f"{escape_markdown(sentence)}\n" for sentence in comparison.verdict)
+    notes = (f"* {escape_markdown(note)}" for note in comparison.notes)
+    return "\n".join([*verdict, *map(markdown_table, comparison_tables(comparison)), *notes, ""])

@@ -42,8 +42,8 @@ def number(value: Any) -> float | None:
 
 
 def _tokens(result: ResultRecord) -> float | None:
-    known = [n for n in (result["usage"].get("input_tokens"), result["usage"].get("output_tokens")) if n is not None]
-    return sum(known) if known else None
+    counts = [n for n in (result["usage"].get("input_tokens"), result["usage"].get("output_tokens")) if n is not None]
+    return sum(counts) if counts else None
 
 
 def tool_seconds(result: ResultRecord) -> float | None:
@@ -51,7 +51,7 @@ def tool_seconds(result: ResultRecord) -> float | None:
     if "tool_seconds" in result:
         return number(result["tool_seconds"])
     turns = result.get("trajectory", {}).get("turns", ())
-    return float(sum(found.get("seconds", 0.0) for turn in turns for found in turn.get("results", ())))
+    return float(sum(call.get("seconds", 0.0) for turn in turns for call in turn.get("results", ())))
 
 
 def _calls_over_reference(result: ResultRecord) -> float | None:
@@ -124,10 +124,10 @@ def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
     own, shared = _read(name), _read("shared")
 
     def column(field: str, level: int) -> Column:
-        known = own["columns"].get(field) or shared["columns"][field]
-        title = known["title"].replace("question", own.get("task", "question"))
-        interval = _FORMATS.get(known.get("interval"))
-        return Column(title, field, _FORMATS[known["format"]], level, interval, legend=known["legend"])
+        fields = own["columns"].get(field) or shared["columns"][field]
+        title = fields["title"].replace("question", own.get("task", "question"))
+        interval = _FORMATS.get(fields.get("interval"))
+        return Column(title, field, _FORMATS[fields["format"]], level, interval, legend=fields["legend"])
 
     return {table: tuple(starmap(column, levels.items())) for table, levels in own["tables"].items()}
 

@@ -31,9 +31,9 @@ def player_order(player: Player) -> tuple[str, list[str | int]]:
 def chosen(players: Sequence[Player], models: Sequence[str], settings: Sequence[str]) -> list[Player]:
     """Return the players with these models and settings (default: all). Raise ConfigError for an unknown name."""
     played = {player.setting for player in players}
-    known = {"model": {player.model for player in players}, "setting": played | set(map(setting_of, played))}
+    choices = {"model": {player.model for player in players}, "setting": played | set(map(setting_of, played))}
     for what, names in (("model", models), ("setting", settings)):
-        if strangers := [name for name in names if name not in known[what]]:
+        if strangers := [name for name in names if name not in choices[what]]:
             known_players = ", ".join(sorted(f"{player.model} {player.setting}" for player in players)) or "none yet"
             raise ConfigError(f"no {what} {strangers[0]!r} in this run", hint=f"one of: {known_players}")
     return [
@@ -89,11 +89,11 @@ class Observations:
 
     def members(self, grouping: int) -> dict[tuple[Any, Player], NDArray[np.int64]]:
         """Return the indexes of episodes by group and player, except episodes without a group."""
-        found: dict[tuple[Any, Player], list[int]] = {}
+        indexes: dict[tuple[Any, Player], list[int]] = {}
         for i, case in enumerate(self.cases):
             if case.groups[grouping] is not None:
-                found.setdefault((case.groups[grouping], case.player), []).append(i)
-        return {key: np.array(numbers) for key, numbers in found.items()}
+                indexes.setdefault((case.groups[grouping], case.player), []).append(i)
+        return {key: np.array(numbers) for key, numbers in indexes.items()}
 
     def rows_of(self, player: Player) -> NDArray[np.int64]:
         return np.array([i for i, case in enumerate(self.cases) if case.player == player], dtype=np.int64)

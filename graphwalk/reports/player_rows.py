@@ -41,17 +41,17 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
         right = values[:, [m.name for m in measures].index(observed.suite.compared[0])]
         passed = pass_rates(right, graphs, tasks, observed.tries)
         of_tries = {"pass_at_k": passed.any_of_k.scaled(PERCENT), "pass_hat_k": passed.all_of_k.scaled(PERCENT)}
-        row |= {"k": observed.tries, **{name: _rounded(e.value) for name, e in of_tries.items()}}
+        row |= {"k": observed.tries, **{name: _round(e.value) for name, e in of_tries.items()}}
         estimates |= of_tries
-    known = {name: e for name, e in estimates.items() if e.value is not None}
+    with_value = {name: e for name, e in estimates.items() if e.value is not None}
     return row | {
         "intervals": {
             name: [round(e.low, _DIGITS), round(e.high, _DIGITS)]
-            for name, e in known.items()
+            for name, e in with_value.items()
             if e.low is not None and e.high is not None
         },
-        "no_interval": {name: e.reason for name, e in known.items() if e.reason},
-        "known": {name: e.n for name, e in known.items() if e.n != headline.n},
+        "no_interval": {name: e.reason for name, e in with_value.items() if e.reason},
+        "known": {name: e.n for name, e in with_value.items() if e.n != headline.n},
     }
 
 
@@ -78,15 +78,15 @@ def _figure(
 ) -> float | int | None:
     """Return the value of a measure, or None if it is unknown."""
     if measure.kind in ESTIMATED:
-        return _rounded(estimates[measure.name].value)
+        return _round(estimates[measure.name].value)
     values = tasks if measure.kind == "median" else episodes
-    known = values[~np.isnan(values)]
-    if not len(known):
+    numbers = values[~np.isnan(values)]
+    if not len(numbers):
         return None
     if measure.kind == "median":
-        return _rounded(float(np.median(known)))
-    return round(float(known.sum())) if measure.kind == "count" else _rounded(float(known.sum()))
+        return _round(float(np.median(numbers)))
+    return round(float(numbers.sum())) if measure.kind == "count" else _round(float(numbers.sum()))
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)

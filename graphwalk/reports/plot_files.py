@@ -64,7 +64,7 @@ def can_draw() -> bool:
 def page_svg(plot: Plot) -> str:
     """Return an SVG document that follows the reader's colour scheme, with text as text."""
     with _drawn(plot, "none") as canvas:
-        text = _saved(canvas, "svg").decode()
+        text = _image_bytes(canvas, "svg").decode()
     for colour, name in _SCHEME.items():
         text = text.replace(colour, f"var(--{name})")
     light = "".join(f"--{name}:{'transparent' if name == 'paper' else colour};" for colour, name in _SCHEME.items())
@@ -85,14 +85,14 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     written = []
     for plot in plots:
         with _drawn(plot, "path") as canvas:
-            write_whole(folder / f"{plot.name}.svg", [_saved(canvas, "svg").decode()])
-            (folder / f"{plot.name}.png").write_bytes(_saved(canvas, "png"))
+            write_whole(folder / f"{plot.name}.svg", [_image_bytes(canvas, "svg").decode()])
+            (folder / f"{plot.name}.png").write_bytes(_image_bytes(canvas, "png"))
         write_whole(folder / f"{plot.name}.csv", [plot_csv(plot)])
         written += [folder / f"{plot.name}.{form}" for form in ("svg", "png", "csv")]
     return written
 
 
-def _saved(canvas: "Canvas", form: str) -> bytes:
+def _image_bytes(canvas: "Canvas", form: str) -> bytes:
     stream = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None, "Creator": None} if form == "svg" else {}
     canvas.savefig(stream, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
@@ -217,7 +217,7 @@ def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _stacked(plot: Plot, canvas: "Canvas") -> None:
+def _draw_stacked(plot: Plot, canvas: "Canvas") -> None:
     """Draw one bar per player, from left to right."""
     (panel,) = plot.panels
     players = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
@@ -227,11 +227,11 @@ def _stacked(plot: Plot, canvas: "Canvas") -> None:
     for number, one in enumerate(panel.series):
         middle = _OUTCOMES[1 + (number - 1) % (len(_OUTCOMES) - 2)]
         colour = {"correct": _OUTCOMES[0], "failed": _OUTCOMES[-1]}.get(one.name, middle)
-        known = {str(p.x): p.y for p in one.points}
-        starts, widths = [ends[player] for player in players], [known.get(player, 0.0) for player in players]
+        values = {str(p.x): p.y for p in one.points}
+        starts, widths = [ends[player] for player in players], [values.get(player, 0.0) for player in players]
         axes.barh(range(len(players)), widths, left=starts, height=0.62, color=colour, label=_label(one.name))
         for player in players:
-            ends[player] += known.get(player, 0.0)
+            ends[player] += values.get(player, 0.0)
     _name_rows(plot, axes, players)
     axes.set_xlim(0, 100)
     _legend(canvas, axes)
@@ -288,7 +288,7 @@ _DRAW: Mapping[PlotKind, Callable[[Plot, "Canvas"], None]] = {
     "dots": _dots,
     "lines": _lines,
     "steps": _lines,
-    "stacked": _stacked,
+    "stacked": _draw_stacked,
     "points": _lines,
     "heat": _heat,
 }

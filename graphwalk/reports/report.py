@@ -40,7 +40,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     """Return the report of observed results. `seed` is used by randomisation tests with many graphs."""
     declared = observed.suite
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
-    groups = dict(_grouped(observed, row_of))
+    groups = dict(_rows_by_grouping(observed, row_of))
     baselines, baseline_rows = observed.baselines, list[ReportRow]()
     if baselines:
         baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
@@ -67,7 +67,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         rows=rows,
         baselines=baseline_rows,
         groups=groups,
-        baseline_groups=dict(_grouped(baselines, exact_row, list(groups))) if baselines else {},
+        baseline_groups=dict(_rows_by_grouping(baselines, exact_row, list(groups))) if baselines else {},
         comparisons=comparisons,
         memorisation_test=memorised,
         reference=_matching(reference, observed.players),
@@ -84,12 +84,12 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     )
 
 
-def _grouped(
-    observed: Observations, row: Callable[..., ReportRow], known: Sequence[str] | None = None
+def _rows_by_grouping(
+    observed: Observations, row: Callable[..., ReportRow], only: Sequence[str] | None = None
 ) -> Iterator[tuple[str, list[ReportRow]]]:
-    """Yield each grouping with its rows. `known`: only these groupings."""
+    """Yield each grouping with its rows. `only`: only these groupings."""
     for number, grouping in enumerate(observed.suite.groupings):
-        members = observed.members(number) if known is None or grouping.name in known else {}
+        members = observed.members(number) if only is None or grouping.name in only else {}
         ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), player_order(key[1])))
         if ordered:
             yield (
@@ -119,24 +119,24 @@ def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, An
     in `no_interval`), `questions`, `graphs`, questions right on one only (`only_graph`, `only_copy`; repeats averaged),
     `p_value` (exact McNemar) and `p_sign_flips` (None with one graph).
     """
-    found = ((player, _memorised(observed, player, seed)) for player in observed.players)
-    return [{**player._asdict(), **row} for player, row in found if row is not None]
+    rows = ((player, _memorisation_row(observed, player, seed)) for player in observed.players)
+    return [{**player._asdict(), **row} for player, row in rows if row is not None]
 
 
-def _memorised(observed: Observations, player: Player, seed: int) -> dict[str, Any] | None:
+def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict[str, Any] | None:
     accuracy = observed.column(observed.suite.compared[0])
     numbers = observed.rows_of(player).tolist()
     copies = [i for i in numbers if observed.cases[i].twin_of is not None]
-    asked = {observed.cases[i].twin_of for i in copies}
-    originals = [i for i in numbers if observed.cases[i].task_id in asked]
+    task_ids = {observed.cases[i].twin_of for i in copies}
+    originals = [i for i in numbers if observed.cases[i].task_id in task_ids]
     if not copies or not originals:
         return None
     graph_of = {observed.cases[i].task_id: observed.cases[i].cluster for i in originals}
     graphs = len(set(graph_of.values()))
 
     def outcomes(tasks: list[tuple[int, str]]) -> Outcomes:
-        known = [(i, task) for i, task in tasks if task in graph_of]
-        numbers, names = [i for i, _ in known], [task for _, task in known]
+        pairs = [(i, task) for i, task in tasks if task in graph_of]
+        numbers, names = [i for i, _ in pairs], [task for _, task in pairs]
         return outcomes_of(accuracy[numbers], [graph_of[task] for task in names], names)
 
     first = outcomes([(i, observed.cases[i].task_id) for i in originals])

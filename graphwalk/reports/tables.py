@@ -35,7 +35,7 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables overall, model against model, and by group; without empty tables."""
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
-    rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
+    rows = [*report.rows, *report.baselines, *_mark_published(reference.rows if reference else ())]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
@@ -70,7 +70,7 @@ def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) 
     name, reference = grouping.name, report.reference
     groups = {row[name] for row in ours}
     published = [row for row in reference.groups.get(name, ()) if row[name] in groups] if reference else []
-    rows = [*ours, *report.baseline_groups.get(name, []), *_published(published)]
+    rows = [*ours, *report.baseline_groups.get(name, []), *_mark_published(published)]
     rows.sort(key=lambda row: grouping.sort_key(row[name]))
     long_only: frozenset[int] = frozenset()
     if len(published) > _MOST_PUBLISHED:  # providers are ignored when names of models are compared
@@ -81,7 +81,7 @@ def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) 
     return _table(report, f"By {grouping.title}", columns, rows, grouping, note=note, long_only=long_only)
 
 
-def _published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
+def _mark_published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
     return [{**row, "published": True} for row in rows]
 
 
@@ -192,11 +192,11 @@ def counts_table(
     In a narrow table published columns are dropped first, from the last one on.
     """
     players = sorted(dict.fromkeys(key for line in lines for key in line.rows), key=itemgetter(0))
-    known = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
+    shown_facts = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
     headers = (
         *(Header(capitalised(name), name=True) for name in names),
         Header("Tasks", optional=15),
-        *(Header(fact.title, optional=fact.optional) for fact in known),
+        *(Header(fact.title, optional=fact.optional) for fact in shown_facts),
         *(
             Header(f"{one_line(model)}{PAPER * paper}\n{one_line(setting)}", optional=place + 50 * paper)
             for place, (paper, model, setting) in enumerate(players)
@@ -206,7 +206,7 @@ def counts_table(
         (
             *(Cell(one_line(name)) for name in line.names),
             Cell(str(line.tasks)),
-            *(Cell(_fact(line, fact)) for fact in known),
+            *(Cell(_fact(line, fact)) for fact in shown_facts),
             *(Cell(_correct(line.rows.get(key, {})), dim=key[0]) for key in players),
         )
         for line in lines
@@ -222,26 +222,26 @@ def _fact(line: Line, fact: Fact) -> str:
     row: ReportRow = next((row for row in line.baselines if row["model"] == fact.player), {})
     if row.get(fact.field) is None:
         return UNKNOWN
-    known = row["known"].get(fact.field, row["tasks"])
-    return fact.format(row[fact.field]) + (f" ({known})" if known != line.tasks else "")
+    count = row["known"].get(fact.field, row["tasks"])
+    return fact.format(row[fact.field]) + (f" ({count})" if count != line.tasks else "")
 
 
-def comparison_tables(made: RunComparison) -> Iterator[TextTable]:
+def comparison_tables(comparison: RunComparison) -> Iterator[TextTable]:
     """Yield the tables overall, by group, and of tasks with different outcomes."""
-    if made.overall:
-        yield comparison_table(made.overall, made.measures)
-    titles = {grouping.name: grouping.title for grouping in made.groupings}
-    for name, pairs in made.groups.items():
-        yield comparison_table(pairs, made.measures, title=f"By {titles[name]}", group=name)
-    if made.changed:
+    if comparison.overall:
+        yield comparison_table(comparison.overall, comparison.measures)
+    titles = {grouping.name: grouping.title for grouping in comparison.groupings}
+    for name, pairs in comparison.groups.items():
+        yield comparison_table(pairs, comparison.measures, title=f"By {titles[name]}", group=name)
+    if comparison.changed:
         columns = (
             Column("Task", "task_id", name=True),
             *_SIDES,
             Column("1st", "first", two_decimals),
             Column("2nd", "second", two_decimals),
         )
-        rows = [one | _names(one) for one in made.changed]
-        yield table_of(f"Tasks with different results ({made.measures[0]}, 0 to 1)", columns, rows)
+        rows = [one | _names(one) for one in comparison.changed]
+        yield table_of(f"Tasks with different results ({comparison.measures[0]}, 0 to 1)", columns, rows)
 
 
 def comparison_table(

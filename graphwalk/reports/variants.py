@@ -42,36 +42,36 @@ def variance_rows(observed: Observations, seed: int) -> list[dict[str, Any]]:
     rows = []
     for (model, setting), players in groups.items():
         outcomes = [player_outcomes(observed, observed.rows_of(player)) for player in players]
-        known = _known(outcomes)
-        if row := _shares(known, outcomes, [levels_of(player.setting) for player in players], observed.tries, seed):
+        by_task = _complete_tasks(outcomes)
+        if row := _shares(by_task, outcomes, [levels_of(player.setting) for player in players], observed.tries, seed):
             rows.append({"model": model, "setting": setting, **row})
     return rows
 
 
-def _known(outcomes: Sequence[Outcomes]) -> dict[Any, list[float]]:
+def _complete_tasks(outcomes: Sequence[Outcomes]) -> dict[Any, list[float]]:
     """Return (graph, task) → the outcome in each variant, for tasks that are known in all."""
     columns = [dict(zip(one.keys, one.values[:, 0].tolist(), strict=True)) for one in outcomes]
     shared = [key for key in columns[0] if all(key in column for column in columns)]
-    found = {key: [column[key] for column in columns] for key in shared}
-    return {key: values for key, values in found.items() if not np.isnan(values).any()}
+    by_task = {key: [column[key] for column in columns] for key in shared}
+    return {key: values for key, values in by_task.items() if not np.isnan(values).any()}
 
 
 def _shares(
-    known: Mapping[Any, list[float]],
+    by_task: Mapping[Any, list[float]],
     outcomes: Sequence[Outcomes],
     levels: Sequence[Mapping[str, str]],
     repeats: int,
     seed: int,
 ) -> dict[str, Any] | None:
-    if not known:
+    if not by_task:
         return None
     names = list(levels[0]) if len(levels[0]) > 1 else []
     factors = {name: [level.get(name, "") for level in levels] for name in names}
-    factors = {name: found for name, found in factors.items() if len(set(found)) > 1}
-    numbers = {graph: number for number, graph in enumerate(dict.fromkeys(graph for graph, _ in known))}
-    graphs = np.array([numbers[graph] for graph, _ in known], dtype=np.int64)
+    factors = {name: values for name, values in factors.items() if len(set(values)) > 1}
+    numbers = {graph: number for number, graph in enumerate(dict.fromkeys(graph for graph, _ in by_task))}
+    graphs = np.array([numbers[graph] for graph, _ in by_task], dtype=np.int64)
     noise = float(np.mean([one.noise[0] for one in outcomes])) if repeats > 1 else None
-    shares = variance_shares(np.array(list(known.values())), graphs, factors, noise=noise, repeats=repeats, seed=seed)
+    shares = variance_shares(np.array(list(by_task.values())), graphs, factors, noise=noise, repeats=repeats, seed=seed)
     if shares is None:
         return None
     percent = {name: round(PERCENT * share.value, _DIGITS) for name, share in shares.items()}
@@ -80,7 +80,7 @@ def _shares(
         for name, share in shares.items()
         if share.low is not None and share.high is not None
     }
-    sizes = {"variants": len(levels), "tasks": len(known), "graphs": len(numbers)}
+    sizes = {"variants": len(levels), "tasks": len(by_task), "graphs": len(numbers)}
     return {**sizes, "shares": percent, "intervals": intervals}
 
 

@@ -154,7 +154,7 @@ def _by_group(own: Sequence[Pair], every: Sequence[Pair], grouping: Grouping, na
         if _is_shown(pair):
             yield _sentence("better_at", group=_group(pair, grouping), **_sides(pair, every, name))
     if others := [_group(pair, grouping) + _figures(pair, every, name) for pair in own if not _is_shown(pair)]:
-        yield _sentence("not_shown_at", groups=_listed(others))
+        yield _sentence("not_shown_at", groups=_join(others))
 
 
 def _sides(pair: Pair, pairs: Sequence[Pair], name: _Name) -> dict[str, str]:
@@ -204,7 +204,7 @@ def _group(pair: Pair, grouping: Grouping) -> str:
 def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
     """Yield the players with the highest accuracy; of one, also whom it is shown to be better than, and whom not."""
     if len(best) > 1:
-        yield _sentence("several_best", players=_listed([*map(name, best)]), accuracy=one_decimal(best[0][_MEASURE]))
+        yield _sentence("several_best", players=_join([*map(name, best)]), accuracy=one_decimal(best[0][_MEASURE]))
     else:
         yield _score("best", best[0], name)
     if reason := no_significance(pairs, _MEASURE):
@@ -221,9 +221,9 @@ def _others(best: ReportRow, pairs: Sequence[Pair], name: _Name) -> Iterator[str
                 ahead = sign * pair["measures"][_MEASURE]["difference"] > 0
                 (behind if ahead and _is_shown(pair) else others).append(name(pair, other))
     if behind:
-        yield _sentence("best_is_better", others=_listed(behind))
+        yield _sentence("best_is_better", others=_join(behind))
     if others:
-        yield _sentence("best_is_not_better", others=_listed(others))
+        yield _sentence("best_is_not_better", others=_join(others))
 
 
 def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
@@ -239,7 +239,7 @@ def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
         yield _sentence("wrong", player=name(row), number=f"{number}{of}", causes=", ".join(shares))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join(names: Sequence[str]) -> str:
     """Return `a, b and c`; of many names, the first ones and the number of the others."""
     if len(names) > _MOST_NAMES:
         names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]

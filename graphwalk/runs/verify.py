@@ -25,6 +25,7 @@ from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
+from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Trajectory
@@ -124,10 +125,15 @@ async def verify_run(
     """
     manifest = folder.read_manifest()
     experiment = kept_experiment(folder, settings, store)
+    graphs = (manifest.get("fingerprint") or {}).get("graphs", ())
+
+    async def without_queries() -> EmbeddedDatabase:
+        return EmbeddedDatabase(takes_queries=False)
 
     if store is None:
         # A run may come from a stranger: nothing is loaded into a database of the user because of it.
-        sources = GraphSources(settings=settings if queries_in_place(experiment.config.store) else None)
+        opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in graphs) else None
+        sources = GraphSources(opened, settings if queries_in_place(experiment.config.store) else None)
     else:
         sources = sources_for(experiment, f"verify-{manifest['run_id']}")
     try:

@@ -121,7 +121,7 @@ PAUSE_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def _reported(session: ServerSession) -> AsyncIterator[None]:
+async def _report_progress(session: ServerSession) -> AsyncIterator[None]:
     """Report once a second how long the call has been running, to clients that asked for progress."""
 
     async def report() -> None:
@@ -163,7 +163,7 @@ class _Handlers:
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
-        async with self.turns, _reported(context.session):
+        async with self.turns, _report_progress(context.session):
             try:
                 result = await self.toolbox.call(call)
             except GraphwalkError as error:
@@ -229,19 +229,19 @@ def _own_streams() -> Iterator[tuple[Any, Any, Any]]:
     """
     sys.stdout.flush()
     wire_in, wire_out = os.dup(0), os.dup(1)
-    heard, told = os.pipe()
+    stop_reader, stop_writer = os.pipe()
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     os.dup2(2, 1)
-    reader = io.TextIOWrapper(io.BufferedReader(_Stoppable(wire_in, heard)), encoding="utf-8", errors="replace")
+    reader = io.TextIOWrapper(io.BufferedReader(_Stoppable(wire_in, stop_reader)), encoding="utf-8", errors="replace")
     writer = os.fdopen(wire_out, "w", encoding="utf-8")
     try:
-        yield reader, writer, lambda: os.write(told, b"x")
+        yield reader, writer, lambda: os.write(stop_writer, b"x")
     finally:
         os.dup2(wire_in, 0)
         os.dup2(wire_out, 1)
-        for descriptor in (wire_in, heard, told):
+        for descriptor in (wire_in, stop_reader, stop_writer):
             os.close(descriptor)
         writer.close()
 
@@ -395,8 +395,8 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
             timeout_graceful_shutdown=PARTING_SECONDS,
         )
         say(f"listening at http://{place}{PATH}")
-        given = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
-        say(f"clients must send the header  Authorization: Bearer {given}")
+        token_text = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
+        say(f"clients must send the header  Authorization: Bearer {token_text}")
         await _until_cancelled(_Uvicorn(config), listener)
 
 
@@ -409,8 +409,8 @@ class _Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
-            right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self._expected)
+            scheme, _, credentials = Headers(scope=scope).get("authorization", "").partition(" ")
+            right = hmac.compare_digest(credentials.strip().encode("utf-8", "replace"), self._expected)
             if scheme.lower() != "bearer" or not right:
                 refusal = PlainTextResponse("the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"})
                 await refusal(scope, receive, send)
@@ -437,15 +437,15 @@ async def _until_cancelled(serving: _Uvicorn, listener: socket.socket) -> None:
 
 
 def _token(settings: Settings) -> str:
-    given = settings.mcp_token
-    if given is None:
+    token = settings.mcp_token
+    if token is None:
         return secrets.token_urlsafe(32)
-    if len(given) < SHORTEST_TOKEN or not (given.isascii() and given.isprintable()):
+    if len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable()):
         raise ConfigError(
             f"{TOKEN_VARIABLE} must have at least {SHORTEST_TOKEN} plain characters",
             hint="unset it to generate a token",
         )
-    return given
+    return token
 
 
 def _listening(host: str, port: int) -> socket.socket:

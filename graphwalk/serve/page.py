@@ -64,10 +64,10 @@ def plain_comparison(answer: Any, gold: Any) -> StateTable:
     """Compare item by item if both are lists, else the two values."""
     if not isinstance(gold, list):
         return StateTable(("answer", "target"), (("", answer, gold),) if (answer, gold) != (None, None) else ())
-    given = answer if isinstance(answer, list) else [] if answer is None else [answer]
-    target, said = {_text(item) for item in gold}, {_text(item) for item in given}
-    rows = [("right" if _text(item) in target else "wrong", item) for item in given]
-    rows += [("missed", item) for item in gold if _text(item) not in said]
+    items = answer if isinstance(answer, list) else [] if answer is None else [answer]
+    target, answer_texts = {_text(item) for item in gold}, {_text(item) for item in items}
+    rows = [("right" if _text(item) in target else "wrong", item) for item in items]
+    rows += [("missed", item) for item in gold if _text(item) not in answer_texts]
     return StateTable(("item",), tuple(rows[:_MOST_COMPARED]))
 
 
@@ -79,15 +79,15 @@ def _scene(scene: Scene) -> dict[str, Any] | None:
     """Return a scene without empty values in its steps; cell 0 is kept."""
     if not scene.steps:
         return None
-    told = asdict(replace(scene, comparison=None))
-    steps = [{k: v for k, v in step.items() if v or (k == "cell" and v is not None)} for step in told["steps"]]
-    return {**told, "steps": steps}
+    fields = asdict(replace(scene, comparison=None))
+    steps = [{k: v for k, v in step.items() if v or (k == "cell" and v is not None)} for step in fields["steps"]]
+    return {**fields, "steps": steps}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
     answered = {result.call.id for result in turn.results}
     without = [call for call in turn.message.tool_calls if call.id not in answered]
-    told = {
+    fields = {
         "thought": turn.message.reasoning,
         "text": turn.message.content,
         "calls": [
@@ -101,12 +101,12 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "summary": turn.summary,
         "next": turn.next_user,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _call(result: ToolResult) -> dict[str, Any]:
     rows = rows_of(result)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": result.call.name,
         "arguments": _arguments(result.call.arguments),
         "error": result.error,
@@ -114,11 +114,11 @@ def _call(result: ToolResult) -> dict[str, Any]:
         "found": result.rows,
     }
     if rows:
-        told |= {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows[:_MOST_ROWS]]}
-        told |= {"more": max(0, len(rows) - _MOST_ROWS), "notes": decode_notes(result.content)}
+        fields |= {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows[:_MOST_ROWS]]}
+        fields |= {"more": max(0, len(rows) - _MOST_ROWS), "notes": decode_notes(result.content)}
     else:
-        told["text"] = result.content
-    return {name: value for name, value in told.items() if value not in (None, [], "")}
+        fields["text"] = result.content
+    return {name: value for name, value in fields.items() if value not in (None, [], "")}
 
 
 def _arguments(text: str) -> Any:
@@ -189,16 +189,16 @@ class RunContent:
 def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:
     """Return a run with the episodes that are wanted; tables and plots are of the whole run."""
     suite = folder.suite
-    found: dict[EpisodeKey, Episode] = {}
+    by_key: dict[EpisodeKey, Episode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
         for record in folder.records():
             if wanted(key_of(record)):
-                found[key_of(record)] = _episode(record, suite)
+                by_key[key_of(record)] = _episode(record, suite)
             yield record
 
     report, observed = measured(folder, taken())
-    episodes = [found[key] for key in sorted(found)]
+    episodes = [by_key[key] for key in sorted(by_key)]
     return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, observed, episodes)
 
 
@@ -224,7 +224,7 @@ def inflated(block: bytes) -> str:
 def _line(record: Record) -> dict[str, Any]:
     """Return the fields that episodes are searched by."""
     task, score, usage = record["task"], record["score"] or {}, record["usage"]
-    said = "" if record["answer"] is None else record["answer"]
+    answer = "" if record["answer"] is None else record["answer"]
     tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
     return {
         "kind": task["template"],
@@ -242,7 +242,7 @@ def _line(record: Record) -> dict[str, Any]:
         "tokens": sum(tokens) if tokens else None,
         "cost": usage.get("cost"),
         "seconds": record["seconds"],
-        "answer": (said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))[:_LONGEST_ANSWER],
+        "answer": (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:_LONGEST_ANSWER],
     }
 
 
@@ -322,21 +322,21 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
     """Return the index of runs. `states`: state of each run by name. Runs with the same tasks share them."""
     players: dict[tuple[int, str, str], int] = {}
     tasks: dict[tuple[str, str], int] = {}
-    told: list[list[Any]] = []
+    task_rows: list[list[Any]] = []
     lines: list[list[Any]] = []
     for number, run in enumerate(runs):
         for episode in run.episodes:
             key, line = episode.key, episode.line
             player = players.setdefault((number, key.model, key.setting), len(players))
             task = tasks.setdefault((key.task_id, episode.digest), len(tasks))
-            if task == len(told):
-                told.append([key.task_id, line["kind"], line["group"], line["question"], line["reference"]])
+            if task == len(task_rows):
+                task_rows.append([key.task_id, line["kind"], line["group"], line["question"], line["reference"]])
             lines.append([player, task, key.repeat, *(line[name] for name in LINE)])
     return {
         "title": " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs",
         "runs": [_run(run, (states or {}).get(run.name, "")) for run in runs],
         "players": [list(player) for player in players],
-        "tasks": told,
+        "tasks": task_rows,
         "fields": ["player", "task", "repeat", *LINE],
         "episodes": lines,
     }
@@ -370,8 +370,8 @@ def _table(table: TextTable) -> dict[str, Any]:
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    told = {"text": cell.text, "interval": cell.interval, "dim": cell.dim, "drawn": cell.drawn}
-    return {name: value for name, value in told.items() if value}
+    fields = {"text": cell.text, "interval": cell.interval, "dim": cell.dim, "drawn": cell.drawn}
+    return {name: value for name, value in fields.items() if value}
 
 
 LARGEST_PAGE = 150_000_000

@@ -70,18 +70,18 @@ class LiveRuns:
         return inflated(episodes[number].block)
 
     def _find(self, names: Sequence[str]) -> list[ListedRun]:
-        found = {run.path.name: run for run in list_runs(self._place) if run.state != "unreadable"}
-        unknown = [name for name in names if name not in found]
+        runs = {run.path.name: run for run in list_runs(self._place) if run.state != "unreadable"}
+        unknown = [name for name in names if name not in runs]
         if unknown or not names:
             raise GraphwalkError(f"no run {', '.join(unknown)}", hint="see the list of runs")
-        return [found[name] for name in dict.fromkeys(names)]
+        return [runs[name] for name in dict.fromkeys(names)]
 
     def _read(self, run: ListedRun) -> _Reading:
         """Return the content of a run, read again if its log has changed and the last reading is old enough."""
         size = sum(path.stat().st_size for path in run.path.glob("results.*"))
-        known = self._readings.get(run.path.name)
-        if known and (known.size == size or time.monotonic() < known.done + _REST * known.seconds):
-            return known
+        reading = self._readings.get(run.path.name)
+        if reading and (reading.size == size or time.monotonic() < reading.done + _REST * reading.seconds):
+            return reading
         begun = time.monotonic()
         content = content_of(RunFolder.open(run.path), self._wanted)
         done = time.monotonic()
@@ -123,8 +123,8 @@ class PageServer(ThreadingHTTPServer):
     @property
     def address(self) -> str:
         """The address to open; with `first` that of these runs."""
-        asked = urlencode([("run", name) for name in self._first])
-        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/{f'?{asked}' if asked else ''}"
+        query = urlencode([("run", name) for name in self._first])
+        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/{f'?{query}' if query else ''}"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -149,16 +149,16 @@ class _Handler(BaseHTTPRequestHandler):
             return
         _, _, rest = target.path.partition("/")
         token, _, part = rest.partition("/")
-        known = secrets.compare_digest(token.encode(), self.server.token.encode())
+        is_authorised = secrets.compare_digest(token.encode(), self.server.token.encode())
         try:
-            found = _content(self.server.runs, part, parse_qs(target.query)) if known else None
+            content = _content(self.server.runs, part, parse_qs(target.query)) if is_authorised else None
         except (GraphwalkError, ValueError, OSError) as error:
             self._send(HTTPStatus.CONFLICT, "text/plain", str(error))
             return
-        if found is None:
+        if content is None:
             self._send(HTTPStatus.NOT_FOUND, "text/plain", "there is nothing here; the address has a token in it")
             return
-        kind, text = found
+        kind, text = content
         self._send(HTTPStatus.OK if text is not None else HTTPStatus.NO_CONTENT, kind, text or "")
 
     def _send(self, status: HTTPStatus, kind: str, text: str) -> None:

@@ -95,8 +95,8 @@ class GraphStore(ABC):
 
         Raise QueryLimitError beyond `seconds`, or beyond the available memory. Default: as `run`.
         """
-        found = await self.run(cypher, parameters)
-        return found[:rows], len(found)
+        all_rows = await self.run(cypher, parameters)
+        return all_rows[:rows], len(all_rows)
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """Return up to `rows` rows of a read-only query that a model wrote, confined to this graph.

@@ -92,11 +92,11 @@ class Dialect:
 
     def labels_of(self, variable: str) -> str:
         """Return Cypher for the sorted list of the node's labels."""
-        found = f"labels({variable})"
+        labels = f"labels({variable})"
         if self.several:
             own = f"NOT name STARTS WITH '{OUR_PREFIX}'"
-            return f"COLLECT {{ UNWIND {found} AS name WITH name WHERE {own} RETURN name ORDER BY name }}"
-        return f"[name IN {found} WHERE name <> '{self.scope}']" if self.scope else found
+            return f"COLLECT {{ UNWIND {labels} AS name WITH name WHERE {own} RETURN name ORDER BY name }}"
+        return f"[name IN {labels} WHERE name <> '{self.scope}']" if self.scope else labels
 
     def label_of(self, variable: str) -> str:
         """Return Cypher for the first of the node's labels, "" if it has none."""
@@ -140,7 +140,7 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
 @lru_cache(maxsize=8192)
 def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
-        cypher = dialect.finished(rendered(_compiled(template, dialect), dict(identifiers)))
+        cypher = dialect.finished(rendered(_compile(template, dialect), dict(identifiers)))
         check_cypher(cypher)
         return cypher
     except CypherNotAllowedError as error:
@@ -152,7 +152,7 @@ def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, 
 
 
 @lru_cache(maxsize=1024)
-def _compiled(template: str, dialect: Dialect) -> Template:
+def _compile(template: str, dialect: Dialect) -> Template:
     return compiled(_environment(dialect), template)
 
 

@@ -41,12 +41,13 @@ _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]
 
 
 class EmbeddedDatabase(Database):
-    """Holds graphs in memory as long as it exists."""
+    """Holds graphs in memory as long as it exists. `takes_queries`: see `GraphStore`."""
 
     kind = "embedded"
 
-    def __init__(self, *, timeout_seconds: float = 30.0) -> None:
+    def __init__(self, *, timeout_seconds: float = 30.0, takes_queries: bool = True) -> None:
         self._timeout_seconds = timeout_seconds
+        self._takes_queries = takes_queries
         self._stores: dict[str, EmbeddedStore] = {}
         self._loading = asyncio.Lock()
 
@@ -55,7 +56,9 @@ class EmbeddedDatabase(Database):
             if graph.digest not in self._stores:
                 engine, dialect = await asyncio.to_thread(load_engine, graph)
                 forget = partial(self._stores.pop, graph.digest, None)
-                self._stores[graph.digest] = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
+                store = EmbeddedStore(graph, engine, dialect, self._timeout_seconds, forget)
+                store.takes_queries = self._takes_queries
+                self._stores[graph.digest] = store
             return self._stores[graph.digest]
 
     async def close(self) -> None:
@@ -77,6 +80,7 @@ class EmbeddedStore(GraphStore):
 
     kind = "embedded"
     in_process = True
+    takes_queries = True
 
     def __init__(
         self, graph: PropertyGraph, engine: Any, dialect: EmbeddedDialect, timeout_seconds: float, forget: Any
@@ -103,16 +107,16 @@ class EmbeddedStore(GraphStore):
         written = write_query(query, await self.schema(), self.dialect)
         parameters = SERIALISATION.parameters(written.parameters) | self.dialect.parameters_of(written.cypher)
         try:
-            found, total = await self._in_process(written.cypher, parameters, seconds, rows)
+            engine_rows, total = await self._in_process(written.cypher, parameters, seconds, rows)
         except QueryLimitError as error:
             if error.kind == "too_large":
                 raise QueryRefused("too_large", "query_too_large") from error
             raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except _EngineRefusedError as error:
-            raise QueryRefused("query_error", "query_error", problem=self._reworded(str(error))) from error
-        return Asked(shown_rows(self._decoded(found)), total, written.ordered)
+            raise QueryRefused("query_error", "query_error", problem=self._restore_names(str(error))) from error
+        return Asked(shown_rows(self._decode_rows(engine_rows)), total, written.ordered)
 
-    def _reworded(self, problem: str) -> str:
+    def _restore_names(self, problem: str) -> str:
         """Return an error message of the engine with the names that the model wrote."""
         text = _POSITION.sub("", problem.strip().partition("\n")[0])
         return self.dialect.with_own_names(text)
@@ -129,8 +133,8 @@ class EmbeddedStore(GraphStore):
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
         """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
-        found, total = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows)
-        return shown_rows(found[:rows]), total
+        all_rows, total = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows)
+        return shown_rows(all_rows[:rows]), total
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return (await self._rows(cypher, parameters, self._timeout_seconds))[0]
@@ -142,10 +146,10 @@ class EmbeddedStore(GraphStore):
         values = SERIALISATION.parameters(parameters)
         try:
             if isinstance(cypher, ForeignCypher):
-                found, total = await self._in_process(cypher, values, seconds, rows)
-                return self._decoded(found), total
+                engine_rows, total = await self._in_process(cypher, values, seconds, rows)
+                return self._decode_rows(engine_rows), total
             result = await asyncio.to_thread(
-                self._loaded().cypher,
+                self._open_engine().cypher,
                 cypher,
                 params=values,
                 timeout_ms=_milliseconds(seconds),
@@ -160,13 +164,13 @@ class EmbeddedStore(GraphStore):
         except (_EngineRefusedError, *REFUSALS) as error:
             refusal = self.dialect.with_own_names(f"{error}\n{cypher}")
             raise StoreError(f"the embedded engine refused a query: {refusal}") from error
-        return self._decoded(found := result.to_list()), len(found)
+        return self._decode_rows(engine_rows := result.to_list()), len(engine_rows)
 
     async def _in_process(
         self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int | None
     ) -> tuple[list[Any], int]:
         """Run Cypher of a file or a model in a process with limits, which ends with a cancelled call."""
-        engine = self._loaded()
+        engine = self._open_engine()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
         query = ProcessQuery(cypher, parameters, seconds, rows)
@@ -176,13 +180,12 @@ class EmbeddedStore(GraphStore):
             self._process.stop(query)
             raise
 
-    def _decoded(self, rows: list[Any]) -> list[Row]:
-        return [{self.dialect.with_own_names(n): self._own(value) for n, value in row.items()} for row in rows]
+    def _decode_rows(self, rows: list[Any]) -> list[Row]:
+        return [
+            {self.dialect.with_own_names(n): own_value(value, self.dialect) for n, value in row.items()} for row in rows
+        ]
 
-    def _own(self, value: Any) -> Any:
-        return own_value(value, self.dialect)
-
-    def _loaded(self) -> Any:
+    def _open_engine(self) -> Any:
         if self._engine is None:
             raise StoreError("the graph was dropped from the embedded engine")
         return self._engine
@@ -270,8 +273,8 @@ class EngineProcess:
         with self._changing:
             self._current = None
         if answer:
-            found: dict[str, Any] = json.loads(answer)
-            return {"error": None, **found}
+            reply: dict[str, Any] = json.loads(answer)
+            return {"error": None, **reply}
         self._end()
         return {"error": "timeout" if query.stopped else "too_large"}
 

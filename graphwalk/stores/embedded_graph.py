@@ -122,8 +122,8 @@ class EmbeddedDialect(Dialect):
         return _STORED.sub(lambda stored: self.name(stored[0]), text) if RESERVED_PREFIX in text else text
 
     def labels_of(self, variable: str) -> str:
-        found = f"labels({variable})"
-        return f"[name IN {found} WHERE NOT name {_OURS}]" if self.several else found
+        labels = f"labels({variable})"
+        return f"[name IN {labels} WHERE NOT name {_OURS}]" if self.several else labels
 
     def own_labels(self, labels: str) -> str:
         """Return Cypher for a list of stored labels under their original names."""
@@ -151,9 +151,9 @@ class EmbeddedDialect(Dialect):
 
         Keys of a map are stored like properties.
         """
-        kept = {name: stored for stored, name in _KEPT.items()}
-        known = {STORED: {**kept, **self.properties}, NAMES: {**_KEPT, **self.true_names}}
-        return {name: names for name, names in known.items() if f"${name}" in cypher}
+        reserved = {name: stored for stored, name in _KEPT.items()}
+        maps = {STORED: {**reserved, **self.properties}, NAMES: {**_KEPT, **self.true_names}}
+        return {name: names for name, names in maps.items() if f"${name}" in cypher}
 
     def name(self, stored: str) -> str:
         """Return the original of a stored name."""
@@ -168,9 +168,9 @@ def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
     # All or none: the engine sorts the labels of a node, and so do we.
     odd_labels = labels if any(map(_is_odd, labels)) else ()
     inside = (
-        _numbered("l", odd_labels),
-        _numbered("t", filter(_is_odd, types)),
-        _numbered("p", filter(_is_odd, properties)) | {name: RESERVED_PREFIX + name for name in properties & RESERVED},
+        _number("l", odd_labels),
+        _number("t", filter(_is_odd, types)),
+        _number("p", filter(_is_odd, properties)) | {name: RESERVED_PREFIX + name for name in properties & RESERVED},
     )
     back = {stored: name for names in inside for name, stored in names.items()}
     return EmbeddedDialect(several=several, labels=inside[0], types=inside[1], properties=inside[2], true_names=back)
@@ -184,7 +184,7 @@ def _is_odd(name: str) -> bool:
     return not _PLAIN.fullmatch(name) or name.startswith(OUR_PREFIX)
 
 
-def _numbered(kind: str, names: Iterable[str]) -> dict[str, str]:
+def _number(kind: str, names: Iterable[str]) -> dict[str, str]:
     """Return name → stored name; both sort alike."""
     return {name: f"{RESERVED_PREFIX}{kind}{number:06}" for number, name in enumerate(sorted(names))}
 
@@ -253,8 +253,8 @@ def own_value(value: Any, dialect: EmbeddedDialect) -> Any:
         return {"labels": labels, "properties": own_value(properties, dialect)}
     if value.keys() == _RELATIONSHIP_KEYS:
         return {"type": dialect.name(value["type"]), "properties": own_value(value["properties"], dialect)}
-    found = {dialect.name(n): own_value(held, dialect) for n, held in value.items() if n != "id" or not _is_mark(held)}
-    return dict(sorted(found.items()))
+    own = {dialect.name(n): own_value(held, dialect) for n, held in value.items() if n != "id" or not _is_mark(held)}
+    return dict(sorted(own.items()))
 
 
 def _is_mark(value: Any) -> bool:

@@ -171,13 +171,13 @@ class _Writer:
         if self._is_key(place) or (before.text == "." and after.text != "(" and not number):
             if token.name not in self.map_keys:
                 _check_known(token.name, self.properties, "query_unknown_property")
-            return _stored(token, quote(self.dialect.stored_property(token.name)))
+            return _stored_name(token, quote(self.dialect.stored_property(token.name)))
         if self._is_label(place):
             if self._is_type(place):
                 _check_known(token.name, [r.type for r in self.schema.relationships], "unknown_type")
-                return _stored(token, self.dialect.type(token.name))
+                return _stored_name(token, self.dialect.type(token.name))
             _check_known(token.name, [n.label for n in self.schema.nodes if n.label], "unknown_label")
-            return _stored(token, self.dialect.label_name(token.name))
+            return _stored_name(token, self.dialect.label_name(token.name))
         if token.name.startswith("gw_"):
             raise QueryRefused("not_offered", "query_not_offered", what="gw_")
         return token.text
@@ -223,7 +223,7 @@ class _Writer:
         return f"${parameter}"
 
 
-def _stored(token: Token, quoted: str) -> str:
+def _stored_name(token: Token, quoted: str) -> str:
     """Return the stored name in back-ticks, or the text of the query if it is the same name."""
     return token.text if quoted == quote(token.name) else quoted
 

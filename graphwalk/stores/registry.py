@@ -43,10 +43,10 @@ async def open_database(
     opener: OpenDatabase = STORES.load(kind)
     if not callable(opener):
         raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
-    found = await opener(settings, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
-    if not isinstance(found, Database):
+    database = await opener(settings, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    if not isinstance(database, Database):
         raise ConfigError(
             f"the store {kind!r} ({STORES.origin(kind)}) must return a graphwalk.stores.base.Database",
             hint="derive its classes from Database and GraphStore: docs/extending.md",
         )
-    return found
+    return database

@@ -55,18 +55,18 @@ class Decoder:
 async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
     """Return the schema that a store finds in its database."""
 
-    async def properties(listing: str, found: str, name: str) -> tuple[PropertyType, ...]:
+    async def properties(listing: str, match: str, name: str) -> tuple[PropertyType, ...]:
         names = sorted(row["property"] for row in await query(listing, {"name": name}, {}))
-        return tuple([_sampled(title, await values(found, name, title), samples) for title in names])
+        return tuple([_property_type(title, await values(match, name, title), samples) for title in names])
 
-    async def values(found: str, name: str, title: str) -> list[Value]:
+    async def values(match: str, name: str, title: str) -> list[Value]:
         """Return the first values of a property, or all if the engine cannot order them."""
         if not samples:
             return []
         parameters = {"property": title, "limit": samples + 1, "infinity": float("inf")}
-        rows = await query(found + _VALUES + _ORDER, {"name": name}, parameters)
+        rows = await query(match + _VALUES + _ORDER, {"name": name}, parameters)
         if not all(_is_plain(row["value"]) for row in rows):
-            rows = await query(found + _VALUES, {"name": name}, {"property": title})
+            rows = await query(match + _VALUES, {"name": name}, {"property": title})
         return [decoder.value(row["value"]) for row in rows]
 
     def own(labels: Iterable[str]) -> list[str]:
@@ -82,8 +82,8 @@ async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
         pairs[str(decoder.name(row["type"]))].update(product(own(row["sources"]), own(row["targets"])))
     nodes = [NodeType(name, await properties(_NODE_PROPERTIES, _NODES, name)) for name in sorted(labels)]
     relationships = [
-        RelationshipType(name, tuple(sorted(found)), await properties(_RELATIONSHIP_PROPERTIES, _RELATIONSHIPS, name))
-        for name, found in sorted(pairs.items())
+        RelationshipType(name, tuple(sorted(ends)), await properties(_RELATIONSHIP_PROPERTIES, _RELATIONSHIPS, name))
+        for name, ends in sorted(pairs.items())
     ]
     return Schema(tuple(nodes), tuple(relationships), decoder.several, decoder.lists)
 
@@ -109,8 +109,8 @@ def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
     relationships = []
     for rel in sorted(graph.relationship_tables, key=lambda r: r.type):
         if len(rel.sources):
-            found = np.unique(np.stack([codes[rel.sources], codes[rel.targets]]), axis=1)
-            pairs = {pair for s, t in found.T.tolist() for pair in product(labels[s], labels[t])}
+            code_pairs = np.unique(np.stack([codes[rel.sources], codes[rel.targets]]), axis=1)
+            pairs = {pair for s, t in code_pairs.T.tolist() for pair in product(labels[s], labels[t])}
             relationships.append(RelationshipType(rel.type, tuple(sorted(pairs)), _properties([rel.columns], samples)))
     return Schema(tuple(nodes), tuple(relationships), has_several_labels(graph), has_lists(graph))
 
@@ -129,16 +129,16 @@ def has_lists(graph: PropertyGraph) -> bool:
 def _properties(
     tables: Iterable[Mapping[str, Column]], samples: int, keys: Iterable[str] | None = None
 ) -> tuple[PropertyType, ...]:
-    found: dict[str, list[Value]] = {} if keys is None else {"key": list(keys)}
+    values: dict[str, list[Value]] = {} if keys is None else {"key": list(keys)}
     for columns in tables:
         for name, column in columns.items():
             if used := column.values():
-                found.setdefault(name, []).extend(used)
-    return tuple(_sampled(name, found[name], samples) for name in sorted(found))
+                values.setdefault(name, []).extend(used)
+    return tuple(_property_type(name, values[name], samples) for name in sorted(values))
 
 
-def _sampled(name: str, values: Iterable[Value], samples: int) -> PropertyType:
+def _property_type(name: str, values: Iterable[Value], samples: int) -> PropertyType:
     if not samples:
         return PropertyType(name)
-    found = {value_order(value): value for value in reversed(list(values))}
-    return PropertyType(name, tuple(found[order] for order in sorted(found)[:samples]), len(found) <= samples)
+    distinct = {value_order(value): value for value in reversed(list(values))}
+    return PropertyType(name, tuple(distinct[order] for order in sorted(distinct)[:samples]), len(distinct) <= samples)

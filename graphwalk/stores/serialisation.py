@@ -31,42 +31,42 @@ class Serialisation:
     def stored(self, value: Value) -> Any:
         """Return the value for the engine."""
         if isinstance(value, str):
-            return _tagged(value) if value.startswith(ESCAPED) else value
+            return _tag(value) if value.startswith(ESCAPED) else value
         if isinstance(value, int):
             return value
-        found = self.native(value)
-        if found is None:
-            return _tagged(value)
-        return list(map(self.stored, value)) if isinstance(value, tuple) else found
+        native = self.native(value)
+        if native is None:
+            return _tag(value)
+        return list(map(self.stored, value)) if isinstance(value, tuple) else native
 
-    def kept(self, value: Value) -> Value:
+    def for_file(self, value: Value) -> Value:
         """Return the value for a file: of a type that the engine has, or tagged text."""
-        found = self.stored(value)
-        if isinstance(found, list):
-            return tuple(map(self.kept, value))  # type: ignore[arg-type]
-        return found if isinstance(found, str) else value
+        stored = self.stored(value)
+        if isinstance(stored, list):
+            return tuple(map(self.for_file, value))  # type: ignore[arg-type]
+        return stored if isinstance(stored, str) else value
 
-    def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    def parameters(self, values: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the parameters of a query. A tuple is one value, a list is a list of values."""
-        return {name: self._parameter(value) for name, value in (given or {}).items()}
+        return {name: self._parameter(value) for name, value in (values or {}).items()}
 
-    def _parameter(self, given: Any) -> Any:
-        if isinstance(given, list):
-            return list(map(self._parameter, given))
-        if isinstance(given, dict):
-            return self.parameters(given)
-        return self.stored(given) if isinstance(given, _VALUES) else given
-
-
-def _tagged(value: Value) -> str:
-    """Return the value as text; `_untagged` undoes it."""
-    return MARK + json.dumps(_coded(value), ensure_ascii=False, allow_nan=False)
+    def _parameter(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return list(map(self._parameter, value))
+        if isinstance(value, dict):
+            return self.parameters(value)
+        return self.stored(value) if isinstance(value, _VALUES) else value
 
 
-def _untagged(text: str) -> Value:
+def _tag(value: Value) -> str:
+    """Return the value as text; `_untag` undoes it."""
+    return MARK + json.dumps(_encode(value), ensure_ascii=False, allow_nan=False)
+
+
+def _untag(text: str) -> Value:
     """Return the value of a text that begins with MARK. Text that an engine derived from it loses the mark."""
     try:
-        return _decoded(json.loads(text[1:]))
+        return _decode(json.loads(text[1:]))
     except (ValueError, TypeError, RecursionError):
         return text.lstrip(MARK)
 
@@ -77,30 +77,30 @@ def decoded(value: Any, name: Callable[[str], str] = str) -> Any:
     `name` is called with text that begins with `gw_`: a stored name.
     """
     if isinstance(value, str):
-        return value if not value.startswith(ESCAPED) else _untagged(value) if value[0] == MARK else name(value)
+        return value if not value.startswith(ESCAPED) else _untag(value) if value[0] == MARK else name(value)
     if isinstance(value, list | tuple):
         return tuple(decoded(item, name) for item in value)
     return {key: decoded(item, name) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _coded(value: Value) -> Any:
+def _encode(value: Value) -> Any:
     match value:
         case Temporal(kind, text):
             return {kind: text}
         case Point(srid, coordinates):
-            return {"point": [srid, *map(_coded, coordinates)]}
+            return {"point": [srid, *map(_encode, coordinates)]}
         case bytes():
             return {"bytes": value.hex()}
         case tuple():
-            return list(map(_coded, value))
+            return list(map(_encode, value))
         case float() if isinstance(text := shown(value), str):
             return {"float": text}
     return value
 
 
-def _decoded(data: Any) -> Value:
+def _decode(data: Any) -> Value:
     if isinstance(data, list):
-        return tuple(map(_decoded, data))
+        return tuple(map(_decode, data))
     if not isinstance(data, dict):
         if data is None:
             raise ValueError("there is no value None")
@@ -109,5 +109,5 @@ def _decoded(data: Any) -> Value:
     if kind in KINDS:
         return Temporal(kind, held)
     if kind == "point":
-        return Point(held[0], tuple(map(_decoded, held[1:])))  # type: ignore[arg-type]
+        return Point(held[0], tuple(map(_decode, held[1:])))  # type: ignore[arg-type]
     return bytes.fromhex(held) if kind == "bytes" else SPECIAL_FLOATS[held]

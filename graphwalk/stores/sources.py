@@ -71,7 +71,7 @@ async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
         return await asyncio.to_thread(read_file, source)
     async with _in_neo4j(source, settings, READING_WAIT_SECONDS) as store:
         graph = await store.read_graph()
-        return graph if source.loaded is None else _filtered(graph, source)  # an existing one is filtered by queries
+        return graph if source.loaded is None else _filter(graph, source)  # an existing one is filtered by queries
 
 
 def read_file(source: GraphSource) -> PropertyGraph:
@@ -80,10 +80,10 @@ def read_file(source: GraphSource) -> PropertyGraph:
     graph = load_graph(source.file)
     if not graph.node_count:
         raise ConfigError(f"{source.file}: the graph has no nodes", hint="docs/own_graph.md shows the formats")
-    return _filtered(graph, source)
+    return _filter(graph, source)
 
 
-def _filtered(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
+def _filter(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
     if source.labels is None and source.relationship_types is None:
         return graph
     labels, types = source.labels, source.relationship_types
@@ -91,5 +91,5 @@ def _filtered(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
     check_filter("relationship type", types, (table.type for table in graph.relationship_tables))
     nodes = [node for node in graph.nodes() if labels is None or not set(node.labels).isdisjoint(labels)]
     keys = {node.key for node in nodes}
-    kept = (r for r in graph.relationships() if {r.source, r.target} <= keys and (types is None or r.type in types))
-    return PropertyGraph.from_rows(nodes, kept)
+    links = (r for r in graph.relationships() if {r.source, r.target} <= keys and (types is None or r.type in types))
+    return PropertyGraph.from_rows(nodes, links)

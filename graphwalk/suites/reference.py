@@ -75,13 +75,13 @@ async def drive_with(
             return ReferenceWalk(end.value, turns, calls, read, written + count(end.value))
         if isinstance(asks, str):
             raise TypeError("a scripted agent that uses tools yields calls, not text")
-        made = calls_of(asks)
-        answers = [await answer(call) for call in made]
-        asked = _tokens(Message("assistant", tool_calls=made))
-        written += asked
-        context += asked + sum(given.tokens for given in answers)
-        calls += sum(not given.is_note for given in answers)
-        results = [given.result for given in answers]
+        tool_calls = calls_of(asks)
+        answers = [await answer(call) for call in tool_calls]
+        tokens = _tokens(Message("assistant", tool_calls=tool_calls))
+        written += tokens
+        context += tokens + sum(result.tokens for result in answers)
+        calls += sum(not result.is_note for result in answers)
+        results = [result.result for result in answers]
 
 
 def paper_figures() -> Any:

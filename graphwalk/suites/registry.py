@@ -46,8 +46,8 @@ def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
     if suite.name != name:
         yield f"its class has the name {suite.name!r}"
     for attribute, parent in (("config_type", SuiteConfig), ("task_type", Task), ("score_type", Score)):
-        given = getattr(suite, attribute)
-        if not (inspect.isclass(given) and issubclass(given, parent)):
+        value = getattr(suite, attribute)
+        if not (inspect.isclass(value) and issubclass(value, parent)):
             yield f"{attribute} is not derived from {parent.__module__}.{parent.__name__}"
     if suite.graphs_field not in suite.config_type.model_fields:
         yield f"graphs_field is {suite.graphs_field!r}, which is not a field of {suite.config_type.__name__}"

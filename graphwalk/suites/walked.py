@@ -36,20 +36,20 @@ class FirstSteps(NamedTuple):
 
 def walked_scene(
     trajectory: Trajectory,
-    asked: Collection[str],
+    question_values: Collection[str],
     answered: Mapping[str, Fate],
     comparison: StateTable | None = None,
 ) -> Scene:
     """Return a picture with one step per tool call and one for the answer.
 
-    `asked` contains keys and values of the question, `answered` those of answer and target.
+    `question_values` contains keys and values of the question, `answered` those of answer and target.
     """
     seen = ObservedGraph()
     first = FirstSteps([], [])
     steps = list(_steps(trajectory, seen, first))
     if steps:
         steps.append(SceneStep("evidence of the answer", len(trajectory.turns)))
-    fates = _fates(seen, asked, answered)
+    fates = _fates(seen, question_values, answered)
     return Scene(
         steps=tuple(steps),
         nodes=tuple(_nodes(seen, first.of_nodes, fates)),
@@ -65,20 +65,20 @@ def _steps(trajectory: Trajectory, seen: ObservedGraph, first: FirstSteps) -> It
     """Key or text property of a node → positions of the nodes that have it."""
     calls = ((number, result) for number, turn in enumerate(trajectory.turns, 1) for result in turn.results)
     for step, (turn_number, result) in enumerate(calls, 1):
-        known = len(seen.nodes)
+        before = len(seen.nodes)
         seen.add(result)
-        for position, (key, node) in enumerate(islice(seen.nodes.items(), known, None), known):
+        for position, (key, node) in enumerate(islice(seen.nodes.items(), before, None), before):
             for value in _texts(key, node):
                 named.setdefault(value, []).append(position)
-        first.of_nodes.extend([step] * (len(seen.nodes) - known))
+        first.of_nodes.extend([step] * (len(seen.nodes) - before))
         first.of_relationships.extend([step] * (len(seen.relationships) - len(first.of_relationships)))
         arguments = [str(value) for value in parse_object(result.call.arguments).values()]
-        found = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
+        outcome = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
         focus = tuple(dict.fromkeys(position for value in arguments for position in named.get(value, ())))
         text = ", ".join(arguments)
         text = text if len(text) <= _LONGEST_ARGUMENTS else text[: _LONGEST_ARGUMENTS - 1] + "…"
-        shown = tuple(range(known, len(seen.nodes)))
-        yield SceneStep(f"{result.call.name}({text}) → {found}", turn_number, step, focus, shown)
+        shown = tuple(range(before, len(seen.nodes)))
+        yield SceneStep(f"{result.call.name}({text}) → {outcome}", turn_number, step, focus, shown)
 
 
 def _texts(key: str, node: ObservedNode) -> set[str]:
@@ -86,13 +86,13 @@ def _texts(key: str, node: ObservedNode) -> set[str]:
     return {key, *(text for text in node.properties.values() if isinstance(text, str))}
 
 
-def _fates(seen: ObservedGraph, asked: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
+def _fates(seen: ObservedGraph, question_values: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
     """Return the role of each node. A value that several nodes share, for example a name, marks all of them."""
     fates: dict[str, Fate] = {}
     for key, node in seen.nodes.items():
         values = _texts(key, node)
         fate: Fate = next((answered[value] for value in (key, *sorted(values)) if value in answered), "")
-        fates[key] = "asked" if not fate and values & set(asked) else fate
+        fates[key] = "asked" if not fate and values & set(question_values) else fate
     goals = {key for key, fate in fates.items() if fate == "asked"}
     starts = [key for key, fate in fates.items() if fate in ("right", "wrong", "missed")]
     for path in paths_to_nearest(seen, starts[:_MOST_STARTS], goals, _LONGEST_PATH):

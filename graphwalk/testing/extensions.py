@@ -37,8 +37,8 @@ async def check_model(model: Model, *, without: Collection[str] = (), seconds: f
     `without` names capabilities that may fail, as with a weak model. The checks make about twenty short calls, each
     limited to `seconds`.
     """
-    found = await conformance.check_model(model, seconds=seconds)
-    failed = {capability.name: capability.detail for capability in found if capability.status == "failed"}
+    capabilities = await conformance.check_model(model, seconds=seconds)
+    failed = {capability.name: capability.detail for capability in capabilities if capability.status == "failed"}
     wrong = {name: detail for name, detail in failed.items() if name not in without}
     assert not wrong, "\n".join(f"{name}: {detail}" for name, detail in wrong.items())
     prompts = [(Message("user", f"Say the number {number}."),) for number in range(_CONVERSATIONS)]
@@ -46,7 +46,7 @@ async def check_model(model: Model, *, without: Collection[str] = (), seconds: f
     for reply in replies:
         assert isinstance(reply, Reply), f"`complete` returned {type(reply).__name__} instead of a Reply"
         assert reply.message.role == "assistant", f"a reply has the role {reply.message.role!r}, not 'assistant'"
-    return found
+    return capabilities
 
 
 _PRESETS = ("paper-100", "paper-150")
@@ -62,10 +62,10 @@ async def check_question(question: str, *, seed: int = 7, graphs: int = 3) -> No
     for preset in _PRESETS:
         for index in range(graphs):
             graph = generate_graph(GraphSpec(preset=preset), seed, index)
-            made = await tasks_on(graph, seed=seed, questions=[question])
-            assert made, f"{question}: no task on graph {index} of {preset}"
-            assert made == await tasks_on(graph, seed=seed, questions=[question]), f"{question}: other tasks each time"
-            for task in made:
+            tasks = await tasks_on(graph, seed=seed, questions=[question])
+            assert tasks, f"{question}: no task on graph {index} of {preset}"
+            assert tasks == await tasks_on(graph, seed=seed, questions=[question]), f"{question}: other tasks each time"
+            for task in tasks:
                 _check_task(task)
                 await _check_expert(task, graph)
 
@@ -83,8 +83,10 @@ def _check_task(task: QuestionTask) -> None:
 
 
 def _correct(task: QuestionTask, reply: str) -> bool:
-    said = Trajectory((Message("user", task.question),), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
-    return score_question(task, "no_tools", said, extract_rows(task, reply)).correct
+    trajectory = Trajectory(
+        (Message("user", task.question),), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED
+    )
+    return score_question(task, "no_tools", trajectory, extract_rows(task, reply)).correct
 
 
 async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:

@@ -106,9 +106,9 @@ async def _whole_entities(database: Database) -> None:
     for row in nodes:
         assert type(row["map"]) is dict, f"properties(n) is a {type(row['map']).__name__}, not a dict"
         _same(row["map"], row["n"]["properties"], "properties(n)")
-    found = await store.run(store.render("MATCH (a{{ any_node }})-[r]->(b) RETURN a.key AS s, b.key AS t, r", {}))
-    triples = [(row["s"], row["t"], row["r"]["type"], _sorted(row["r"]["properties"])) for row in found]
-    wanted = [(r.source, r.target, r.type, _sorted(dict(r.properties))) for r in graph.relationships()]
+    rows = await store.run(store.render("MATCH (a{{ any_node }})-[r]->(b) RETURN a.key AS s, b.key AS t, r", {}))
+    triples = [(row["s"], row["t"], row["r"]["type"], _sorted_items(row["r"]["properties"])) for row in rows]
+    wanted = [(r.source, r.target, r.type, _sorted_items(dict(r.properties))) for r in graph.relationships()]
     _same(sorted(triples), sorted(wanted), "the relationships")
 
 
@@ -169,19 +169,19 @@ async def _read_only(database: Database) -> None:
     graph = odd_graph()
     store = await database.load(graph)
     for cypher in _WRITES:
-        await _refused(store, cypher)
+        await _check_refusal(store, cypher)
     _same(await store.schema(), schema_of(graph), "the schema after refused writes")
     _same(await store.run(store.render(_NODES, {})), [{"n": 40}], "the number of nodes after refused writes")
 
 
 async def _bad_queries(database: Database) -> None:
     store = await database.load(odd_graph())
-    await _refused(store, "MATCH (n")
-    await _refused(store, "RETURN $missing AS x")
-    await _refused(store, "RETURN $x AS x", {"x": object()})
+    await _check_refusal(store, "MATCH (n")
+    await _check_refusal(store, "RETURN $missing AS x")
+    await _check_refusal(store, "RETURN $x AS x", {"x": object()})
 
 
-async def _refused(store: GraphStore, cypher: str, parameters: dict[str, Any] | None = None) -> None:
+async def _check_refusal(store: GraphStore, cypher: str, parameters: dict[str, Any] | None = None) -> None:
     try:
         rows = await store.run(cypher, parameters)
     except StoreError:
@@ -189,12 +189,12 @@ async def _refused(store: GraphStore, cypher: str, parameters: dict[str, Any] | 
     raise AssertionError(f"the store must refuse {cypher!r} with a StoreError; it returned {rows}")
 
 
-def _sorted(properties: dict[str, Any]) -> list[str]:
+def _sorted_items(properties: dict[str, Any]) -> list[str]:
     return sorted(map(repr, properties.items()))
 
 
-def _same(found: Any, wanted: Any, what: str) -> None:
-    assert found == wanted, f"{what} differs:\n  found  {found}\n  wanted {wanted}"
+def _same(actual: Any, wanted: Any, what: str) -> None:
+    assert actual == wanted, f"{what} differs:\n  found  {actual}\n  wanted {wanted}"
 
 
 _CHECKS = (

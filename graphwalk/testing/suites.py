@@ -95,8 +95,8 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
         copy = task_type.model_validate_json(task.model_dump_json())
         assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
     config = experiment.config.suite
-    kept = type(config).model_validate_json(config.model_dump_json())
-    assert kept == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {kept}"
+    reread = type(config).model_validate_json(config.model_dump_json())
+    assert reread == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {reread}"
     assert json.loads(json.dumps([loaded.facts for loaded in plan.graphs])), f"{name}: there are no graphs"
 
 
@@ -124,7 +124,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
         assert way is None or way, f"{where} does not give the way; None means that there is none"
         if way is None or task.gold in ([], {}, ""):
             continue
-        wrong = task.model_copy(update={"gold": _falsified(task.gold)})
+        wrong = task.model_copy(update={"gold": _falsify(task.gold)})
         try:
             await suite.verification.confirm(wrong, loaded.instance, config)
         except OracleError:
@@ -134,7 +134,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
         raise AssertionError(f"{where} accepts {wrong.gold!r} as well as {task.gold!r}")
 
 
-def _falsified(gold: Any) -> Any:
+def _falsify(gold: Any) -> Any:
     """Return a different target of the same form: a row, item or character less, the negation, or the next number."""
     if isinstance(gold, bool):
         return not gold

@@ -257,8 +257,8 @@ def load_tool(path: Path) -> Tool:
         try:
             check_text(text, names, filters)
             if filters is FILTERS and text:
-                check_template(text)
                 render_cypher(text, {name: name in SWITCHES or "Name" for name in names - _PATTERNS})
+                check_template(text)
         except (TextError, CypherNotAllowedError, ConfigError) as error:
             raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
     queries = {} if is_shipped(path) else _foreign(tool)

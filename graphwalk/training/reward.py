@@ -79,13 +79,13 @@ def reward(
 
 
 def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
-    earned = told = 0.0
+    earned = total_weight = 0.0
     for name, part in parts.items():
         weight = getattr(weights, name)
         if part is not None:
-            told += weight
+            total_weight += weight
             earned += weight * part * (1.0 if name in ("exact", "f1", "evidence") else parts["f1"] or 0.0)
-    return earned / told if told else 0.0
+    return earned / total_weight if total_weight else 0.0
 
 
 def _evidence(score: Mapping[str, Any]) -> float | None:
@@ -106,8 +106,8 @@ def _waste(task: Task, trajectory: Trajectory) -> float | None:
 
 
 def _calls(task: Task, trajectory: Trajectory) -> float | None:
-    made = sum(not result.is_note for result in trajectory.results)
-    return min(1.0, task.reference_calls / made) if task.reference_calls and made else None
+    calls = sum(not result.is_note for result in trajectory.results)
+    return min(1.0, task.reference_calls / calls) if task.reference_calls and calls else None
 
 
 def _form(score: Mapping[str, Any]) -> float:

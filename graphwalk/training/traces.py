@@ -152,15 +152,15 @@ async def read_run(folder: RunFolder, settings: Settings) -> Episodes:
     """
     experiment = kept_experiment(folder, settings, "embedded")
     suite, config = experiment.suite, experiment.config
-    asked: dict[str, dict[str, dict[str, Any]]] = {}  # graph → setting → a task
+    tasks: dict[str, dict[str, dict[str, Any]]] = {}  # graph → setting → a task
     for record in folder.records():
-        asked.setdefault(record["task"]["graph_digest"], {}).setdefault(record["setting"], record["task"])
+        tasks.setdefault(record["task"]["graph_digest"], {}).setdefault(record["setting"], record["task"])
     tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
 
     sources = GraphSources()
     try:
         async for instance in suite.read_graphs(config.suite, config.seed, settings):
-            here = asked.pop(instance.digest, {})
+            here = tasks.pop(instance.digest, {})
             store = await sources.store_of(instance) if here else None
             for setting, fields in here.items():
                 task = suite.task_type.model_validate(fields)
@@ -169,7 +169,7 @@ async def read_run(folder: RunFolder, settings: Settings) -> Episodes:
                 tools[instance.digest, setting] = () if setup.toolbox is None else tuple(setup.toolbox.specs)
             if store is not None:
                 await store.drop()
-            if not asked:
+            if not tasks:
                 break
     finally:
         await sources.close()
@@ -259,12 +259,12 @@ def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[L
             counts.left_out[reason] += 1
             continue
         try:
-            lines = list(_of_episode(run, result, _spoken(run, result, options), options))
+            lines = list(_of_episode(run, result, _with_thoughts(run, result, options), options))
         except NoObjectError:
             counts.left_out["arguments of a call are no JSON object"] += 1
             continue
         if stdlib_random(options.seed, "refusals", result.key.text).random() * 100 < options.refusals:
-            lines += _refused(run, result, options)
+            lines += _refusal_lines(run, result, options)
         for line in lines:
             counts.lines[f"{line['suite']}/{line['template']}"] += 1
             yield line
@@ -288,7 +288,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
     return None
 
 
-def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
+def _with_thoughts(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     """Return the replies with thoughts, which scripted agents generate, or with calls alone."""
     if not options.thoughts:
         turns = result.trajectory.turns
@@ -324,15 +324,15 @@ def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: Trac
         }
 
 
-def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
+def _refusal_lines(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
     """Return the chat with an unanswerable question instead, if the suite has one."""
-    found = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
-    if found is None:
+    refusal = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
+    if refusal is None:
         return []
-    question, reply = found
+    question, reply = refusal
     prompt = (*result.trajectory.prompt[:-1], Message("user", question))
-    told = Trajectory(prompt, (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
-    lines = list(_of_episode(run, result, told, options))
+    trajectory = Trajectory(prompt, (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
+    lines = list(_of_episode(run, result, trajectory, options))
     return [{**line, "task_id": f"{line['task_id']}-refused", "correct": True, "refusal": True} for line in lines]
 
 
@@ -390,11 +390,11 @@ async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], option
     lines: list[Line] = []
     async with RunModels(experiment) as players:
         for instance in graphs:
-            lines += lines_of(await _played(experiment, players, instance), options, Counts())
+            lines += lines_of(await _play(experiment, players, instance), options, Counts())
     return lines
 
 
-async def _played(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
+async def _play(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
     """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
     database, results = EmbeddedDatabase(), list[Result]()

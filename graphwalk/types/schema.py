@@ -85,9 +85,9 @@ class Schema:
     def with_properties_of(self, entity: NodeType | RelationshipType) -> "Schema":
         """Return the schema with what is known of this label or type, and with its properties added."""
         if isinstance(entity, NodeType):
-            nodes = (_merged(node, entity) if node.label == entity.label else node for node in self.nodes)
+            nodes = (_merge(node, entity) if node.label == entity.label else node for node in self.nodes)
             return replace(self, nodes=tuple(nodes))
-        types = (_merged(one, entity) if one.type == entity.type else one for one in self.relationships)
+        types = (_merge(one, entity) if one.type == entity.type else one for one in self.relationships)
         return replace(self, relationships=tuple(types))
 
     def rows(self) -> Iterator[SchemaRow]:
@@ -113,13 +113,13 @@ class Schema:
         for source, target in pairs:
             targets.setdefault(source, []).append(target)
         sources: dict[tuple[str, ...], list[str]] = {}
-        for source, found in targets.items():
-            sources.setdefault(tuple(found), []).append(source)
+        for source, ends in targets.items():
+            sources.setdefault(tuple(ends), []).append(source)
         for some, shared in sources.items():
             yield from product(_alternatives(shared), _alternatives(some))
 
 
-def _merged(entity: Entity, closer: Entity) -> Entity:
+def _merge(entity: Entity, closer: Entity) -> Entity:
     properties = {p.name: p for p in (*entity.properties, *closer.properties)}
     return replace(closer, properties=tuple(properties[name] for name in sorted(properties)))
 

@@ -49,10 +49,10 @@ def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
     if kind == "duration" or (kind is None and _DURATION.fullmatch(text)):
         return Temporal("duration", duration_text(*duration_parts(text)))
     kind = kind or next((one for one, form in _FORMS.items() if form.fullmatch(text)), None)
-    found = _FORMS[kind].fullmatch(text) if kind else None
-    if kind is None or found is None:
+    match = _FORMS[kind].fullmatch(text) if kind else None
+    if kind is None or match is None:
         raise ValueError(f"{text!r} is not a {kind or 'date, time or duration'} in the form of ISO 8601")
-    parts = found.groupdict()
+    parts = match.groupdict()
     try:
         day = _day(parts) if "year" in parts else ""
         clock = _clock(parts) if "hour" in parts else ""
@@ -68,9 +68,9 @@ def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str
     if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
         raise ValueError("a part of the duration does not fit into 64 bits")
     # Divided towards zero, as in Java: the sign is on every part.
-    years, months = (_signed(part, months) for part in divmod(abs(months), 12))
+    years, months = (_with_sign(part, months) for part in divmod(abs(months), 12))
     minutes, rest = divmod(abs(whole), 60 * _NANOSECONDS)
-    hours, minutes = (_signed(part, whole) for part in divmod(minutes, 60))
+    hours, minutes = (_with_sign(part, whole) for part in divmod(minutes, 60))
     date = "".join(f"{part}{letter}" for part, letter in ((years, "Y"), (months, "M"), (days, "D")) if part)
     clock = "".join(f"{part}{letter}" for part, letter in ((hours, "H"), (minutes, "M")) if part)
     if rest:
@@ -100,10 +100,10 @@ def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
 
 def duration_parts(text: str) -> tuple[int, int, int, int]:
     """Return months, days, seconds and nanoseconds of a duration. Raise ValueError for other text."""
-    found = _DURATION.fullmatch(text)
-    if found is None or text.endswith(("P", "T")):
+    match = _DURATION.fullmatch(text)
+    if match is None or text.endswith(("P", "T")):
         raise ValueError(f"{text!r} is not a duration")
-    minus, years, months, weeks, days, _, hours, minutes, sign, seconds, fraction = found.groups()
+    minus, years, months, weeks, days, _, hours, minutes, sign, seconds, fraction = match.groups()
     factor = -1 if minus else 1
     inner = -1 if sign == "-" else 1
     return (
@@ -141,10 +141,10 @@ def _offset(text: str) -> str:
 
 
 def _fraction(digits: str) -> str:
-    kept = digits.rstrip("0")
-    return f".{kept}" if kept else ""
+    significant = digits.rstrip("0")
+    return f".{significant}" if significant else ""
 
 
-def _signed(number: int, other: int) -> int:
+def _with_sign(number: int, other: int) -> int:
     """Return the number with the sign of the other."""
     return -number if other < 0 else number

@@ -132,7 +132,7 @@ async def test_a_model_that_fails_is_told_and_logged(tmp_path: Path) -> None:
     assert "your plan has ended" in plain.stderr
     assert json.loads(told.stdout)["exit_status"] == "model_error"
     assert "your plan has ended" in json.loads(told.stdout)["error"]
-    assert "model error" in graphwalk("report", "run", folder=tmp_path).stdout
+    assert "model_error" in graphwalk("report", "run", folder=tmp_path).stdout
     assert not (tmp_path / "runs").exists()
 
 

@@ -142,7 +142,7 @@ def test_there_must_be_two_players_of_one_suite(played: Callable[..., Path]) -> 
 @pytest.mark.parametrize("suite", ["magma", "mazes", "questions"])
 def test_earlier_runs_can_be_compared(suite: str, tmp_path: Path) -> None:
     old = Path("tests/data/runs") / suite
-    other = copy(old, tmp_path / "again", lambda record: record.update(model="another"))
+    other = copy(old, tmp_path / "again", lambda record: record.update(model=f"another/{record['model']}"))
     made = compare_runs([old, other])
     assert made.overall
     assert all(command for one in made.changed for command in one["commands"])

@@ -171,18 +171,10 @@ async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> 
         assert {record["task"]["template"] for record in log} == set(shipped_kinds())
 
 
-@pytest.mark.parametrize(
-    ("graph", "setting", "model"),
-    [("example", "tools", "scripted/flawed"), (ASKED_ABOUT, "write_cypher", "scripted/cypher")],
-)
-async def test_every_kind_holds_on_neo4j(
-    graph: str, setting: str, model: str, tmp_path: Path, neo4j_server: Settings
-) -> None:
-    # Neo4j may choose another of several tied rows for the LIMIT 1 of a model's own query.
-    tied = {"node_with_most_relationships"} if setting == "write_cypher" else set()
-    kinds = sorted(shipped_kinds().keys() - tied)
-    suite = {"name": "questions", "questions": kinds, "graphs": [{"file": graph}]}
-    run = {"suite": suite, "settings": [setting], "models": [model], "store": "neo4j"}
+async def test_every_kind_holds_on_neo4j(tmp_path: Path, neo4j_server: Settings) -> None:
+    kinds = sorted(shipped_kinds())
+    suite = {"name": "questions", "questions": kinds, "graphs": [{"file": "example"}]}
+    run = {"suite": suite, "settings": ["tools", "write_cypher"], "models": ["scripted/flawed"], "store": "neo4j"}
     found = await verified_run(tmp_path, run, neo4j_server)
     assert found.error is None, found.error
     assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(kinds)

@@ -104,13 +104,13 @@ def checked_text(where: str, value: Any) -> str:
 
 def checked_labels(where: str, labels: Iterable[Any]) -> tuple[str, ...]:
     """Return the labels, sorted and distinct. Raise ValueError for an invalid or reserved label."""
-    found = sorted({checked_text(f"{where}, label", label) for label in labels})
-    for label in filter(is_reserved, found):
+    distinct = sorted({checked_text(f"{where}, label", label) for label in labels})
+    for label in filter(is_reserved, distinct):
         raise ValueError(
             f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by {LEDGER} and labels "
             f"that begin with {OUR_PREFIX}, so rename it"
         )
-    return tuple(found)
+    return tuple(distinct)
 
 
 def checked_key(where: str, value: Any) -> str:
@@ -225,11 +225,11 @@ def header(graph: PropertyGraph) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "seed": graph.seed, "spec": dict(graph.spec)}
 
 
-def checked_header(found: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
+def checked_header(header: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
     """Return seed and spec of a header, (None, {}) without one. Raise ValueError for another version or damage."""
-    if "schema_version" not in found:
+    if "schema_version" not in header:
         return None, {}
-    version, seed, spec = found["schema_version"], found.get("seed"), found.get("spec")
+    version, seed, spec = header["schema_version"], header.get("seed"), header.get("spec")
     if version != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {version!r}, this version of GraphWalk reads {SCHEMA_VERSION}")
     if seed is not None and type(seed) is not int:
@@ -323,11 +323,11 @@ def read_point_text(text: str, defaults: Mapping[str, Any] | None = None) -> Poi
 
     `defaults` are fields that the text may leave out. ValueError if it is no point.
     """
-    found = _POINT.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
-    if found is None:
+    match = _POINT.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if match is None:
         raise ValueError(f"{brief(text)} is not a point")
     fields: dict[str, str] = dict(defaults or {})
-    for entry in found[1].split(","):
+    for entry in match[1].split(","):
         name, _, value = entry.partition(":")
         fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
     readers: dict[str, Callable[[str], Any]] = {"crs": str, "srid": _read_whole}
@@ -394,10 +394,10 @@ def node_from_attributes(key: str, attributes: Mapping[str, Any], labels: Any = 
     properties = dict(attributes)
     if labels is None:
         labels = _take(properties, _LABEL_NAMES)
-    found = ["Node"] if labels is None else labels_of(labels)
+    names = ["Node"] if labels is None else labels_of(labels)
     return Node(
         checked_text("the key of a node", key),
-        checked_labels(where, found),
+        checked_labels(where, names),
         apart_from_key(checked_properties(where, properties), key),
     )
 
@@ -418,11 +418,11 @@ def relationship_from_attributes(
     return Relationship(checked_text(f"{where}, type", type_), source, target, checked_properties(where, properties))
 
 
-def labels_of(found: Any) -> list[Any]:
+def labels_of(notation: Any) -> list[Any]:
     """Return labels from the notations of other tools; Neo4j's exports have ":First:Second"."""
-    if isinstance(found, str) and found.startswith(":"):
-        return [_ESCAPED.sub(r"\1", label) for label in _LABEL.findall(found)]
-    return list(found) if isinstance(found, list | tuple | set | frozenset) else [found]
+    if isinstance(notation, str) and notation.startswith(":"):
+        return [_ESCAPED.sub(r"\1", label) for label in _LABEL.findall(notation)]
+    return list(notation) if isinstance(notation, list | tuple | set | frozenset) else [notation]
 
 
 def joined_labels(labels: Sequence[str]) -> str:

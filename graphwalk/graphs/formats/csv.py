@@ -92,13 +92,13 @@ def _read_column(text: str | None) -> _Column:
     """Return the column for a field of a header: text without a type, ignored if empty."""
     if text is None:
         return _Column("", "IGNORE")
-    found = _COLUMN.fullmatch(text)
-    if found is None:
+    match = _COLUMN.fullmatch(text)
+    if match is None:
         return _Column(text)
-    type_ = found["type"] if found["type"] in _STRUCTURE else found["type"].lower()
-    entries = (entry.partition(":") for entry in (found["options"] or "{}")[1:-1].split(",") if entry.strip())
+    type_ = match["type"] if match["type"] in _STRUCTURE else match["type"].lower()
+    entries = (entry.partition(":") for entry in (match["options"] or "{}")[1:-1].split(",") if entry.strip())
     options = {name.strip().lower(): value.strip() for name, _, value in entries}
-    return _Column(found["name"], type_, bool(found["list"]), found["space"] or "", options)
+    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "", options)
 
 
 class _Files(Strict):
@@ -318,14 +318,14 @@ def _read_manifest(folder: Path) -> CsvManifest:
                 raise ValueError("it is too long for a list of files")
             read = YamlFile.read(path)
             return validate(CsvManifest, read.data, str(path), read.tree)
-    found = sorted(path.name for path in folder.iterdir() if without_packing(path).suffix.lower() == ".csv")
-    if not found:
+    csv_files = sorted(path.name for path in folder.iterdir() if without_packing(path).suffix.lower() == ".csv")
+    if not csv_files:
         raise ConfigError(
             f"cannot read the graph {folder}: no CSV file is in this folder",
             hint=f"give files in the layout of Neo4j's importer the suffix .csv, or list them in {MANIFEST}",
         )
     manifest = CsvManifest()
-    for names in _grouped(found):
+    for names in _files_by_table(csv_files):
         path = folder / names[0]
         check_link(path, ConfigError)
         with reading(path):
@@ -342,7 +342,7 @@ def _read_manifest(folder: Path) -> CsvManifest:
     return manifest
 
 
-def _grouped(names: list[str]) -> list[list[str]]:
+def _files_by_table(names: list[str]) -> list[list[str]]:
     headers = {m[1]: name for name in names if (m := _HEADER_FILE.fullmatch(_stem(name)))}
     groups: defaultdict[str, list[str]] = defaultdict(list, {name: [name] for name in headers.values()})
     for name in names:
@@ -381,7 +381,7 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
             ":LABEL": [csv_text(delimiter.join(nodes.labels)) if nodes.labels else ""] * len(numbers),
             f"{NUMBER}:IGNORE": list(map(str, numbers)),
         }
-        for part in _written(folder, "nodes-" + "-".join(nodes.labels), names, structure, nodes.columns, delimiter):
+        for part in _write_table(folder, "nodes-" + "-".join(nodes.labels), names, structure, nodes.columns, delimiter):
             manifest.nodes.append(NodeFiles(files=[part]))
     for table in sorted(graph.relationship_tables, key=lambda table: table.type):
         structure = {
@@ -389,7 +389,7 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
             ":END_ID": [keys[number] for number in table.targets.tolist()],
             ":TYPE": [csv_text(table.type)] * len(table.sources),
         }
-        for part in _written(folder, f"relationships-{table.type}", names, structure, table.columns, delimiter):
+        for part in _write_table(folder, f"relationships-{table.type}", names, structure, table.columns, delimiter):
             manifest.relationships.append(RelationshipFiles(files=[part]))
     arguments = [f"--nodes=./{files.files[0]}" for files in manifest.nodes]  # the importer of 2026 needs a folder
     arguments += [f"--relationships=./{files.files[0]}" for files in manifest.relationships]
@@ -413,7 +413,7 @@ def _free_delimiter(graph: PropertyGraph) -> str:
     raise ConfigError("the lists of this graph use every character that could part them", hint="save it as JSON")
 
 
-def _written(
+def _write_table(
     folder: Path,
     name: str,
     names: set[str],

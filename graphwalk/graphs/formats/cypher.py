@@ -77,17 +77,13 @@ def _statements(graph: PropertyGraph) -> Iterator[str]:
     yield from (f"CREATE INDEX IF NOT EXISTS FOR (n:{quoted(label)}) ON (n.`key`);" for label in indexed)
     labels_of = {}
     for node in graph.nodes():
-        labels_of[node.key] = _labels(node.labels)
+        labels_of[node.key] = "".join(f":{quoted(label)}" for label in node.labels)
         entries: dict[str, Value | None] = {"key": node.key, **by_name({**empty[node.labels], **node.properties})}
         yield f"CREATE ({labels_of[node.key]}{' ' if node.labels else ''}{_map(entries)});"
     for r in graph.relationships():
         ends = (f"{name}{labels_of[k]} {_map({'key': k})}" for name, k in (("a", r.source), ("b", r.target)))
         properties = f" {_map(by_name(r.properties))}" if r.properties else ""
         yield f"MATCH ({next(ends)}), ({next(ends)}) CREATE (a)-[:{quoted(r.type)}{properties}]->(b);"
-
-
-def _labels(labels: tuple[str, ...]) -> str:
-    return "".join(f":{quoted(label)}" for label in labels)
 
 
 def _map(entries: Mapping[str, Value | None]) -> str:
@@ -145,11 +141,11 @@ def _read_statement(line: str, nodes: list[Node], relationships: list[Relationsh
         labels, held = match[1], _map_of(match[2])
         key = checked_text("key", held.pop(KEY, None))
         properties = apart_from_key(checked_properties("the node", held), key)
-        nodes.append(Node(key, checked_labels("the node", map(_unquoted, _LABEL.findall(labels))), properties))
+        nodes.append(Node(key, checked_labels("the node", map(_unquote, _LABEL.findall(labels))), properties))
     elif match := _RELATIONSHIP.fullmatch(line):
         _, source, _, target, type_, entries = match.groups()
         properties = checked_properties("the relationship", _map_of(entries or "{}"))
-        relationships.append(Relationship(_unquoted(type_), _unescaped(source), _unescaped(target), properties))
+        relationships.append(Relationship(_unquote(type_), _unescape(source), _unescape(target), properties))
     elif line and not _INDEX.fullmatch(line):
         raise ValueError(f"not a statement of a graph script: {line[:80]}")
 
@@ -166,15 +162,15 @@ def _map_of(text: str) -> dict[str, Any]:
 def _as_json(match: re.Match[str]) -> str:
     temporal, argument, point, name, string, special = match.groups()
     if temporal is not None:
-        return json.dumps({_TAGS.get(temporal, temporal): _unescaped(argument)})
+        return json.dumps({_TAGS.get(temporal, temporal): _unescape(argument)})
     if point is not None:
         return '{"$point": ' + re.sub(r"(\w+):", r'"\1":', point) + "}"
     if name is not None:
-        return json.dumps(_unquoted(name))
-    return json.dumps(_unescaped(string)) if string is not None else json.dumps({"$float": special})
+        return json.dumps(_unquote(name))
+    return json.dumps(_unescape(string)) if string is not None else json.dumps({"$float": special})
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """Return the content of a Cypher string. Raise ValueError for an unknown escape."""
 
     def one(match: re.Match[str]) -> str:
@@ -188,5 +184,5 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(one, text)
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     return name.replace("``", "`")

@@ -152,15 +152,15 @@ class _Reader:
                 self._add_edge(element)
 
     def _add_key(self, element: _Open) -> None:
-        found = element.attributes
-        id_ = found.get("id", "")
+        attributes = element.attributes
+        id_ = attributes.get("id", "")
         if id_ in self._keys:
             raise ValueError(f"two <key> elements have the id {id_!r}")
-        plain, listed = found.get("attr.type", "string"), found.get("attr.list")
+        plain, listed = attributes.get("attr.type", "string"), attributes.get("attr.list")
         type_, is_list = (listed or plain.removesuffix("[]")), bool(listed) or plain.endswith("[]")
-        type_ = found.get("graphwalk.type", type_)
+        type_ = attributes.get("graphwalk.type", type_)
         default = element.data.get("default")
-        self._keys[id_] = _Key(found.get("for", "all"), found.get("attr.name", id_), type_, is_list)
+        self._keys[id_] = _Key(attributes.get("for", "all"), attributes.get("attr.name", id_), type_, is_list)
         if default is not None:
             self._defaults[id_] = default
         if len(self._defaults) > _MOST_DEFAULTS:
@@ -169,15 +169,15 @@ class _Reader:
     def _add_node(self, element: _Open) -> None:
         labels, attributes = self._attributes(element, ("label", "labels"))
         if "labels" in labels:
-            found: list[Any] | None = labels_of(labels["labels"]) if labels["labels"] else []
+            names: list[Any] | None = labels_of(labels["labels"]) if labels["labels"] else []
         else:
-            found = [labels["label"]] if "label" in labels else None
+            names = [labels["label"]] if "label" in labels else None
         key = element.attributes.get("id", "")
         # Neo4j's exports write the labels of a node as an attribute of its element, too.
-        if found is None and "labels" in element.attributes:
-            found = labels_of(element.attributes["labels"])
+        if names is None and "labels" in element.attributes:
+            names = labels_of(element.attributes["labels"])
             attributes.pop("labels", None)
-        self.nodes.append(node_from_attributes(key, attributes, found))
+        self.nodes.append(node_from_attributes(key, attributes, names))
 
     def _add_edge(self, element: _Open) -> None:
         special, attributes = self._attributes(element, ("type",))
@@ -185,21 +185,21 @@ class _Reader:
         type_ = special.get("type", element.attributes.get("label"))
         if "label" in element.attributes and attributes.get("label") == element.attributes["label"]:
             del attributes["label"]
-        made = relationship_from_attributes(source, target, attributes, type_)
+        relationship = relationship_from_attributes(source, target, attributes, type_)
         own = element.attributes.get("directed")
         if self.directed if own is None else own == "true":
-            self.relationships.append(made)
+            self.relationships.append(relationship)
         elif self._undirected == "both":
-            self.relationships += both_directions([made])
+            self.relationships += both_directions([relationship])
         else:
             raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
 
     def _attributes(self, element: _Open, structure: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with names in `structure`, and all other data by name."""
-        found = {id_: t for id_, t in self._defaults.items() if self._keys[id_].domain in (element.tag, "all")}
+        defaults = {id_: t for id_, t in self._defaults.items() if self._keys[id_].domain in (element.tag, "all")}
         special: dict[str, Any] = {}
         attributes: dict[str, Any] = {}
-        for id_, text in {**found, **element.data}.items():
+        for id_, text in {**defaults, **element.data}.items():
             key = self._key(id_)
             chosen = special if id_ in structure and key.name == id_ else attributes
             chosen[key.name] = _value(key, text)

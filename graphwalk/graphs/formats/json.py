@@ -69,11 +69,11 @@ def parse_json(text: str) -> Any:
         return number
 
     def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
             twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
             raise ValueError(f"an object has the field {brief(twice)} twice")
-        return found
+        return fields
 
     return json.loads(
         text, parse_constant=refuse, parse_int=whole, parse_float=finite, object_pairs_hook=without_doubles
@@ -189,11 +189,11 @@ def read_json(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
     with reading(path):
         text = read_text(path)
         if _is_export(text):
-            return PropertyGraph.from_rows(*_exported(_lines(text)))
+            return PropertyGraph.from_rows(*_read_export(_lines(text)))
         document = parse_json(text)
         del text
         if isinstance(document, list):
-            return PropertyGraph.from_rows(*_exported(_entries("entry", document)))
+            return PropertyGraph.from_rows(*_read_export(_entries("entry", document)))
         if not isinstance(document, dict):
             raise ValueError("a graph must be a JSON object")
         seed, spec = checked_header(document)
@@ -254,7 +254,7 @@ def _lines(text: str) -> Entries:
             yield f"line {number}", entry
 
 
-def _exported(entries: Entries) -> tuple[list[Node], list[Relationship]]:
+def _read_export(entries: Entries) -> tuple[list[Node], list[Relationship]]:
     """Return nodes and relationships of an export, in which they may come in any order."""
     nodes: list[Node] = []
     relationships: list[Relationship] = []
@@ -282,8 +282,8 @@ def _key(where: str, fields: Mapping[str, Any], number: int | None, names: tuple
 
 
 def _relationship(where: str, fields: Mapping[str, Any], type_name: str) -> Relationship:
-    type_ = checked_text(f"{where}, {type_name}", fields[_named(where, fields, (type_name,))])
-    source, target = (_end(where, fields, _named(where, fields, names)) for names in (_SOURCES, _TARGETS))
+    type_ = checked_text(f"{where}, {type_name}", fields[_first_field(where, fields, (type_name,))])
+    source, target = (_end(where, fields, _first_field(where, fields, names)) for names in (_SOURCES, _TARGETS))
     return Relationship(type_, source, target, _properties(where, fields))
 
 
@@ -292,7 +292,7 @@ def _end(where: str, fields: Mapping[str, Any], name: str) -> str:
     return checked_key(f"{where}, {name}", end.get("id") if isinstance(end, dict) else end)
 
 
-def _named(where: str, fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _first_field(where: str, fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """Return the first of these names that is a field. Raise ValueError if there is none."""
     for name in names:
         if name in fields:
@@ -304,19 +304,19 @@ def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Value]:
     properties = fields.get("properties", {})
     if not isinstance(properties, dict):
         raise ValueError(f"{where}: properties must be an object, not {brief(properties)}")
-    found = {}
+    values = {}
     for name, value in properties.items():
         try:
-            found[name] = from_json(value)
+            values[name] = from_json(value)
         except ValueError as error:
             raise ValueError(f"{where}, property {name!r}: {error}") from None
-    return checked_properties(where, found)
+    return checked_properties(where, values)
 
 
 def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
     """Yield the relationships of networkx's form; `several`: parallel edges have a `key`."""
     for where, fields in entries:
-        ends = [_named(where, fields, names) for names in (_SOURCES, _TARGETS)]
+        ends = [_first_field(where, fields, names) for names in (_SOURCES, _TARGETS)]
         source, target = (_end(where, fields, name) for name in ends)
         attributes = _attributes(where, fields, (*ends, "key") if several else tuple(ends))
         yield relationship_from_attributes(source, target, attributes, name=fields.get("key") if several else None)

@@ -75,7 +75,7 @@ class Load(BaseModel):
         """Return True while its run may be running."""
         return not self.kept and not self.expired
 
-    def is_left(self, *, kept: bool) -> bool:
+    def is_unused(self, *, kept: bool) -> bool:
         """Return True for the graph of a killed run and, with `kept`, for one that was kept on purpose."""
         return not self.in_use and (kept or not self.kept)
 
@@ -123,8 +123,8 @@ class Loads:
 
     async def find(self, scope: str) -> Load | None:
         """Return the entry of the graph with that label."""
-        found = await self._read("MATCH (l:GraphWalkLoad {scope: $scope})", scope=scope)
-        return found[0] if found else None
+        entries = await self._read("MATCH (l:GraphWalkLoad {scope: $scope})", scope=scope)
+        return entries[0] if entries else None
 
     async def load(self, graph: PropertyGraph, scope: str, run_id: str, *, anew: bool = False) -> Load:
         """Find the complete graph, or load it; `anew`: remove the loaded one first.
@@ -233,28 +233,28 @@ class Loads:
 
     async def _read(self, match: str, **parameters: Any) -> list[Load]:
         rows = await self._write(f"{match} RETURN properties(l) AS load, timestamp() AS now", **parameters)
-        found = []
+        entries = []
         for row in rows:
             expired = (row["load"].get("heartbeat") or 0) < row["now"] - 1000 * EXPIRED_SECONDS
             # A damaged or foreign entry is ignored, so that nothing is removed because of it.
             with suppress(ValidationError, TypeError):
-                found.append(Load.model_validate({**row["load"], "expired": expired}))
-        return found
+                entries.append(Load.model_validate({**row["load"], "expired": expired}))
+        return entries
 
     async def _enter(self, graph: PropertyGraph, scope: str, run_id: str) -> Load:
         """Return the entry of a graph; create it if there is none."""
-        found = await self._read(
+        entries = await self._read(
             "MERGE (l:GraphWalkLoad {scope: $scope}) "
             "ON CREATE SET l += $facts, l.created = timestamp(), l.heartbeat = timestamp() WITH l",
             scope=scope,
             facts=facts_of(graph, run_id, self.owner),
         )
-        if not found:
+        if not entries:
             raise StoreError(
                 f"the GraphWalkLoad entry of the graph {scope} is damaged",
                 hint=f"inspect it, then remove it: MATCH (l:GraphWalkLoad {{scope: '{scope}'}}) DELETE l",
             )
-        return found[0]
+        return entries[0]
 
     async def _take_over(self, load: Load, state: LoadState) -> bool:
         """Become the owner of an entry; return False if another process has changed it since it was read."""

@@ -81,8 +81,8 @@ class Connection(Closing):
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of an idempotent statement, which may be sent twice."""
-        found = await self.read(cypher, parameters, seconds, mode="WRITE")
-        return [dict(zip(names, values, strict=True)) for names, values in found]
+        records = await self.read(cypher, parameters, seconds, mode="WRITE")
+        return [dict(zip(names, values, strict=True)) for names, values in records]
 
     async def constrain(self, name: str, what: str, seconds: float = 120.0) -> None:
         """Create a constraint, unless it exists; `what`: for example `FOR (n:A) REQUIRE n.key IS UNIQUE`.
@@ -162,8 +162,8 @@ class Connection(Closing):
                 rows = [(names, record.values()) for record in await result.fetch(most)]
                 await result.consume()
             if self._notices is not None:
-                found = (await result.consume()).gql_status_objects
-                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in found if n.is_notification]
+                notes = (await result.consume()).gql_status_objects
+                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in notes if n.is_notification]
             return rows
 
 
@@ -179,10 +179,10 @@ async def connect(
     """
     uri, auth = _address(settings)
     if urlsplit(uri).scheme not in SCHEMES:
-        known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+        schemes = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         bare = uri.rpartition("@")[2] if "://" not in uri else "127.0.0.1:7687"
         raise StoreError(
-            f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {known}",
+            f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {schemes}",
             hint=f"NEO4J_URI=bolt://{bare}",
         )
     database = database or settings.neo4j_database
@@ -286,13 +286,13 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
     scheme, _, host = place.partition("://")
     plain, encrypted, _ = scheme.partition("+")
     causes = list(_causes(error))
-    said = next((str(cause) for cause in causes if isinstance(cause, OSError) and str(cause)), str(error))
-    problem, hint = said or type(error).__name__, _start(place)
+    cause_text = next((str(cause) for cause in causes if isinstance(cause, OSError) and str(cause)), str(error))
+    problem, hint = cause_text or type(error).__name__, _start(place)
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        problem = f"the host name cannot be resolved ({said})"
+        problem = f"the host name cannot be resolved ({cause_text})"
         hint = "correct the host in NEO4J_URI; an Aura instance that is paused or deleted has no address"
     elif any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-        problem = f"its certificate is not valid ({said})"
+        problem = f"its certificate is not valid ({cause_text})"
         hint = f"to accept any certificate: NEO4J_URI={plain}+ssc://{host}"
     elif encrypted and any(isinstance(cause, ssl.SSLError | ConnectionResetError) for cause in causes):
         problem, hint = "it does not accept an encrypted connection", f"if it has no TLS: NEO4J_URI={plain}://{host}"

@@ -170,11 +170,11 @@ class ExistingStore(Closing, GraphStore):
         for name in (name for name, value in parameters.items() if value != value):
             # Only NaN differs from itself.
             cypher = re.sub(rf"(\w+\.`(?:[^`]|``)*`) = \${name}\b", r"\1 <> \1", cypher)
-        given = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
-        found = await self.connection.read(cypher, given, seconds, most=most)
+        native_values = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
+        records = await self.connection.read(cypher, native_values, seconds, most=most)
         return [
             {n: v if v.__class__ in SCALARS else plain(v, None) for n, v in zip(names, values, strict=True)}
-            for names, values in found
+            for names, values in records
         ]
 
     async def schema(self, samples: int = 0) -> Schema:
@@ -199,8 +199,8 @@ class ExistingStore(Closing, GraphStore):
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        found = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
-        return shown_rows(found[:rows]), len(found) if len(found) <= rows else None
+        first_rows = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
+        return shown_rows(first_rows[:rows]), len(first_rows) if len(first_rows) <= rows else None
 
     async def missing_index(self, label: str, property_name: str) -> str | None:
         """See `GraphStore`. Keys need no index; the indexes are read once."""
@@ -264,9 +264,9 @@ async def read_whole(connection: Connection, dialect: ExistingDialect) -> Proper
     async def pages(queries: tuple[str, str]) -> AsyncIterator[list[Any]]:
         """Yield the rows of all element ids, ordered by number: the same database must give the same graph."""
         ids, page = (render_cypher(query, {}, dialect) for query in queries)
-        found = sorted((row[0] for row in await connection.rows(ids, READING_SECONDS)), key=_number)
-        for start in range(0, len(found), PAGE):
-            rows = await connection.rows(page, READING_SECONDS, ids=found[start : start + PAGE])
+        element_ids = sorted((row[0] for row in await connection.rows(ids, READING_SECONDS)), key=_number)
+        for start in range(0, len(element_ids), PAGE):
+            rows = await connection.rows(page, READING_SECONDS, ids=element_ids[start : start + PAGE])
             for row in sorted(rows, key=lambda row: _number(row[0])):
                 yield row
 
@@ -327,14 +327,14 @@ class SchemaReader:
         if self._dialect.labels is not None:
             # The chosen labels, and further labels in a sample of their nodes.
             query = "MATCH (n:{{ name | label }}) WITH n LIMIT $most UNWIND labels(n) AS l RETURN DISTINCT l"
-            rows = await asyncio.gather(
+            samples = await asyncio.gather(
                 *(self._rows(self._render(query, name), most=SAMPLED) for name in self._dialect.labels)
             )
-            names = sorted({row[0] for found in rows for row in found} & set(shown))
-            return await self._counted(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
-        found = await self._exact(shown, "(:{})", "MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
+            names = sorted({row[0] for sample in samples for row in sample} & set(shown))
+            return await self._count_matches(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
+        counts = await self._exact(shown, "(:{})", "MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
         [[unlabelled]] = await self._rows(_UNLABELLED)
-        return [*found, ("", unlabelled)] if unlabelled else found
+        return [*counts, ("", unlabelled)] if unlabelled else counts
 
     async def _types(self) -> list[tuple[str, int | None]]:
         """Return the types of shown relationships with their counts; None if the count is unknown."""
@@ -342,7 +342,7 @@ class SchemaReader:
         chosen = self._dialect.types
         shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
         if self._dialect.labels is not None:
-            return await self._counted(shown, _COUNT_BETWEEN)
+            return await self._count_matches(shown, _COUNT_BETWEEN)
         return await self._exact(shown, "()-[:{}]->()", "MATCH (:{})-[r]->() RETURN type(r), count(*)")
 
     async def _exact(self, names: Sequence[str], pattern: str, hidden: str) -> list[tuple[str, int | None]]:
@@ -351,13 +351,13 @@ class SchemaReader:
         counts: list[int] = []
         for start in range(0, len(columns), AT_ONCE):
             counts += (await self._rows(f"RETURN {', '.join(columns[start : start + AT_ONCE])}"))[0]
-        left = dict(zip(names, counts, strict=True))
+        shown_counts = dict(zip(names, counts, strict=True))
         if self._dialect.hidden:
             for name, count in await self._rows(hidden.format("|".join(map(quote, self._dialect.hidden)))):
-                left[name] = left.get(name, 0) - count
-        return [(name, count) for name, count in left.items() if count > 0]
+                shown_counts[name] = shown_counts.get(name, 0) - count
+        return [(name, count) for name, count in shown_counts.items() if count > 0]
 
-    async def _counted(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
+    async def _count_matches(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
         """Count up to `COUNTED` where the server has no statistics; leave out names with no match."""
         rows = await asyncio.gather(*(self._rows(self._render(query, name), most=COUNTED + 1) for name in names))
         counts = [row[0][0] for row in rows]
@@ -374,7 +374,7 @@ class SchemaReader:
         others = [
             replace(p, name=title) if p.name == KEY and title else p for p in properties if title or p.name != KEY
         ]
-        return NodeType(node.label, (key, *others), node.count, _sampled(node.count))
+        return NodeType(node.label, (key, *others), node.count, _sample_size(node.count))
 
     async def relationship(self, relationship: RelationshipType) -> RelationshipType:
         """Return the type with the labels that it joins and its properties, found in a sample."""
@@ -382,7 +382,7 @@ class SchemaReader:
         properties = self._properties(await self._sample(_RELATIONSHIP_SAMPLE + _HELD, name, count))
         ends = await self._sample(_RELATIONSHIP_SAMPLE + _ENDS, name, count)
         pairs = {pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}
-        return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
+        return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sample_size(count))
 
     async def with_properties(
         self, entity: NodeType | RelationshipType, names: Sequence[str]
@@ -395,21 +395,21 @@ class SchemaReader:
         query, name = (
             (_NODE_FIRST, entity.label) if isinstance(entity, NodeType) else (_RELATIONSHIP_FIRST, entity.type)
         )
-        found = []
+        further = []
         for title in sorted(filter(writable, missed & stored)):
             cypher = render_cypher(query, {"name": name, "title": title}, self._dialect)
             kinds = tuple([_kind_of(value_type) for (value_type,) in await self._rows(cypher, LOOKING_SECONDS)])
-            found += [PropertyType(title, kinds=kinds)] if kinds else []
-        return replace(entity, properties=(*entity.properties, *found))
+            further += [PropertyType(title, kinds=kinds)] if kinds else []
+        return replace(entity, properties=(*entity.properties, *further))
 
     async def _sample(self, query: str, name: str, count: int | None) -> list[list[Any]]:
         """Return rows about the first `SAMPLED` or, if there are more, about two halves from different places."""
-        given = {"longest": LONGEST_SAMPLE, "samples": self._samples} if query.endswith(_HELD) else {}
+        parameters = {"longest": LONGEST_SAMPLE, "samples": self._samples} if query.endswith(_HELD) else {}
         cypher = self._render(query, name)
-        if _sampled(count) == count:
-            return await self._rows(cypher, skip=0, most=SAMPLED, **given)
+        if _sample_size(count) == count:
+            return await self._rows(cypher, skip=0, most=SAMPLED, **parameters)
         further = min((count or 2 * FURTHEST) // 2, FURTHEST)
-        halves = [self._rows(cypher, skip=skip, most=SAMPLED // 2, **given) for skip in (0, further)]
+        halves = [self._rows(cypher, skip=skip, most=SAMPLED // 2, **parameters) for skip in (0, further)]
         return [row for rows in await asyncio.gather(*halves) for row in rows]
 
     def _properties(self, rows: Sequence[list[Any]]) -> tuple[PropertyType, ...]:
@@ -436,6 +436,6 @@ def _kind_of(value_type: str) -> str:
     return "list" if kind.startswith("LIST") else _KINDS.get(kind, kind.lower())
 
 
-def _sampled(count: int | None) -> int:
+def _sample_size(count: int | None) -> int:
     """Return the size of a sample."""
     return SAMPLED if count is None else min(count, SAMPLED)

@@ -127,7 +127,7 @@ class ExistingDialect(Dialect):
     def finished(self, cypher: str) -> str:
         """Write out the keys; a comparison of one with `$name` becomes one with the element id `$gw_id_of_name`."""
         sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
-        return _KEY.sub(lambda found: self._called(found[1]), sought)
+        return _KEY.sub(lambda match: self._key_of(match[1]), sought)
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         """Return label, property and value that find a node by the index of a constraint; None if its key is an id."""
@@ -149,7 +149,7 @@ class ExistingDialect(Dialect):
         if self.hidden:
             yield "!(" + "|".join(map(quote, self.hidden)) + ")"
 
-    def _called(self, variable: str) -> str:
+    def _key_of(self, variable: str) -> str:
         """Return Cypher for the key of a node."""
         cases = []
         for unique in self.uniques:
@@ -178,7 +178,7 @@ class ExistingDialect(Dialect):
             value = f"toInteger({text})" if unique.numbers else text
             ways.append(f"MATCH (n:{quote(label)}) WHERE n.{quote(unique.property)} = {value} RETURN n")
         return (
-            f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
+            f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._key_of('n')} = $text RETURN elementId(n) AS id"
         )
 
 
@@ -205,7 +205,7 @@ async def read_dialect(
     rows = await connection.rows("MATCH (n) RETURN elementId(n) LIMIT 1")
     id_ = _PREFIX.match(rows[0][0]) if rows else None
     prefix = id_[0] if id_ else ""
-    labelled = sum(len(unique.labels) for unique in uniques) > 1 and await _shared(connection, uniques)
+    labelled = sum(len(unique.labels) for unique in uniques) > 1 and await _has_equal_keys(connection, uniques)
     return ExistingDialect(
         uniques=uniques,
         labelled=labelled,
@@ -235,12 +235,12 @@ async def _read_uniques(connection: Connection, labels: Sequence[str]) -> tuple[
         [[text, number]] = await connection.rows(exist, least=float("-inf"))
         return [(label, not node_keys[label, name], not text, name)] if text or number else []
 
-    found = sorted(chain(*await asyncio.gather(*(ranked(*pair) for pair in node_keys))))
-    best = {label: (name, numbers) for label, _, numbers, name in reversed(found)}
+    by_rank = sorted(chain(*await asyncio.gather(*(ranked(*pair) for pair in node_keys))))
+    best = {label: (name, numbers) for label, _, numbers, name in reversed(by_rank)}
     return tuple(UniqueProperty(tuple(group), *held) for held, group in groupby(sorted(best), key=best.__getitem__))
 
 
-async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
+async def _has_equal_keys(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
     """Return True if two nodes would have the same key, and if there are too many nodes to search."""
     counts = " + ".join(f"COUNT {{ (:{quote(label)}) }}" for unique in uniques for label in unique.labels)
     [[count]] = await connection.rows(f"RETURN {counts}")

@@ -69,8 +69,8 @@ class Neo4jDatabase(Database):
         """See `Database`. A graph of `graphwalk db load` is used in place and kept."""
         scope, by_hand = scope_of(self._run_id, graph.digest), scope_of(BY_HAND, graph.digest)
         async with self._loading:
-            if found := self._stores.get(scope) or self._borrowed.get(by_hand):
-                return found
+            if store := self._stores.get(scope) or self._borrowed.get(by_hand):
+                return store
             load = await self._loads.find(by_hand) if scope != by_hand else None
             if load is not None and load.state == "complete" and await self._loads.is_intact(load):
                 self._borrowed[by_hand] = self._store(load, graph)
@@ -131,7 +131,7 @@ class Neo4jDatabase(Database):
 
     async def clean(self, *, kept: bool = False) -> list[Load]:
         """Remove graphs of killed runs, with `kept` also of finished runs; never of running ones."""
-        removed = [load for load in await self.loads() if load.is_left(kept=kept) and await self._loads.remove(load)]
+        removed = [load for load in await self.loads() if load.is_unused(kept=kept) and await self._loads.remove(load)]
         await self._loads.drop_constraints()
         return removed
 
@@ -195,8 +195,8 @@ class Neo4jStore(GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        found = await self._connection.read(cypher, SERIALISATION.parameters(parameters), self._timeout_seconds)
-        return [{n: self._own(value) for n, value in zip(names, values, strict=True)} for names, values in found]
+        records = await self._connection.read(cypher, SERIALISATION.parameters(parameters), self._timeout_seconds)
+        return [{n: self._own(value) for n, value in zip(names, values, strict=True)} for names, values in records]
 
     def _own(self, value: Any) -> Any:
         """Return a value of the driver as a value of the graph."""
@@ -211,8 +211,8 @@ class Neo4jStore(GraphStore):
 
     async def _read_schema(self, samples: int) -> Schema:
         async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-            found = await self._connection.read(self.render(template, identifiers), parameters, self._timeout_seconds)
-            return [dict(zip(names, values, strict=True)) for names, values in found]
+            records = await self._connection.read(self.render(template, identifiers), parameters, self._timeout_seconds)
+            return [dict(zip(names, values, strict=True)) for names, values in records]
 
         def name(stored: str) -> str | None:
             return None if stored in (self.scope, NO_LABEL) else stored

@@ -70,8 +70,8 @@ def from_driver(value: Any) -> Any:
 def _temporal(value: Temporal) -> Any:
     """Return None if the driver would change it: years of five digits, offsets of historic times."""
     try:
-        made = _MAKERS[value.kind](value.text)
-        return made if from_driver(made) == value else None
+        native_value = _MAKERS[value.kind](value.text)
+        return native_value if from_driver(native_value) == value else None
     except (ValueError, OverflowError, TypeError, pytz.UnknownTimeZoneError):
         return None
 
@@ -81,8 +81,8 @@ def _datetime(text: str) -> DateTime:
     clock, _, zone = clock.removesuffix("]").partition("[")
     time = Time.from_iso_format(clock)
     # The zone of pytz with the offset 0 has a name, which would be sent.
-    made = DateTime.combine(Date.from_iso_format(day), time.replace(tzinfo=UTC) if time.tzinfo is pytz.UTC else time)
-    return made.astimezone(pytz.timezone(zone)) if zone else made
+    moment = DateTime.combine(Date.from_iso_format(day), time.replace(tzinfo=UTC) if time.tzinfo is pytz.UTC else time)
+    return moment.astimezone(pytz.timezone(zone)) if zone else moment
 
 
 def _day(value: Date | DateTime) -> str:

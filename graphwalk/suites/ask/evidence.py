@@ -44,8 +44,8 @@ def step_of(result: ToolResult, text: str | None = None) -> Step:
     """Return the step of a tool result; `text` is the text of the message with the call."""
     arguments = parse_json(result.call.arguments)
     noted = result.content if result.is_note else None
-    known = {result.call.name: arguments if isinstance(arguments, dict) else ()}
-    written = find_calls(text or "", known, lenient=True).rest.strip()
+    tools = {result.call.name: arguments if isinstance(arguments, dict) else ()}
+    written = find_calls(text or "", tools, lenient=True).rest.strip()
     shown = result.call.arguments if arguments is None else arguments
     thought = written or noted
     return Step(result.call.name, shown, result.rows, result.error, result.seconds, result.content, thought)
@@ -164,8 +164,8 @@ def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
         with suppress(ConfigError):
             # Other stores than Neo4j may have other internal names.
             cypher = store.render(match, names) if store.in_neo4j else render_cypher(match, names)
-            given = (f"[{', '.join(map(literal, dict.fromkeys(held)))}] AS {name}" for name, held in lists.items())
-            rendered.append(f"WITH {', '.join(given)}\n{cypher}")
+            bindings = (f"[{', '.join(map(literal, dict.fromkeys(held)))}] AS {name}" for name, held in lists.items())
+            rendered.append(f"WITH {', '.join(bindings)}\n{cypher}")
     return "\nUNION\n".join(rendered)
 
 

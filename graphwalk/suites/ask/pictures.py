@@ -43,17 +43,17 @@ def step_shown(number: int, step: Step) -> "Table":
     if noted:
         shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  “{one_line(step.result)}”"))
         return shown
-    given = _pairs(step.arguments, "=", " ") if isinstance(step.arguments, dict) else step.arguments
-    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {one_line(given)}"))
+    arguments = _pairs(step.arguments, "=", " ") if isinstance(step.arguments, dict) else step.arguments
+    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {one_line(arguments)}"))
     if step.error is not None:
         shown.add_row("", Text(f"{one_line(step.error)}: {one_line(step.result)}", style="red"))
         return shown
-    for line in _found(step):
+    for line in _result_lines(step):
         shown.add_row("", Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
     return shown
 
 
-def _found(step: Step) -> Iterator[str]:
+def _result_lines(step: Step) -> Iterator[str]:
     """Yield a line per node or relationship; single values share one line."""
     rows = read_rows(step.result) or []
     number = counted(step.rows or 0, "row")
@@ -107,9 +107,9 @@ def evidence_table(evidence: AnswerEvidence) -> "Table":
 
 def _node(labels: Any, properties: Any) -> str:
     named = [labels] if isinstance(labels, str) else labels if isinstance(labels, list) else []
-    known = properties if isinstance(properties, dict) else {}
-    rest = {name: value for name, value in known.items() if name != KEY}
-    return " ".join(filter(None, [":".join(map(str, named)), str(known.get(KEY, "")), _pairs(rest)]))
+    fields = properties if isinstance(properties, dict) else {}
+    rest = {name: value for name, value in fields.items() if name != KEY}
+    return " ".join(filter(None, [":".join(map(str, named)), str(fields.get(KEY, "")), _pairs(rest)]))
 
 
 def _pairs(values: Mapping[str, Any], sign: str = ": ", between: str = ", ") -> str:
@@ -188,10 +188,12 @@ def ask_scene(record: ResultRecord) -> Scene:
     """Return the picture of an episode. There is no target, so the evidence is marked."""
     trajectory, question = _trajectory(record), record["task"]["question"]
     seen = observed_graph(trajectory.results)
-    in_question = set(named_in(question, seen))
-    evidence = [node.key for node in evidence_of(question, record["answer"], seen).nodes if node.key not in in_question]
+    question_keys = set(named_in(question, seen))
+    evidence = [
+        node.key for node in evidence_of(question, record["answer"], seen).nodes if node.key not in question_keys
+    ]
     answer = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
-    scene = walked_scene(trajectory, in_question, dict.fromkeys(evidence, "right"), answer)
+    scene = walked_scene(trajectory, question_keys, dict.fromkeys(evidence, "right"), answer)
     return replace(scene, legend={**scene.legend, "right": "evidence"})
 
 
@@ -213,8 +215,8 @@ def _layout(keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, 
     graph.add_nodes_from(keys)
     graph.add_edges_from((source, target) for source, target in pairs if source != target)
     side = len(keys) ** 0.5
-    found = networkx.spring_layout(graph, k=2.2 / side, iterations=_ROUNDS, seed=7)
-    at = {key: [float(x) * _APART_X * side, float(y) * _APART_Y * side] for key, (x, y) in found.items()}
+    positions = networkx.spring_layout(graph, k=2.2 / side, iterations=_ROUNDS, seed=7)
+    at = {key: [float(x) * _APART_X * side, float(y) * _APART_Y * side] for key, (x, y) in positions.items()}
     # Push nodes that are too close apart, a little in every round.
     for _ in range(_ROUNDS):
         moved = False
@@ -255,9 +257,9 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
     nodes, links = evidence.nodes, evidence.relationships
     pairs = [(link.source, link.target) for link in links]
     positions = _layout([node.key for node in nodes], pairs)
-    left = min((x for x, _ in positions.values()), default=0.0) - _MARGIN_X
-    top = min((y for _, y in positions.values()), default=0.0) - _MARGIN_Y
-    at = {key: (x - left, y - top + _TITLE) for key, (x, y) in positions.items()}
+    min_x = min((x for x, _ in positions.values()), default=0.0) - _MARGIN_X
+    min_y = min((y for _, y in positions.values()), default=0.0) - _MARGIN_Y
+    at = {key: (x - min_x, y - min_y + _TITLE) for key, (x, y) in positions.items()}
     width = max(360.0, max((x for x, _ in at.values()), default=0.0) + _MARGIN_X)
     height = max((y for _, y in at.values()), default=0.0) + _MARGIN_Y
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
@@ -293,15 +295,15 @@ def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship],
 
 def _below(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Counter[str]:
     """Return the number of steep arrows below each node minus those above, to place its name on the free side."""
-    found: Counter[str] = Counter()
+    balance: Counter[str] = Counter()
     for link in links:
         (x1, y1), (x2, y2) = at[link.source], at[link.target]
         if link.source == link.target:
-            found[link.source] -= 1
+            balance[link.source] -= 1
         elif abs(y2 - y1) > abs(x2 - x1):
-            found[link.source] += 1 if y2 > y1 else -1
-            found[link.target] += 1 if y1 > y2 else -1
-    return found
+            balance[link.source] += 1 if y2 > y1 else -1
+            balance[link.target] += 1 if y1 > y2 else -1
+    return balance
 
 
 def _links(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.suite import Pictures, Presentation, Suite
 
 
-def _asked(result: ResultRecord) -> str:
+def _question_and_answer(result: ResultRecord) -> str:
     """Return question and answer with a number, which keeps the questions in order."""
     answer = result["answer"] or f"({str(result['exit_status']).replace('_', ' ')})"
     return f"{result['task']['number']:>3}. {result['task']['question']} → {' '.join(answer.split())}"
@@ -51,7 +51,7 @@ def ask_report() -> SuiteReport:
             *QUALITY,
             *EFFORT,
         ),
-        groupings=(Grouping("question", "question", _asked, shown=False),),
+        groupings=(Grouping("question", "question", _question_and_answer, shown=False),),
         columns=layout("ask")["results"],
         group_columns=layout("ask")["questions"],
         compared=("answered",),

@@ -53,23 +53,23 @@ def look(question: str, schema: Schema) -> Policy:
         words = _words(question, places, listed)
         if not words:
             tried = [_Word(*place, name) for name in _names(question) for place in (*keys, *places)][:_MOST_TRIED]
-            found = (yield [_ask(_NODES, word) for word in tried]) if tried else []
-            words = [word for word, text in zip(tried, found, strict=True) if read_rows(text)][:_MOST_FOUND]
+            results = (yield [_ask(_NODES, word) for word in tried]) if tried else []
+            words = [word for word, text in zip(tried, results, strict=True) if read_rows(text)][:_MOST_FOUND]
         if not words:
             return f"{_INTRODUCTION} No property value occurs in the question."
-        asked = [_ask(_NEIGHBORS, word) for word in words]
-        found = yield list(asked)
+        calls = [_ask(_NEIGHBORS, word) for word in words]
+        results = yield list(calls)
     except AnswerNow:
         return f"{_INTRODUCTION} The call limit was reached before I found anything."
     # A node with several labels is found once per label.
-    by_text = {part[2]: part for part in zip(words, asked, found, strict=True)}
-    return "\n".join([_INTRODUCTION, *(line for part in by_text.values() for line in _described(*part))])
+    by_text = {part[2]: part for part in zip(words, calls, results, strict=True)}
+    return "\n".join([_INTRODUCTION, *(line for part in by_text.values() for line in _describe(*part))])
 
 
 def _names(question: str) -> list[str]:
     """Return possible names: quoted text, sequences of capitalised words, words with digits."""
-    found = [next(filter(None, match), "") for match in _NAME.findall(question)]
-    return list(dict.fromkeys(name for name in found if len(name) > 1))
+    matches = [next(filter(None, match), "") for match in _NAME.findall(question)]
+    return list(dict.fromkeys(name for name in matches if len(name) > 1))
 
 
 def _ask(tool: str, word: _Word) -> Ask:
@@ -79,16 +79,16 @@ def _ask(tool: str, word: _Word) -> Ask:
 def _words(question: str, places: Sequence[tuple[str, str]], listed: Sequence[str]) -> list[_Word]:
     """Return the values in the question, the longest first, because they are the most specific."""
     words = Evidence([question, question.casefold()])
-    found: dict[_Word, None] = {}
+    values: dict[_Word, None] = {}
     for (label, name), text in zip(places, listed, strict=True):
         for row in read_rows(text) or ():
             value = row.get("values")
             if isinstance(value, str) and len(value) >= _SHORTEST and words.holds(value.casefold()):
-                found[_Word(label, name, value)] = None
-    return sorted(found, key=lambda word: -len(word.value))[:_MOST_FOUND]
+                values[_Word(label, name, value)] = None
+    return sorted(values, key=lambda word: -len(word.value))[:_MOST_FOUND]
 
 
-def _described(word: _Word, ask: Ask, text: str) -> Iterator[str]:
+def _describe(word: _Word, ask: Ask, text: str) -> Iterator[str]:
     call = ToolCall("", ask.tool, json.dumps(ask.arguments))
     seen = observed_graph([ToolResult(call, text, rows=len(read_rows(text) or ()))])
     yield f"{word.value} is the {word.property} of a {word.label}. Its relationships:"

@@ -55,7 +55,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[AskTask]:
-        return [task_about(asked, number, instance.digest, seed) for number, asked in enumerate(config.questions, 1)]
+        return [task_about(entry, number, instance.digest, seed) for number, entry in enumerate(config.questions, 1)]
 
     async def setup(
         self,

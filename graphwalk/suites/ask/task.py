@@ -68,30 +68,30 @@ class AskScore(Score):
     cited: int
 
 
-def task_about(free: FreeQuestion, number: int, digest: str, seed: int) -> AskTask:
+def task_about(entry: FreeQuestion, number: int, digest: str, seed: int) -> AskTask:
     """Return the task of a question; its id depends on graph, question and conversation, for replays."""
-    texts = [digest, free.question, *(text for one in free.earlier for text in (one.question, one.answer))]
+    texts = [digest, entry.question, *(text for one in entry.earlier for text in (one.question, one.answer))]
     return AskTask(
         task_id="ask-" + hashlib.sha256("\x1f".join(texts).encode("utf-8", "replace")).hexdigest()[:12],
         suite="ask",
         template="ask",
-        question=free.question,
+        question=entry.question,
         parameters={},
         gold=None,
         gold_size=0,
         seed=seed,
         graph_digest=digest,
         number=number,
-        earlier=free.earlier,
+        earlier=entry.earlier,
     )
 
 
 def cited_keys(answer: str) -> tuple[str, ...]:
     """Return the keys in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` cites p3, p4 and p5."""
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for match in _CITED.finditer(answer):
-        found |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
-    return tuple(key for key in found if key)
+        keys |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
+    return tuple(key for key in keys if key)
 
 
 def unseen_keys(trajectory: Trajectory, answer: str | None) -> tuple[str, ...]:

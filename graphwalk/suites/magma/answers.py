@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from graphwalk.evaluation.extraction import Extraction, Fit, Form, extract, visible_text
-from graphwalk.evaluation.values import Parsed, parse_answer, parse_literal
+from graphwalk.evaluation.values import parse_answer, parse_literal
 
 PREFIXES = {
     "bfs": "Reachable Nodes:",
@@ -76,11 +76,10 @@ def _split_items(text: str) -> tuple[list[Any], str]:
         line, _, rest = text.partition("\n")
         return [line.strip()[:_LONGEST_ITEM]], rest
     parts = [part.strip() for part in _ITEM.findall(opened[1].rstrip(", \n"))][:-1]
-    items = [part[:_LONGEST_ITEM] if (value := _parsed(part)) is None else value.value for part in parts]
+    items = [
+        part[:_LONGEST_ITEM] if (value := parse_answer(part) or parse_literal(part)) is None else value.value
+        for part in parts
+    ]
     if text[opened.end() : opened.end() + 1] != "]":
         items[-1:] = [opened[1].rpartition(",")[2].strip()[:_LONGEST_ITEM]]
     return items, text[opened.end() + 1 :]
-
-
-def _parsed(text: str) -> Parsed | None:
-    return parse_answer(text) or parse_literal(text)

@@ -109,12 +109,12 @@ def generate_magma_command(
         data(f"seconds  {written.seconds:.3f}")
         say(f"{written} written to {out}")
         return
-    started, made = time.perf_counter(), 0
+    started, trace_count = time.perf_counter(), 0
     with progress_bar("traces", sum(spec.count for spec in specs)) as done:
         for _ in chain.from_iterable(make_traces(spec, seed) for spec in specs):
-            made += 1
+            trace_count += 1
             done()
-    data(f"traces   {made}")
+    data(f"traces   {trace_count}")
     data(f"seconds  {time.perf_counter() - started:.3f}")
 
 

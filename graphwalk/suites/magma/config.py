@@ -27,7 +27,7 @@ class MagmaSpec(Spec):
     split: Split = "test"
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     return value if isinstance(value, list | tuple) else (value,)
 
 
@@ -35,11 +35,11 @@ class MagmaGrid(Strict):
     """Algorithms × sizes with `count` traces each; a single value may be given without a list."""
 
     algorithm: Annotated[
-        tuple[Algorithm, ...], BeforeValidator(_listed, json_schema_input_type=Algorithm | tuple[Algorithm, ...])
+        tuple[Algorithm, ...], BeforeValidator(_as_list, json_schema_input_type=Algorithm | tuple[Algorithm, ...])
     ] = ("bfs",)
     """Algorithms."""
     nodes: Annotated[
-        tuple[_Nodes, ...], BeforeValidator(_listed, json_schema_input_type=_Nodes | tuple[_Nodes, ...])
+        tuple[_Nodes, ...], BeforeValidator(_as_list, json_schema_input_type=_Nodes | tuple[_Nodes, ...])
     ] = (5,)
     """Nodes per graph."""
     count: Annotated[int, Field(ge=1, le=MOST)] | None = None

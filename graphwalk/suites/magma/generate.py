@@ -190,13 +190,13 @@ class Instance(NamedTuple):
 def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
     """Yield instances `offset` … `offset + count - 1` of the split. Raise ConfigError if it has fewer."""
     end = spec.offset + spec.count
-    found = 0
-    for found, instance in enumerate(islice(_distinct(spec, seed), end), 1):
-        if found > spec.offset:
+    number = 0
+    for number, instance in enumerate(islice(_distinct(spec, seed), end), 1):
+        if number > spec.offset:
             yield instance
-    if found < end:
+    if number < end:
         raise ConfigError(
-            f"the {spec.split} split has {found} distinct {spec.algorithm} traces of {spec.nodes} nodes"
+            f"the {spec.split} split has {number} distinct {spec.algorithm} traces of {spec.nodes} nodes"
             f" at p = {spec.p:g}, and {end} are asked for",
             hint="ask for fewer, for more nodes, or for another split",
         )
@@ -216,7 +216,7 @@ def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
     enumerated = spec.nodes <= ENUMERABLE
     patience = 2 * spec.nodes << len(pairs) if enumerated else FRUITLESS
     fruitless = 0
-    for bits, weights, source in _enumerated(spec, seed) if enumerated else _drawn(spec, seed):
+    for bits, weights, source in _enumerate_candidates(spec, seed) if enumerated else _drawn(spec, seed):
         fruitless += 1
         if fruitless > patience:
             return
@@ -250,7 +250,7 @@ def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
         yield from zip(bits, weights, draw.integers(n, size=rows).tolist(), strict=True)
 
 
-def _enumerated(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
+def _enumerate_candidates(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
     """Yield all edge sets with all sources, likely ones first, and again with other weights, without end.
 
     Sorting by exponential draws divided by the probabilities is sampling without replacement (Efraimidis and
@@ -338,28 +338,28 @@ def _dijkstra_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
 
 def _floyd_warshall_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
     """Return the lengths of shortest paths whose inner nodes are the first `step` ones."""
-    found = []
+    state = []
     for i in range(instance.n):
         # None hides an edge: no path continues from other nodes than the start and the first ones.
         lengths = nx.single_source_dijkstra_path_length(
             graph, i, weight=lambda one, other, edge, i=i: edge["weight"] if one < step or one == i else None
         )
-        found += [[i, j, lengths[j]] for j in range(i + 1, instance.n) if j in lengths]
-    return found
+        state += [[i, j, lengths[j]] for j in range(i + 1, instance.n) if j in lengths]
+    return state
 
 
 def _grows_a_tree(graph: Graph, instance: Instance, state: list[Any], step: int) -> bool:
     """Check a tree of `step` nodes around the source: each in turn has the lightest edge out, ties to the lowest."""
     reached = {instance.source}
-    left = {(i, j): weight for i, j, weight in state}
+    edges = {(i, j): weight for i, j, weight in state}
     for _ in range(step - 1):
         out = [(graph[i][j]["weight"], j) for i in reached for j in graph[i] if j not in reached]
         weight, node = min(out, default=(inf, -1))
-        chosen = [edge for edge in left if node in edge and reached.intersection(edge)]
-        if len(chosen) != 1 or left.pop(chosen[0]) != weight or graph.get_edge_data(*chosen[0]) != {"weight": weight}:
+        chosen = [edge for edge in edges if node in edge and reached.intersection(edge)]
+        if len(chosen) != 1 or edges.pop(chosen[0]) != weight or graph.get_edge_data(*chosen[0]) != {"weight": weight}:
             return False
         reached.add(node)
-    return not left
+    return not edges
 
 
 _DEFINITIONS = {

@@ -58,8 +58,8 @@ def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     first_step = result["task"].get("first_step", 1)
     task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "first_step": first_step, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
-    kept = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
-    return {**kept, "task": task, "trajectory": trajectory}
+    fields = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
+    return {**fields, "task": task, "trajectory": trajectory}
 
 
 def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[ResultRecord]:

@@ -33,7 +33,7 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 def magma_figures(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
     for measure, (name, title, y) in _BY_SIZE.items():
-        panels = tuple(_panels(report, "case", measure, published=_published(report)))
+        panels = tuple(_panels(report, "case", measure, published=_published_rows(report)))
         yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
     sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
     for size in sorted(sizes, key=int):
@@ -91,7 +91,7 @@ def _last_number(group: str) -> float:
     return float(group.split()[-1])
 
 
-def _published(report: Report) -> list[ReportRow]:
+def _published_rows(report: Report) -> list[ReportRow]:
     """Return the paper's figures for sizes of this run: of the same models, and of zero-shot ones."""
     ours = report.groups.get("case", [])
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
@@ -117,9 +117,9 @@ def _heat(report: Report) -> Plot:
 
 
 def _error_figures(row: ReportRow) -> Iterator[Point]:
-    for field, said in _ERRORS.items():
+    for field, title in _ERRORS.items():
         if row.get(field) is not None:
-            yield Point(said, float(row[field]))
+            yield Point(title, float(row[field]))
 
 
 _LEGEND = {
@@ -136,13 +136,13 @@ def magma_scene(record: ResultRecord) -> Scene:
     task, setting = MagmaTask.model_validate(record["task"]), setting_of(record["setting"])
     trajectory = from_dict(Trajectory, record["trajectory"])
     links = _links(task)
-    steps = [*_given(task, setting, trajectory, links)]
+    steps = [*_prompt_states(task, setting, trajectory, links)]
     marked: list[_Item] = []
     for (number, gold), turn in zip(task.asked(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False):
         if turn is None and len(steps) and task.whole:
             break
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
-        marked = list(_marked(task.algorithm, items, gold))
+        marked = list(_mark_items(task.algorithm, items, gold))
         place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
         steps.append(
             _step(
@@ -166,7 +166,9 @@ def magma_scene(record: ResultRecord) -> Scene:
     )
 
 
-def _given(task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequence[SceneLink]) -> Iterator[SceneStep]:
+def _prompt_states(
+    task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequence[SceneLink]
+) -> Iterator[SceneStep]:
     if task.whole or setting not in STEPWISE:
         return
     for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), task.first_step):
@@ -175,17 +177,17 @@ def _given(task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequenc
         yield _step(task, f"state after step {number} of {task.total_steps}, given in the prompt", 0, marked, links)
 
 
-def _marked(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
+def _mark_items(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
     """Yield the distinct items of the answer, then the missing items of the target; malformed items are wrong."""
     target = {canonical(algorithm, item) for item in gold}
-    given = set()
+    forms = set()
     for item in items or ():
         form = canonical(algorithm, item)
-        if form is None or form not in given:
+        if form is None or form not in forms:
             yield ("right" if form is not None and form in target else "wrong"), item
-        given.add(form)
+        forms.add(form)
     for item in gold:
-        if canonical(algorithm, item) not in given:
+        if canonical(algorithm, item) not in forms:
             yield "missed", item
 
 

@@ -63,19 +63,19 @@ def read_problem(text: str, n: int) -> Instance | None:
     """Return the instance with `n` nodes in a problem statement, or None if a custom prompt shows no graph."""
     edges, matrix, source = _EDGES.search(text), _MATRIX.search(text), _SOURCE.search(text)
     if edges:
-        found = [((int(i), int(j)), float(weight or 0)) for i, j, weight in _EDGE.findall(edges[1])]
-        weighted = any(weight for _, weight in found)
+        weighted_edges = [((int(i), int(j)), float(weight or 0)) for i, j, weight in _EDGE.findall(edges[1])]
+        weighted = any(weight for _, weight in weighted_edges)
     elif matrix:
         try:
             rows = json.loads(matrix[1])
-            found = [((i, j), float(rows[i][j])) for i, j in combinations(range(n), 2) if rows[i][j]]
+            weighted_edges = [((i, j), float(rows[i][j])) for i, j in combinations(range(n), 2) if rows[i][j]]
         except (ValueError, LookupError, TypeError, RecursionError):
             return None
         weighted = "." in matrix[1]
     else:
         return None
-    weights = tuple(weight for _, weight in found) if weighted else None
-    return Instance(n, tuple(edge for edge, _ in found), weights, int(source[1]) if source else None)
+    weights = tuple(weight for _, weight in weighted_edges) if weighted else None
+    return Instance(n, tuple(edge for edge, _ in weighted_edges), weights, int(source[1]) if source else None)
 
 
 def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
@@ -116,10 +116,10 @@ def conversation(
         statement += "\n\n" + agent.render("magma_tools.j2", schema=rows).strip()
     messages = [system]
     for number in range(min(trace.states), step + 1):
-        asked = turn(trace, setting, number, agent, form)
+        question = turn(trace, setting, number, agent, form)
         first = len(messages) == 1
         messages += [] if first else [Message("assistant", trace.written[number - 1])]
-        messages.append(Message("user", f"{statement}\n\n{asked}" if first else asked))
+        messages.append(Message("user", f"{statement}\n\n{question}" if first else question))
     return tuple(messages)
 
 
@@ -143,11 +143,11 @@ def _given_hint(trace: MagmaTrace, setting: str, step: int) -> dict[str, Any] | 
     hint = _hint(trace.states[step])
     draw = stdlib_random(trace.seed, "magma.hints", setting, trace.trace_id, step)
     if kind == "partial":
-        given = sorted(name for name, value in hint.items() if value is not None)
-        if len(given) < 2:
+        names = sorted(name for name, value in hint.items() if value is not None)
+        if len(names) < 2:
             return None
-        kept = draw.sample(given, draw.randint(1, len(given) - 1))
-        return {name: value if name in kept else None for name, value in hint.items()}
+        shown = draw.sample(names, draw.randint(1, len(names) - 1))
+        return {name: value if name in shown else None for name, value in hint.items()}
     if kind == "wrong":
         others = [other for other in map(_hint, trace.states.values()) if other != hint]
         return draw.choice(others) if others else None

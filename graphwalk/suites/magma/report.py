@@ -94,9 +94,9 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     yield from size_tables(report)
     yield from step_tables(groups)
     yield from part_table(groups)
-    if given := [row for row in groups.get("algorithm", ()) if any(row[name] is not None for name in GIVEN_EARLIER)]:
+    if lines := [row for row in groups.get("algorithm", ()) if any(row[name] is not None for name in GIVEN_EARLIER)]:
         shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["given_earlier"])
-        yield table_of("Final state by correctness of earlier states", shown, given, _GIVEN_NOTE)
+        yield table_of("Final state by correctness of earlier states", shown, lines, _GIVEN_NOTE)
     if free := [row for row in groups.get("case", ()) if row["dialogues"]]:
         shown = (Column("Algorithm and size", "case", name=True), *PLAYER, *layout("magma")["dialogues"])
         yield table_of("Free running: divergence and recovery", shown, free, _FREE_NOTE)

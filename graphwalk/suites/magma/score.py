@@ -16,20 +16,20 @@ def judge(algorithm: str, step: int, items: list[Any] | None, gold: list[Any]) -
     if items is None:
         return StepScore(step=step, missing_prefix=1)
     forms = [canonical(algorithm, item) for item in items]
-    given = {form for form in forms if form is not None}
+    valid = {form for form in forms if form is not None}
     invalid = forms.count(None)
     target = {canonical(algorithm, item) for item in gold}
-    right = len(given & target)
-    precision = _share(right, len(given) + invalid, empty=not target)
-    recall = _share(right, len(target), empty=not given and not invalid)
+    right = len(valid & target)
+    precision = _share(right, len(valid) + invalid, empty=not target)
+    recall = _share(right, len(target), empty=not valid and not invalid)
     return StepScore(
         step=step,
-        exact=given == target and not invalid,
+        exact=valid == target and not invalid,
         precision=precision,
         recall=recall,
         f1=2 * precision * recall / (precision + recall) if precision and recall else 0.0,
-        false_negatives=len(target - given),
-        hallucinations=len(given - target),
+        false_negatives=len(target - valid),
+        hallucinations=len(valid - target),
         invalid_items=min(invalid, 1),
     )
 
@@ -95,15 +95,15 @@ def _judge_replies(
     task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction
 ) -> tuple[StepScore, ...]:
     """Return a score per requested state. A state without a reply is not exact and has no error."""
-    asked = task.asked(setting)
+    states = task.asked(setting)
     replies = [turn.message.content or "" for turn in trajectory.turns if not turn.message.tool_calls]
-    if len(asked) == 1:
+    if len(states) == 1:
         replies = [trajectory.reply]
     read = [read_answer(task.algorithm, reply).answer for reply in replies]
-    if len(replies) == len(asked):
+    if len(replies) == len(states):
         read[-1] = extraction.answer
-    judged = [judge(task.algorithm, step, items, gold) for (step, gold), items in zip(asked, read, strict=False)]
-    return (*judged, *(StepScore(step=step) for step, _ in asked[len(judged) :]))
+    judged = [judge(task.algorithm, step, items, gold) for (step, gold), items in zip(states, read, strict=False)]
+    return (*judged, *(StepScore(step=step) for step, _ in states[len(judged) :]))
 
 
 def _reasoning_tokens(task: MagmaTask, trajectory: Trajectory) -> int | None:

@@ -116,8 +116,8 @@ def _next_user(
     trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, turns: Sequence[Turn]
 ) -> str | None:
     """Return the question for the next state; None if all states were asked for."""
-    given = sum(not turn.message.tool_calls for turn in turns)
-    step = min(trace.states) + given
+    replies = sum(not turn.message.tool_calls for turn in turns)
+    step = min(trace.states) + replies
     return prompts.turn(trace, setting, step, agent, form) if step in trace.states else None
 
 

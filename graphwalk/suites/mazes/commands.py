@@ -66,12 +66,12 @@ def generate_maze_command(
     from graphwalk.config.yaml_files import validate
     from graphwalk.suites.mazes.pictures import ROWS, caption, draw, maze_format, save_mazes
 
-    given = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "offset": index}
+    fields = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "offset": index}
     if out is not None and maze_format(out, count) in ROWS:
-        rows = maze_rows(validate(MazeSpec, given, "generate maze"), seed, count)
+        rows = maze_rows(validate(MazeSpec, fields, "generate maze"), seed, count)
         say(f"{write_rows(rows, out, workers)} written to {out}")
         return
-    spec = validate(MazeSpec, {**given, "count": count}, "generate maze")
+    spec = validate(MazeSpec, {**fields, "count": count}, "generate maze")
     started = time.perf_counter()
     mazes = []
     with progress_bar("mazes", spec.count) as done:

@@ -83,15 +83,15 @@ def _with_walls(opened: set[int], size: int, walls: int, random: Random) -> list
 def _open_walls(opened: set[int], size: int, count: int, random: Random) -> None:
     opened.update([random.randrange(size * size)] if not opened else [])
     border = sorted({wall for cell in opened for wall in neighbours(cell, size)} - opened)
-    known = {*border, *opened}
+    seen = {*border, *opened}
     while len(opened) < count:
         number = random.randrange(len(border))
         border[number], border[-1] = border[-1], border[number]
         cell = border.pop()
         opened.add(cell)
-        new = [wall for wall in neighbours(cell, size) if wall not in known]
+        new = [wall for wall in neighbours(cell, size) if wall not in seen]
         border += new
-        known.update(new)
+        seen.update(new)
 
 
 def _close_dead_ends(opened: set[int], size: int, count: int, random: Random) -> None:
@@ -136,7 +136,7 @@ _DRAWS = 100
 
 
 @lru_cache(maxsize=16)
-def _joined(size: int) -> NDArray[np.intp]:
+def _neighbour_pairs(size: int) -> NDArray[np.intp]:
     """Return all (cell, neighbour) pairs of a grid as two rows, in ascending order."""
     return np.array([(cell, other) for cell in range(size * size) for other in neighbours(cell, size)]).T
 
@@ -152,7 +152,7 @@ def draw_pair(size: int, walls: Iterable[int], min_path: int, random: Random) ->
     cells = size * size
     is_open = np.ones(cells, dtype=bool)
     is_open[list(walls)] = False
-    ones, others = np.compress(is_open[_joined(size)].all(axis=0), _joined(size), axis=1)
+    ones, others = np.compress(is_open[_neighbour_pairs(size)].all(axis=0), _neighbour_pairs(size), axis=1)
     starts = np.searchsorted(ones, np.arange(cells + 1))
     graph = csr_array((np.ones(others.size), others, starts), shape=(cells, cells))
 

@@ -123,7 +123,7 @@ def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction:
         false_positives=sum(not maze.is_open(cell) for cell in path),
         extraction_stage=extraction.stage,
         lossy=extraction.lossy,
-        grounded=_grounded(path, trajectory) if setting != "no_tools" and path else None,
+        grounded=_grounded_share(path, trajectory) if setting != "no_tools" and path else None,
         valid=valid,
         optimal=valid and steps == maze.shortest_path_length,
         strict_correct=valid and not forced,
@@ -160,7 +160,7 @@ def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
     return None if path[-1] == maze.goal else "wrong_goal"
 
 
-def _grounded(path: Sequence[int], trajectory: Trajectory) -> float | None:
+def _grounded_share(path: Sequence[int], trajectory: Trajectory) -> float | None:
     """Return the share of steps in tool results, or None if only other tools were used."""
     shown = shown_neighbours(trajectory.results)
     if not shown and any(map(shows_data, trajectory.results)):

@@ -76,8 +76,8 @@ class MazeToolbox(GraphToolbox):
             content, rows = await self._next_cells(tool, arguments)
             return ToolResult(call, content, rows=len(rows), data=rows)
         check_shape(tool, arguments)
-        text, found = self._connected_path(tool)
-        return ToolResult(call, text, rows=found)
+        text, row_count = self._connected_path(tool)
+        return ToolResult(call, text, rows=row_count)
 
     def _has_pages(self, tool: Tool) -> bool:
         # A cell has at most four neighbours, so that the maze's own tools need no pages.
@@ -102,15 +102,15 @@ class MazeToolbox(GraphToolbox):
     async def _check_cell(self, tool: Tool, key: str) -> None:
         if not _KEY.fullmatch(key):
             raise self._mistake(tool, "malformed", key)
-        found = await self._store.run(self._store.render(tool.matches or "", {}), {"node_id": key})
-        if not found:
+        rows = await self._store.run(self._store.render(tool.matches or "", {}), {"node_id": key})
+        if not rows:
             raise self._mistake(tool, "unknown", key)
-        if not found[0]["open"]:
+        if not rows[0]["open"]:
             raise self._mistake(tool, "wall", key)
-        if self._strict and key not in (allowed := self._allowed()):
+        if self._strict and key not in (allowed := self._allowed_keys()):
             raise self._mistake(tool, "not_adjacent", key, open=allowed if self._neighbours else [])
 
-    def _allowed(self) -> list[str]:
+    def _allowed_keys(self) -> list[str]:
         """Return the keys allowed in strict mode: first the start, then visited cells and their neighbours."""
         if not self._neighbours:
             return [self._start]
@@ -128,11 +128,11 @@ class MazeToolbox(GraphToolbox):
 
     def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
         # The example is the key that a malformed one probably means, else the last key.
-        found = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
-        example = str(min(int(found[0]), self._last)) if found else str(self._last)
-        known = {"node_id": node_id, "last": self._last, "start": self._start, "example": example, "open": []}
+        match = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
+        example = str(min(int(match[0]), self._last)) if match else str(self._last)
+        defaults = {"node_id": node_id, "last": self._last, "start": self._start, "example": example, "open": []}
         kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(message, message)
-        return _CellMistake(kind, tool.say(f"messages.{message}", **{**known, **values}))
+        return _CellMistake(kind, tool.say(f"messages.{message}", **{**defaults, **values}))
 
 
 class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
