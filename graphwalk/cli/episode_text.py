@@ -15,11 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.console import NO_LIMIT, counted
-from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.encodings import decode_notes
 from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.text_table import dollars, duration
 from graphwalk.runs.result import Result
 from graphwalk.sanitise import one_line, printable
+from graphwalk.tools.observed import rows_of
 from graphwalk.types.episode import ToolResult, Turn
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _call(result: ToolResult, most: int | None) -> "Iterator[RenderableType]":
     if result.error is not None:
         yield _block(Text(f"{one_line(result.error)}: {printable(result.content)}", style="red"))
         return
-    rows = None if result.is_note else read_rows(result.content)
+    rows = rows_of(result)
     if not rows:
         yield _block(Text(printable(result.content), style="dim"))
         return

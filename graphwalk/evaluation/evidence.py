@@ -27,8 +27,8 @@ class Evidence:
     @cached_property
     def words(self) -> frozenset[str]:
         """Everything between delimiters; a value without delimiters in it is one word."""
-        found = set(_TOKEN.findall(self._text))
-        return frozenset(found | {token.rstrip(".-!?*_").lstrip("*_") for token in found})  # `**f7**.` names f7
+        words = set(_TOKEN.findall(self._text))
+        return frozenset(words | {token.rstrip(".-!?*_").lstrip("*_") for token in words})  # `**f7**.` names f7
 
     @cached_property
     def tokens(self) -> frozenset[Hashable]:
@@ -59,7 +59,7 @@ class Evidence:
 
 @lru_cache(maxsize=1 << 16)
 def _token(word: str) -> Hashable:
-    """Return the words of a text. Cached, since episodes on a graph share most results."""
+    """Return the value of a word. Cached, since episodes on a graph share most results."""
     *_, value = value_forms(word)
     return normalise(value)
 
@@ -144,33 +144,33 @@ def _unused_results(trajectory: Trajectory) -> int:
     """Count results with new words that no later call or answer uses."""
     later: set[Hashable] = set()
     unused = 0
-    for turn, news in zip(reversed(trajectory.turns), reversed(_new_values(trajectory)), strict=True):
-        unused += sum(later.isdisjoint(new) for new in news if new)
-        later |= _said(turn)
+    for turn, new_values in zip(reversed(trajectory.turns), reversed(_new_values(trajectory)), strict=True):
+        unused += sum(later.isdisjoint(new) for new in new_values if new)
+        later |= _words_of_turn(turn)
     return unused
 
 
 def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
     """Return, per turn and result, the words that are not in the prompt, the replies or earlier results."""
-    known = set[Hashable]().union(*(_told(message.content or "") for message in trajectory.prompt))
-    news: list[list[frozenset[Hashable]]] = []
+    earlier = set[Hashable]().union(*(_words_of_prompt(message.content or "") for message in trajectory.prompt))
+    new_values: list[list[frozenset[Hashable]]] = []
     for turn in trajectory.turns:
-        known |= _said(turn)
-        news.append([])
+        earlier |= _words_of_turn(turn)
+        new_values.append([])
         for result in filter(shows_data, turn.results):
-            new = Evidence([data_of(result)]).tokens - known
-            news[-1].append(new)
-            known |= new
-    return news
+            new = Evidence([data_of(result)]).tokens - earlier
+            new_values[-1].append(new)
+            earlier |= new
+    return new_values
 
 
 @lru_cache(maxsize=16)
-def _told(text: str) -> frozenset[Hashable]:
+def _words_of_prompt(text: str) -> frozenset[Hashable]:
     """Return the words of a prompt. Cached, since episodes on a graph share it."""
     return Evidence([text]).tokens
 
 
-def _said(turn: Turn) -> frozenset[Hashable]:
+def _words_of_turn(turn: Turn) -> frozenset[Hashable]:
     """Return the model's output in a turn: text, reasoning, arguments."""
     texts = [turn.message.content or "", turn.message.reasoning or ""]
     return Evidence([*texts, *(call.arguments for call in turn.message.tool_calls)]).tokens

@@ -6,6 +6,8 @@ from typing import Any
 
 from graphwalk.evaluation.extraction import Fit, Form, is_doubtful
 from graphwalk.evaluation.values import normalise, value_forms
+from graphwalk.types.graph import value_order
+from graphwalk.types.values import PLAIN, Row, shown
 
 _MOST_NAMES = 20
 
@@ -127,3 +129,29 @@ def missing_fields(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> 
     """Return the requested fields that at least one row of an answer lacks."""
     held = [row.keys() for row in rows]
     return tuple(field for field in fields if any(field not in names for names in held))
+
+
+def as_shown(row: Row) -> Row:
+    """Return the row with values as in answers, for example a date as text."""
+    plain = all(value.__class__ in PLAIN or value is None for value in row.values())
+    return row if plain else {name: shown(value) for name, value in row.items()}
+
+
+def row_key(row: Row) -> tuple[tuple[str, tuple[int, Any]], ...]:
+    """Return a sortable key, equal for rows that are equal in Cypher: 1 equals 1.0, not true."""
+    return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
+
+
+def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
+    """Return distinct rows in ascending order; at most `most` + 1 of them."""
+    by_key: dict[tuple[tuple[str, tuple[int, Any]], ...], Row] = {}
+    for row in rows:
+        by_key[row_key(row)] = row
+        if most is not None and len(by_key) > most:
+            break
+    return [by_key[key] for key in sorted(by_key)]
+
+
+def same_rows(left: Iterable[Row], right: Iterable[Row]) -> bool:
+    """Return True for equal sets of rows, where 1 and true differ in contrast to Python."""
+    return set(map(row_key, left)) == set(map(row_key, right))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import make_folder, write_whole
-from graphwalk.reports.plots import Kind, Plot, Series, plot_csv
+from graphwalk.reports.plots import Plot, PlotKind, Series, plot_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +176,7 @@ def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = 
     return every[: len(plot.panels)]
 
 
-def _line(axes: "Axes", one: Series, colour: str, shift: float, kind: Kind) -> Any:
+def _line(axes: "Axes", one: Series, colour: str, shift: float, kind: PlotKind) -> Any:
     xs, ys = [float(p.x) + shift for p in one.points], [p.y for p in one.points]
     for x, p in zip(xs, one.points, strict=True):
         if p.low is not None and p.high is not None:
@@ -284,7 +284,7 @@ def _label(name: str) -> str:
     return f" {shown}" if shown.startswith("_") else shown
 
 
-_DRAW: Mapping[Kind, Callable[[Plot, "Canvas"], None]] = {
+_DRAW: Mapping[PlotKind, Callable[[Plot, "Canvas"], None]] = {
     "dots": _dots,
     "lines": _lines,
     "steps": _lines,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from graphwalk.reports.text_table import csv_text
 
-Kind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
+PlotKind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
 """dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;
 points: two amounts against each other; heat: a matrix."""
 Fate = Literal["", "asked", "way", "right", "wrong", "missed", "given"]
@@ -55,7 +55,7 @@ class Plot:
 
     name: str
     title: str
-    kind: Kind
+    kind: PlotKind
     panels: tuple[Panel, ...]
     x: str = ""
     y: str = ""

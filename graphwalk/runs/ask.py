@@ -24,10 +24,11 @@ from graphwalk.runs.run_models import RunModels
 from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, steps_of
-from graphwalk.suites.ask.pictures import evidence_in, evidence_svg
-from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, evidence_of, steps_of
+from graphwalk.suites.ask.pictures import evidence_svg
+from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
 from graphwalk.suites.suite import GraphInstance
+from graphwalk.tools.observed import observed_graph
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
 
@@ -56,7 +57,8 @@ class Answer:
     def of(cls, result: Result, store: GraphStore) -> "Answer":
         evidence, cypher, missing = AnswerEvidence(), "", list[str]()
         with comment("evidence", missing.append):
-            evidence = evidence_in(result.as_dict())
+            seen = observed_graph(result.trajectory.results)
+            evidence = evidence_of(str(result.task["question"]), result.answer, seen)
             cypher = browser_cypher(evidence, store)
         return cls(result, evidence, cypher, "".join(missing))
 
@@ -172,7 +174,7 @@ class Conversation:
         self._log, self._watcher = log, watcher
         self._earlier = list(earlier)
         self._plan = Plan(graphs=[graph])
-        self._asked: list[Asked] = []
+        self._questions: list[FreeQuestion] = []
 
     async def ask(self, question: str) -> Result:
         """Play and log the episode of one question; a failure of model or store is in the result.
@@ -181,10 +183,10 @@ class Conversation:
         """
         if not question.strip():
             raise ConfigError("the question is empty", hint='graphwalk ask "Which …?"')
-        asked = Asked(question=question.strip(), earlier=tuple(self._earlier))
-        self._asked.append(asked)
+        free = FreeQuestion(question=question.strip(), earlier=tuple(self._earlier))
+        self._questions.append(free)
         config = self._experiment.config
-        task = task_about(asked, len(self._asked), self._graph.instance.digest, config.seed)
+        task = task_about(free, len(self._questions), self._graph.instance.digest, config.seed)
         key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
         planned = PlannedEpisode(key, task, self._graph)
         self._plan.tasks.append((task, self._graph))
@@ -197,7 +199,7 @@ class Conversation:
         if self._log is not None and manifest is not None:
             with closing(self._log.folder.results_writer()) as writer:
                 writer.append(result.as_line(manifest))
-        self._earlier.append(Exchange(question=asked.question, answer=result.answer or ""))
+        self._earlier.append(Exchange(question=free.question, answer=result.answer or ""))
         return result
 
     def _manifest(self) -> dict[str, Any] | None:
@@ -205,7 +207,7 @@ class Conversation:
         if self._log is None:
             return None
         config = self._experiment.config
-        suite = config.suite.model_copy(update={"questions": tuple(self._asked)})
+        suite = config.suite.model_copy(update={"questions": tuple(self._questions)})
         self._experiment = replace(self._experiment, config=config.model_copy(update={"suite": suite}))
         manifest = {
             **new_manifest(self._experiment, self._log.run_id, self._log.created),

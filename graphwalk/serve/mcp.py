@@ -55,6 +55,7 @@ from graphwalk.settings import TOKEN_VARIABLE, Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
@@ -87,7 +88,7 @@ def _call_result(tool: Tool | None, result: ToolResult) -> CallToolResult:
     structured: dict[str, Any] = {"text": result.content}
     if tool.operation is None:
         structured = {
-            "rows": read_rows(result.content),
+            "rows": rows_of(result),
             "notes": decode_notes(result.content),
             "total": result.rows,
             "next_page": next_page(result.content),

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.encodings import decode_notes
 from graphwalk.evaluation.comments import comment
 from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
@@ -27,6 +27,7 @@ from graphwalk.runs.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+from graphwalk.tools.observed import rows_of
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict
 
@@ -104,7 +105,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
 
 
 def _call(result: ToolResult) -> dict[str, Any]:
-    rows = None if result.error else read_rows(result.content)
+    rows = rows_of(result)
     fields: dict[str, Any] = {
         "name": result.call.name,
         "arguments": _arguments(result.call.arguments),

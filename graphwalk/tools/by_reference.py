@@ -10,10 +10,11 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import NOTE, read_rows
+from graphwalk.encodings import NOTE
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.resources import quote
 from graphwalk.tools.arguments import ToolMistake, check_shape, parse_arguments
+from graphwalk.tools.observed import rows_of
 from graphwalk.tools.tool import Tool, rows_of_results
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
@@ -45,7 +46,7 @@ class ReferenceToolbox:
         if call.name == self._tool.name:
             return self._answered(call)
         result = await self._inner.call(call)
-        rows = read_rows(result.content) if result.error is None and result.rows is not None else None
+        rows = rows_of(result)
         if rows is None:
             return result
         self._shown.append([dict(_flat(row)) for row in rows])

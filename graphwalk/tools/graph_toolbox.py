@@ -140,7 +140,9 @@ class GraphToolbox:
         advice = [] if found.names[IN_LIST] else await self._advice(tool, checked)
         notes = [*self._notes(tool, checked, found), *advice, *page_notes]
         content = encode_result(rows, notes, self._agent.encoding)
-        return ToolResult(call, content, rows=total or len(found.rows), in_list=found.in_list, data=rows)
+        tried = {name: shown(found.values[name]) for name in _retried(checked, found)} or None
+        number = total or len(found.rows)
+        return ToolResult(call, content, rows=number, in_list=found.in_list, tried=tried, data=rows)
 
     async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int, list[Row]]:
         """Run a query of the model. Raise ConfigError if the store does not take such queries."""
@@ -261,10 +263,10 @@ class GraphToolbox:
 
     def _notes(self, tool: Tool, checked: Checked, found: _Found) -> list[str]:
         notes = []
-        for name, asked in checked.values.items():
-            if (tried := found.values[name]) is not asked:
-                kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
-                notes.append(self._say("retried", asked=shown(asked), tried=shown(tried), **kinds))
+        for name in _retried(checked, found):
+            asked, tried = checked.values[name], found.values[name]
+            kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
+            notes.append(self._say("retried", asked=shown(asked), tried=shown(tried), **kinds))
         if found.in_list:
             for value, name in zip(found.values.values(), tool.with_role("property"), strict=False):
                 notes.append(self._say("in_list", value=shown(value), property=checked.identifiers[name]))
@@ -310,6 +312,11 @@ class GraphToolbox:
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([text, call, result])
+
+
+def _retried(checked: Checked, found: _Found) -> list[str]:
+    """Return the arguments whose values were looked up another way."""
+    return [name for name, value in checked.values.items() if found.values[name] is not value]
 
 
 def _is_incomplete(entity: NodeType | RelationshipType, names: Sequence[str]) -> bool:

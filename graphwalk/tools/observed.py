@@ -1,7 +1,7 @@
 """Read the part of a graph that the tool results of an episode have shown to a model.
 
-Scores, scenes and scripted agents read results here. No result is too odd to be read: rows of an unknown form show
-nothing.
+Scores, scenes and scripted agents read results here: as data during a run, from the logged text later. Rows of an
+unknown form show nothing.
 """
 
 import json
@@ -13,12 +13,11 @@ from functools import lru_cache
 from itertools import count, takewhile
 from typing import Any
 
-from graphwalk.encodings import decode_notes, read_rows
-from graphwalk.evaluation.values import parse_object
-from graphwalk.tools.arguments import other_readings
+from graphwalk.encodings import read_rows, split_notes
+from graphwalk.evaluation.values import parse_json, parse_object
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
-from graphwalk.types.values import Row, Value, shown
+from graphwalk.types.values import Row, Value
 
 KEY = "key"
 NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
@@ -27,8 +26,18 @@ _NAMING = ("name", "title", "label", "caption")
 """Properties that people call a node by, where it has one of them."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
 
+_RETRIED = re.compile(r"nothing equals the .*; these are the results for the [a-z ]+ (\S.*)\.", re.DOTALL)
+"""Note above the rows for another reading of a value, with this value, in logs without `ToolResult.tried`."""
+
 Pair = tuple[str, str, str]
 """Label of the source, type, label of the target: what the schema allows."""
+
+
+def rows_of(result: ToolResult) -> list[Row] | None:
+    """Return the rows that a result shows, in a log from its text; None for mistakes and notes."""
+    if result.error is not None or result.is_note:
+        return None
+    return read_rows(result.content) if result.data is None else result.data
 
 
 @dataclass(slots=True, eq=False)
@@ -94,8 +103,8 @@ def labels_in(row: Row, name: str) -> list[str] | None:
     """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
     if isinstance(label := row.get(name), str):
         return [label]
-    found = row.get(f"{name}s")
-    return found if isinstance(found, list) and set(map(type, found)) <= {str} else None
+    labels = row.get(f"{name}s")
+    return labels if isinstance(labels, list) and set(map(type, labels)) <= {str} else None
 
 
 @dataclass
@@ -134,40 +143,32 @@ class ObservedRelationship:
 
 @dataclass
 class _Call:
-    """One tool call, its pages put together. `found`: rows in all, on whatever pages."""
+    """One tool call, its pages put together. `total`: rows on all pages."""
 
     tool: str
     arguments: dict[str, Any]
-    found: int
+    total: int
     read: set[tuple[int, str]] = field(default_factory=set)
-    """Pages with their text: a page that is asked for again shows nothing more."""
+    """Pages with the text of their rows: a page that is asked for again shows nothing more."""
     rows_on: dict[int, int] = field(default_factory=dict)
     centres_on: dict[int, list[str]] = field(default_factory=dict)
     """Keys of the centres of each page, in the order of the rows, without repetitions."""
     counts: Counter[tuple[Any, bool]] = field(default_factory=Counter)
     """Rows that show the same relationship from the same end."""
     understood: bool = True
-    retried: bool = False
-    """Nothing matched the value as it was given, and another reading of it was looked up."""
+    value: Any = None
+    """The value that the rows are for."""
     in_list: bool = False
     """The value is in a list that is the value of the property."""
 
     @property
     def complete(self) -> bool:
         """Return True if every row was shown."""
-        return sum(self.rows_on.values()) == self.found
+        return sum(self.rows_on.values()) == self.total
 
     def text(self, name: str) -> str | None:
         value = self.arguments.get(name)
         return value if isinstance(value, str) else None
-
-    @property
-    def value(self) -> Any:
-        """Return the value as it was looked up."""
-        value = self.arguments.get("property_value")
-        if self.retried and isinstance(value, str | int | float):
-            return shown(next(other_readings(value), value))
-        return value
 
     @property
     def lists_keys_of(self) -> str | None:
@@ -194,7 +195,7 @@ class ObservedGraph:
     @property
     def understood(self) -> bool:
         """Return True if some result with rows had a known form."""
-        return any(call.understood and call.found for call in self._calls.values())
+        return any(call.understood and call.total for call in self._calls.values())
 
     @property
     def complete_labels(self) -> set[str]:
@@ -204,16 +205,16 @@ class ObservedGraph:
 
     def complete_nodes(self) -> set[str]:
         """Return the keys of the nodes all of whose relationships were shown."""
-        found: set[str] = set()
+        keys: set[str] = set()
         looked_up: set[tuple[str, str, Any]] = set()
         for call in self._calls.values():
             label, name, value = call.text("label"), call.text("property_name"), call.value
-            known = label is not None and name is not None and isinstance(value, str | int | float)
-            if call.tool == NEIGHBORS and call.understood and known:
+            is_look_up = label is not None and name is not None and isinstance(value, str | int | float)
+            if call.tool == NEIGHBORS and call.understood and is_look_up:
                 centres: dict[str, None] = {}
                 for page in takewhile(call.centres_on.__contains__, count(FIRST_PAGE)):
                     centres |= dict.fromkeys(call.centres_on[page])
-                found.update(list(centres)[: None if call.complete else -1])  # rows of one centre follow each other
+                keys.update(list(centres)[: None if call.complete else -1])  # rows of one centre follow each other
                 if call.complete:
                     looked_up.add((str(label), str(name), value_order(value)))
         names = {name for _, name, _ in looked_up}
@@ -221,12 +222,12 @@ class ObservedGraph:
             values = ((name, node.key if name == KEY else node.properties.get(name)) for name in names)
             own = [(name, value_order(value)) for name, value in values if value is not None]
             if any((label, *one) in looked_up for label in node.labels for one in own):
-                found.add(node.key)
-        return found
+                keys.add(node.key)
+        return keys
 
     def add(self, result: ToolResult) -> None:
-        """Add what a result shows. Mistakes and notes show nothing."""
-        rows = None if result.error is not None or result.rows is None else read_rows(result.content)
+        """Add what a result shows. Mistakes, notes and answers show nothing."""
+        rows = None if result.final else rows_of(result)
         if rows is None:
             return
         arguments = parse_object(result.call.arguments)
@@ -234,13 +235,12 @@ class ObservedGraph:
         page = page if isinstance(page, int) else FIRST_PAGE
         identity = result.call.name, json.dumps(arguments, sort_keys=True)
         call = self._calls.setdefault(identity, _Call(result.call.name, arguments, result.rows or 0))
-        if (page, result.content) in call.read:
+        notes, text = split_notes(result.content)
+        if (page, text) in call.read:
             return
-        call.read.add((page, result.content))
+        call.read.add((page, text))
         call.rows_on[page] = len(rows)
-        # One note where nothing was found, one on a page of several, and one more for another reading of the value.
-        call.in_list = result.in_list
-        call.retried = len(decode_notes(result.content)) > int(not result.rows) + int(len(rows) != result.rows)
+        call.value, call.in_list = _value_of(result, arguments, notes), result.in_list
         centres: dict[str, None] = {}
         for row in rows:
             if "neighbor_properties" in row:
@@ -262,8 +262,8 @@ class ObservedGraph:
             return False
         if read.centre not in centres:
             centres[read.centre] = None
-            known = {} if name is None or name == KEY or call.in_list else {name: call.value}
-            self._add_node({KEY: read.centre, **known}, [label] if label else [])
+            looked_up = {} if name is None or name == KEY or call.in_list else {name: call.value}
+            self._add_node({KEY: read.centre, **looked_up}, [label] if label else [])
         self._add_node(read.neighbor, read.target_labels if read.outgoing else read.source_labels)
         if not read.directed:
             self.hidden_direction = self.hidden_direction or "direction" not in row
@@ -299,6 +299,14 @@ def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedG
     for result in results:
         observed.add(result)
     return observed
+
+
+def _value_of(result: ToolResult, arguments: Mapping[str, Any], notes: Iterable[str]) -> Any:
+    """Return the value that the rows of a look-up are for."""
+    value = arguments.get("property_value")
+    if result.tried is not None or result.data is not None:
+        return (result.tried or {}).get("property_value", value)
+    return next((parse_json(note[1]) for note in map(_RETRIED.fullmatch, notes) if note), value)
 
 
 @lru_cache(maxsize=256)

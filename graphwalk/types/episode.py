@@ -88,6 +88,8 @@ class ToolResult:
     """It is the answer, which ends the episode: a tool put it together from what the model pointed at."""
     in_list: bool = False
     """No property equals the value of the call: the rows are for lists that contain it."""
+    tried: dict[str, Any] | None = field(default=None, hash=False)
+    """Arguments with the values that the rows are for, as JSON, where these are not the values of the call."""
     data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 
     @property

@@ -29,7 +29,7 @@ def fail(*arguments: Any, **named: Any) -> Any:
 
 
 async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite, "explained", fail)
+    monkeypatch.setattr(suite, "failure_of", fail)
     folder = tmp_path / "run"
     config = experiment(models=["scripted/random", "scripted/expert"])
     summary = await start(folder, config)
@@ -52,7 +52,6 @@ async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkey
         (("show", folder, wrong["task_id"], "-m", wrong["model"]), "failure analysis missing: TypeError"),
         (("view", folder, "--out", tmp_path / "run.html"), "written to"),
         (("export", "csv", folder, "--out", tmp_path / "run.csv"), "written to"),
-        (("export", "sts", folder, "--out", tmp_path / "chats"), "written to"),
         (("publish", folder, tmp_path / "run.zip"), "written to"),
         (("report", tmp_path / "run.zip"), note),
     ]:

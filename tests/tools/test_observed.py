@@ -1,13 +1,22 @@
 """What tool results show of a graph: for scores, scenes and scripted agents alike."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from graphwalk.config.agent import AgentConfig
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.tools.by_reference import ReferenceToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import ObservedGraph, observed_graph, relationship_in, schema_pairs
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
+from graphwalk.tools.tool import load_tools
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.wire import from_dict, to_dict
 
 NEAR = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
 DIRECTED = {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "neighbor_label": "Person"}
@@ -41,6 +50,8 @@ def test_parallel_relationships_are_counted_and_a_page_that_comes_again_is_not()
     page = near(directed("p1"), directed("p1"), page=1)
     assert counts(observed_graph([page])) == [("DIRECTED", "p1", "f1", 2)]
     assert counts(observed_graph([page, page])) == [("DIRECTED", "p1", "f1", 2)]
+    numbered = replace(page, content=f"Note: This is result 2.\n{page.content}")
+    assert counts(observed_graph([page, numbered])) == [("DIRECTED", "p1", "f1", 2)]
     other_end = {**DIRECTED, "center_key": "p1", "direction": "outgoing", "neighbor_label": "Film"}
     other_end |= {"neighbor_properties": {"key": "f1"}, "relationship_properties": {}}
     assert counts(observed_graph([page, result([other_end], label="Person")])) == [("DIRECTED", "p1", "f1", 2)]
@@ -73,6 +84,59 @@ def test_rows_of_another_form_show_nothing(rows: Any) -> None:
     observed = observed_graph([result(rows, entity_type="node", entity_name="A", property_name="key")])
     assert not observed.relationships
     assert not observed.understood
+
+
+NAMES = {"code": "12", "count": 12, "day": "20010425", "note": "n" * 60}
+SHOP = PropertyGraph.from_rows(
+    [Node("s1", ("Shop",), NAMES), *(Node(key, ("Good",), {"note": "g" * 60}) for key in ("g1", "g2"))],
+    [Relationship("SELLS", "s1", key, {}) for key in ("g1", "g2")],
+)
+NOTES = {"none": "", "no index": "no index on", "values cut": "are cut at", "numbered": "This is result 1"}
+"""Case → a part of the note above the rows."""
+
+
+class StoreWithoutIndex:
+    """A store that advises an index for every look-up, as a large Neo4j database does."""
+
+    def __init__(self, inner: GraphStore) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def missing_index(self, label: str, property_name: str) -> str:
+        return f"CREATE INDEX FOR (n:{label}) ON (n.{property_name})"
+
+
+@pytest.mark.parametrize(("note", "text"), list(NOTES.items()))
+@pytest.mark.parametrize(
+    ("name", "argument", "value"),
+    [("code", "12", "12"), ("code", 12, "12"), ("count", "12", 12), ("count", 12, 12), ("day", "20010425", "20010425")],
+)
+@pytest.mark.parametrize("source", ["data", "log", "log without `tried`"])
+async def test_the_value_of_a_look_up_keeps_its_type_whatever_notes_are_above_the_rows(
+    note: str, text: str, name: str, argument: str | int, value: str | int, source: str
+) -> None:
+    store: Any = await EmbeddedDatabase().load(SHOP)
+    schema = await store.schema()
+    if note == "no index":
+        schema = replace(schema, nodes=tuple(replace(node, count=None) for node in schema.nodes))
+        store = StoreWithoutIndex(store)
+    agent = AgentConfig(value_characters=50 if note == "values cut" else None)
+    toolbox: Any = GraphToolbox(store, schema, agent=agent)
+    if note == "numbered":
+        toolbox = ReferenceToolbox(toolbox, load_tools(["answer"])[0], agent)
+    arguments = {"label": "Shop", "property_name": name, "property_value": argument}
+    result = await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(arguments)))
+    assert (result.rows, text in result.content) == (2, True)
+    if source != "data":
+        turn = Turn(Message("assistant"), results=(result,))
+        logged = to_dict(Trajectory((), (turn,), ExitStatus.ANSWERED))
+        if source != "log":
+            logged["turns"][0]["results"][0].pop("tried", None)
+        (result,) = from_dict(Trajectory, json.loads(json.dumps(logged))).results
+    shown = observed_graph([result]).nodes["s1"].properties
+    assert (shown, type(shown[name])) == ({name: value}, type(value))
 
 
 def test_mistakes_show_nothing() -> None:

@@ -87,11 +87,13 @@ class AnswerEvidence:
         }
 
 
-def evidence_of(question: str, answer: str, seen: ObservedGraph) -> AnswerEvidence:
+def evidence_of(question: str, answer: str | None, seen: ObservedGraph) -> AnswerEvidence:
     """Return the nodes that the answer cites or names, and shortest observed paths to nodes of the question.
 
-    If the answer names no node (a number, a date), return the nodes of the question.
+    If the answer names no node (a number, a date), return the nodes of the question; if there is no answer, nothing.
     """
+    if not answer:
+        return AnswerEvidence()
     asked_about = named_in(question, seen)
     answered = [key for key in cited_keys(answer) if key in seen.nodes] or named_in(answer, seen)
     chosen = dict.fromkeys(answered or asked_about)

@@ -134,7 +134,7 @@ class AskPictures:
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[Table]":
         """Yield the evidence of each answer in the order of the questions."""
         for record in _in_order(records):
-            evidence = evidence_in(record)
+            evidence = _evidence(record, _trajectory(record))
             if evidence.nodes:
                 yield evidence_table(evidence)
 
@@ -144,7 +144,7 @@ class AskPictures:
 
         if form == ".svg":
             first = min(records, key=lambda record: record["task"]["number"])
-            return evidence_svg(evidence_in(first), first["task"]["question"])
+            return evidence_svg(_evidence(first, _trajectory(first)), first["task"]["question"])
         stream = io.StringIO()
         console = Console(file=stream, width=_WIDTH, color_system=None, highlight=False)
         for record in _in_order(records):
@@ -161,9 +161,10 @@ def _episode(record: ResultRecord) -> "Group":
     from rich.console import Group
     from rich.text import Text
 
-    steps = enumerate(steps_of(from_dict(Trajectory, record["trajectory"])), 1)
-    evidence = evidence_in(record)
-    error = one_line(record["trajectory"].get("error") or "")
+    trajectory = _trajectory(record)
+    steps = enumerate(steps_of(trajectory), 1)
+    evidence = _evidence(record, trajectory)
+    error = one_line(trajectory.error or "")
     missing = f"no answer ({record['exit_status']}): {error}"
     answer = missing if record["answer"] is None else printable(record["answer"])
     return Group(
@@ -175,19 +176,22 @@ def _episode(record: ResultRecord) -> "Group":
     )
 
 
-def evidence_in(record: ResultRecord) -> AnswerEvidence:
-    """Return the evidence of a logged answer."""
-    if not record["answer"]:
-        return AnswerEvidence()
-    trajectory = from_dict(Trajectory, record["trajectory"])
+def _trajectory(record: ResultRecord) -> Trajectory:
+    return from_dict(Trajectory, record["trajectory"])
+
+
+def _evidence(record: ResultRecord, trajectory: Trajectory) -> AnswerEvidence:
     return evidence_of(record["task"]["question"], record["answer"], observed_graph(trajectory.results))
 
 
 def ask_scene(record: ResultRecord) -> Scene:
     """Return the picture of an episode. There is no target, so the evidence is marked."""
-    trajectory = from_dict(Trajectory, record["trajectory"])
-    question_keys = set(named_in(record["task"]["question"], observed_graph(trajectory.results)))
-    evidence = [node.key for node in evidence_in(record).nodes if node.key not in question_keys]
+    trajectory, question = _trajectory(record), record["task"]["question"]
+    seen = observed_graph(trajectory.results)
+    question_keys = set(named_in(question, seen))
+    evidence = [
+        node.key for node in evidence_of(question, record["answer"], seen).nodes if node.key not in question_keys
+    ]
     answer = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
     scene = walked_scene(trajectory, question_keys, dict.fromkeys(evidence, "right"), answer)
     return replace(scene, legend={**scene.legend, "right": "evidence"})

@@ -21,7 +21,7 @@ class Exchange(Strict):
     """Text of the model's answer."""
 
 
-class Asked(Strict):
+class FreeQuestion(Strict):
     """A free question with the earlier exchanges of its conversation. May be given as plain text."""
 
     question: str = Field(min_length=1)
@@ -33,13 +33,13 @@ def _from_text(data: Any) -> Any:
     return {"question": data} if isinstance(data, str) else data
 
 
-AskedOrText = Annotated[Asked, BeforeValidator(_from_text, json_schema_input_type=Asked | str)]
+QuestionOrText = Annotated[FreeQuestion, BeforeValidator(_from_text, json_schema_input_type=FreeQuestion | str)]
 
 
 class AskConfig(SuiteConfig):
     name: Literal["ask"] = "ask"
     graphs: tuple[GraphSource, ...] = ()
-    questions: tuple[AskedOrText, ...] = ()
+    questions: tuple[QuestionOrText, ...] = ()
 
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
@@ -68,7 +68,7 @@ class AskScore(Score):
     cited: int
 
 
-def task_about(entry: Asked, number: int, digest: str, seed: int) -> AskTask:
+def task_about(entry: FreeQuestion, number: int, digest: str, seed: int) -> AskTask:
     """Return the task of a question; its id depends on graph, question and conversation, for replays."""
     texts = [digest, entry.question, *(text for one in entry.earlier for text in (one.question, one.answer))]
     return AskTask(

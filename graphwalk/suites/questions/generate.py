@@ -10,6 +10,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import GraphwalkError, OracleError
 from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.rows import distinct
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.jinja import TextError
 from graphwalk.seeds import stdlib_random
@@ -21,7 +22,7 @@ from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_kinds, shipped_kinds
 from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
-from graphwalk.suites.questions.graph_index import GraphIndex, Kind
+from graphwalk.suites.questions.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows, cypher_rows
 from graphwalk.suites.questions.parameters import (
     GENERATED,
@@ -33,7 +34,6 @@ from graphwalk.suites.questions.parameters import (
     generated_effort,
 )
 from graphwalk.suites.questions.reference import ExpertReference, MemoryTools
-from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.suites.reference import ReferenceWalk
@@ -176,7 +176,7 @@ def mapped_parameters(
             mapped[name] = names[parameter.role][str(given)]
         elif parameter.role == "value":
             property_name, owner = str(parameters[str(parameter.of)]), str(template.parameters[str(parameter.of)].of)
-            kind: Kind = "node" if template.parameters[owner].role == "label" else "relationship"
+            kind: EntityType = "node" if template.parameters[owner].role == "label" else "relationship"
             # The raw value, for example a date for its text. Drawn values have distinct texts.
             values = index.values(kind, str(parameters[owner]), property_name)
             raw = next(value for value in values if value_order(shown(value)) == value_order(given))

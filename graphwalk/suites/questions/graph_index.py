@@ -10,11 +10,20 @@ from functools import cached_property
 from itertools import chain
 from typing import Literal
 
-from graphwalk.suites.questions.rows import equal
 from graphwalk.types.graph import Node, PropertyGraph, Relationship, identity
 from graphwalk.types.values import Value
 
-Kind = Literal["node", "relationship"]
+EntityType = Literal["node", "relationship"]
+
+
+def equal(left: Value | None, right: Value | None) -> bool:
+    """Compare like Cypher's `=`: numbers by value, booleans only with booleans, null with nothing."""
+    return left is not None and left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def differs(left: Value | None, right: Value | None) -> bool:
+    """Compare like Cypher's `<>`, which is false for a missing property."""
+    return left is not None and right is not None and not equal(left, right)
 
 
 class GraphIndex:
@@ -40,7 +49,7 @@ class GraphIndex:
         self.outgoing: Mapping[str, list[Relationship]] = outgoing
         self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
         # Caches for drawing parameters.
-        self._names: dict[tuple[Kind, str], list[str]] = {}
+        self._names: dict[tuple[EntityType, str], list[str]] = {}
         self._keys_with: dict[tuple[str, str], Mapping[Value | None, list[str]]] = {}
 
     @cached_property
@@ -106,18 +115,18 @@ class GraphIndex:
         """Return the sorted property names of relationships of this type."""
         return self._property_names("relationship", type_)
 
-    def _property_names(self, kind: Kind, owner: str) -> list[str]:
+    def _property_names(self, kind: EntityType, owner: str) -> list[str]:
         if (kind, owner) not in self._names:
             entities = self._entities(kind, owner)
             self._names[kind, owner] = sorted({name for entity in entities for name in entity.properties})
         return self._names[kind, owner]
 
-    def values(self, kind: Kind, owner: str, name: str) -> list[Value]:
+    def values(self, kind: EntityType, owner: str, name: str) -> list[Value]:
         """Return the different values of a property of a label or relationship type."""
         owners = (entity.properties for entity in self._entities(kind, owner))
         return list({identity(own[name]): own[name] for own in owners if name in own}.values())
 
-    def _entities(self, kind: Kind, owner: str) -> Iterable[Node | Relationship]:
+    def _entities(self, kind: EntityType, owner: str) -> Iterable[Node | Relationship]:
         if kind == "node":
             return (self.nodes[key] for key in self.keys_of(owner))
         return self.relationships_of.get(owner, ())

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from graphwalk.evaluation.evidence import shows_data
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
-from graphwalk.suites.questions.catalogue import python_part
+from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.task import QuestionTask
@@ -40,6 +40,8 @@ _NOT_ONLY_GROWING = re.compile(
 )
 """Keywords of queries that may lose rows when a graph grows. A superfluous word only costs time."""
 
+_LACKS_DATA = (AttributeError, LookupError, TypeError, ValueError)
+"""Errors of evaluators of other packages, written for whole graphs, where a node or property was not observed."""
 _NOT_COMPARED = {list, dict, type(None)}
 
 V = TypeVar("V")
@@ -48,23 +50,24 @@ _python_part = lru_cache(maxsize=64)(python_part)
 
 
 def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
-    """Return those of `rows` that the tool results prove, or None if that is unknown. Never raise an error.
+    """Return those of `rows` that the tool results prove, or None if that is unknown.
 
     It is unknown if the question has no evaluator, no result has a known form, the tools hide directions or
-    properties that the question needs, or too much was not observed.
+    properties that the question needs, an evaluator of another package needs data that was not observed, or too much
+    was not observed.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
     python = _python_part(task.template) if task.oracles == 2 else None
     if python is None:
         return None
+    prompt = "\n".join(message.content or "" for message in trajectory.prompt)
+    observed = observed_graph(trajectory.results, prompt)
+    if not observed.understood and any(map(shows_data, trajectory.results)):
+        return None
+    expected = (HiddenError,) if task.template in shipped_kinds() else (HiddenError, *_LACKS_DATA)
     try:
-        part = python(**task.parameters)
-        prompt = "\n".join(message.content or "" for message in trajectory.prompt)
-        observed = observed_graph(trajectory.results, prompt)
-        known = observed.understood or not any(map(shows_data, trajectory.results))
-        return _proven(task, part, observed, wanted) if known else None
-    except Exception:
-        # HiddenError, or any error of an evaluator on a partial graph.
+        return _proven(task, python(**task.parameters), observed, wanted)
+    except expected:
         return None
 
 
@@ -72,14 +75,14 @@ def _proven(
     task: QuestionTask, part: PythonPart, observed: ObservedGraph, wanted: frozenset[RowTuple]
 ) -> frozenset[RowTuple] | None:
     index = ObservedIndex(observed)
-    found = _found(task, part, index, wanted)
-    if not found or only_grows(task.cypher):
-        return found
+    rows = _rows_found(task, part, index, wanted)
+    if not rows or only_grows(task.cypher):
+        return rows
     complete = observed.complete_nodes()
     if len(index.nodes.keys() - complete) > _MOST_OPEN:
         return None
     pairs = observed.pairs or _any_pairs(task, index)
-    return _found(task, part, PossibleIndex(index, complete, observed.complete_labels, pairs), found)
+    return _rows_found(task, part, PossibleIndex(index, complete, observed.complete_labels, pairs), rows)
 
 
 def only_grows(cypher: str) -> bool:
@@ -87,14 +90,16 @@ def only_grows(cypher: str) -> bool:
     return not _NOT_ONLY_GROWING.search(_NAMES.sub("", cypher))
 
 
-def _found(task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: frozenset[RowTuple]) -> frozenset[RowTuple]:
+def _rows_found(
+    task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: frozenset[RowTuple]
+) -> frozenset[RowTuple]:
     """Return the wanted rows that the evaluator finds; stop when all are found."""
-    left = set(wanted)
+    missing = set(wanted)
     for row in islice(part.rows(index), _MOST_ROWS):
-        if not left:
+        if not missing:
             break
-        left.discard(tuple(normalise(row.get(field)) for field in task.scored_fields))
-    return wanted - left
+        missing.discard(tuple(normalise(row.get(field)) for field in task.scored_fields))
+    return wanted - missing
 
 
 def _any_pairs(task: QuestionTask, index: GraphIndex) -> frozenset[Pair]:
@@ -135,29 +140,29 @@ class PossibleIndex(PartialIndex):
     ) -> None:
         labels = {label for source, _, target in pairs for label in (source, target)} - complete_labels
         unseen = [Node(_UNSEEN + label, (label,), {}) for label in sorted(labels)]
-        known = [r for many in observed.relationships_of.values() for r in many]
-        super().__init__([*observed.nodes.values(), *unseen], known)
+        relationships = [r for many in observed.relationships_of.values() for r in many]
+        super().__init__([*observed.nodes.values(), *unseen], relationships)
         self._pairs = sorted(pairs)
         self._open: dict[str, list[str]] = defaultdict(list)
         for node in (*observed.nodes.values(), *unseen):
             for label in node.labels if node.key not in complete else ():
                 self._open[label].append(node.key)
         self._open_keys = {key for keys in self._open.values() for key in keys}
-        self._known_of, self._known_outgoing = self.relationships_of, self.outgoing
-        types = dict.fromkeys([*self._known_of, *(type_ for _, type_, _ in self._pairs)])
-        self.relationships_of = _Made(types, self._all_of)
-        self.outgoing = _Made(self.nodes, self._all_from)
+        self._observed_of, self._observed_outgoing = self.relationships_of, self.outgoing
+        types = dict.fromkeys([*self._observed_of, *(type_ for _, type_, _ in self._pairs)])
+        self.relationships_of = _LazyMapping(types, self._all_of)
+        self.outgoing = _LazyMapping(self.nodes, self._all_from)
 
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
-        return _Made(self.nodes, lambda key: frozenset(r.target for r in self.outgoing[key]))
+        return _LazyMapping(self.nodes, lambda key: frozenset(r.target for r in self.outgoing[key]))
 
     @cached_property
     def successor_labels(self) -> Mapping[str, frozenset[str]]:
-        return _Made(self.nodes, lambda key: frozenset(self._labels_after(key)))
+        return _LazyMapping(self.nodes, lambda key: frozenset(self._labels_after(key)))
 
     def _labels_after(self, key: str) -> Iterator[str]:
-        yield from (label for r in self._known_outgoing[key] for label in self.nodes[r.target].labels)
+        yield from (label for r in self._observed_outgoing[key] for label in self.nodes[r.target].labels)
         yield from (target for _, _, target in self._open_pairs(key) if self._open[target])
 
     def _open_pairs(self, key: str) -> list[Pair]:
@@ -165,13 +170,13 @@ class PossibleIndex(PartialIndex):
         return [pair for pair in self._pairs if self.has_label(key, pair[0])] if key in self._open_keys else []
 
     def _all_of(self, type_: str) -> list[Relationship]:
-        made = [
+        possible = [
             r for pair in self._pairs if pair[1] == type_ for key in self._open[pair[0]] for r in self._new(key, pair)
         ]
-        return [*self._known_of.get(type_, ()), *made]
+        return [*self._observed_of.get(type_, ()), *possible]
 
     def _all_from(self, key: str) -> list[Relationship]:
-        return [*self._known_outgoing[key], *(r for pair in self._open_pairs(key) for r in self._new(key, pair))]
+        return [*self._observed_outgoing[key], *(r for pair in self._open_pairs(key) for r in self._new(key, pair))]
 
     def _new(self, key: str, pair: Pair) -> Iterator[Relationship]:
         source, type_, target = pair
@@ -186,23 +191,23 @@ class PossibleIndex(PartialIndex):
     @cached_property
     def _most(self) -> dict[str, int]:
         """Return type → maximum observed number of its relationships per node."""
-        per_node = {type_: Counter(r.source for r in many) for type_, many in self._known_of.items()}
+        per_node = {type_: Counter(r.source for r in many) for type_, many in self._observed_of.items()}
         return {type_: max(counts.values(), default=0) for type_, counts in per_node.items()}
 
 
-class _Made(Mapping[str, V], Generic[V]):
+class _LazyMapping(Mapping[str, V], Generic[V]):
     """A mapping whose values are computed on first access."""
 
     def __init__(self, keys: Mapping[str, object], make: Callable[[str], V]) -> None:
         self._keys, self._make = keys, make
-        self._made: dict[str, V] = {}
+        self._values: dict[str, V] = {}
 
     def __getitem__(self, key: str) -> V:
-        if key not in self._made:
+        if key not in self._values:
             if key not in self._keys:
                 raise KeyError(key)
-            self._made[key] = self._make(key)
-        return self._made[key]
+            self._values[key] = self._make(key)
+        return self._values[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

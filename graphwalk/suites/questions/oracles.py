@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
 from graphwalk.errors import OracleError, StoreError
+from graphwalk.evaluation.rows import as_shown, distinct, same_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.rows import as_shown, distinct, same_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 

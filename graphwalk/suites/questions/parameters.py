@@ -11,11 +11,11 @@ from typing import Any, cast
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.evaluation.rows import distinct
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
 from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import Scratch, cypher_rows
-from graphwalk.suites.questions.rows import distinct
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, TemporalKind, Value, shown

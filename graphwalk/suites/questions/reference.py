@@ -12,7 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import compare_rows
 from graphwalk.models.tokens import rule_hundredths, tokens_of
-from graphwalk.suites.questions.graph_index import GraphIndex, Kind
+from graphwalk.suites.questions.graph_index import EntityType, GraphIndex
 from graphwalk.suites.questions.prompts import tools_system
 from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
@@ -152,7 +152,7 @@ class MemoryTools:
             return None
         return Found(rows, tokens_of(_BRACKETS + size + _COMMA * (len(rows) - 1))) if rows else None
 
-    def _values(self, property_name: str, entity_name: str, entity_type: Kind) -> Sequence[Value]:
+    def _values(self, property_name: str, entity_name: str, entity_type: EntityType) -> Sequence[Value]:
         if entity_type not in ("node", "relationship"):
             return ()
         if entity_type == "node" and property_name == KEY:

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from graphwalk.evaluation.comments import comment
-from graphwalk.evaluation.evidence import Evidence, tool_evidence, waste_of
+from graphwalk.evaluation.evidence import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
 from graphwalk.evaluation.rows import (
     RowScore,
@@ -18,16 +18,25 @@ from graphwalk.evaluation.rows import (
     typed_rows,
     unknown_fields,
 )
-from graphwalk.suites.questions.failures import Cause, failure_of, names_target
 from graphwalk.suites.questions.groundedness import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.variants import GraphViews
-from graphwalk.suites.questions.walks import Divergence
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
 
 ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
+Cause = Literal[
+    "wrong_form",
+    "wrong_start",
+    "fixation",
+    "gave_up",
+    "wrong_property",
+    "invented",
+    "miscounted",
+    "extra_rows",
+    "missing_rows",
+]
+Divergence = Literal["refused", "repeated", "unrelated"]
 _MOST_ROWS = 10_000
 """Rows of an answer that are checked for groundedness."""
 
@@ -136,23 +145,11 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
     )
 
 
-def explained(
-    score: QuestionScore,
-    task: QuestionTask,
-    setting: str,
-    trajectory: Trajectory,
-    rows: Sequence[Row] | None,
-    views: GraphViews,
-) -> QuestionScore:
-    """Return the score of a wrong answer with the cause of the failure."""
-    found = failure_of(task, setting, trajectory, rows, views)
-    named = {"failure": found.cause, "failure_detail": found.detail, "ignored_condition": found.condition}
-    walk = {"diverged_at": found.diverged_at, "diverged_by": found.diverged_by, "unexplored": found.unexplored}
-    return score.model_copy(update={**named, **walk})
-
-
 class _Audit:
-    """Groundedness of answer and target; None without tools or if unknown."""
+    """Groundedness of answer and target; None without tools or if unknown.
+
+    `invented`: a value of the answer that is not computed is in no tool result.
+    """
 
     def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
         self.grounded: float | None = None
@@ -164,18 +161,12 @@ class _Audit:
         if proven is None:
             return
         if rows:
-            given = [row_set([row], task.scored_fields) for row in rows]
-            self.grounded = sum(row <= proven for row in given) / len(rows)
-            self.invented = self.grounded < 1 and _has_invented(task, rows, tool_evidence(trajectory))
+            self.grounded = sum(row_set([row], task.scored_fields) <= proven for row in rows) / len(rows)
+            fields = [field for field in task.scored_fields if field not in task.computed_fields]
+            values = (row[field] for row in rows for field in fields if row.get(field) is not None)
+            self.invented = self.grounded < 1 and not all(map(tool_evidence(trajectory).holds, values))
         target = row_set(task.gold, task.scored_fields)
         self.sufficient = target <= proven if task.mode == "set" else bool(target & proven)
-
-
-def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
-    """Return True if a value that is not computed is in no tool result."""
-    fields = [field for field in task.scored_fields if field not in task.computed_fields]
-    values = (row[field] for row in rows for field in fields if row.get(field) is not None)
-    return not all(map(evidence.holds, values))
 
 
 def _error_class(
@@ -200,3 +191,10 @@ def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: li
     if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
         return False
     return names_target(task, strip_thinking(trajectory.reply))
+
+
+def names_target(task: QuestionTask, text: str) -> bool:
+    """Return True if a text contains the values of every row of the target, or of one if one is enough."""
+    evidence = Evidence([text])
+    named = (holds_row(row, task.scored_fields, evidence) for row in task.gold)
+    return all(named) if task.mode == "set" else any(named)

@@ -8,6 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.extraction import Extraction
+from graphwalk.evaluation.rows import distinct, same_rows
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import generate_graph
 from graphwalk.graphs.text import graph_text
@@ -16,11 +17,11 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
 from graphwalk.suites.questions.config import GeneratedGraph, OwnGraph, QuestionsConfig
+from graphwalk.suites.questions.failures import failure_of
 from graphwalk.suites.questions.generate import copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
 from graphwalk.suites.questions.prompts import no_tools_system, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
-from graphwalk.suites.questions.rows import distinct, same_rows
-from graphwalk.suites.questions.score import QuestionScore, explained, extract_rows, score_question
+from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
@@ -235,7 +236,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         instance: GraphInstance,
     ) -> Score:
         assert isinstance(score, QuestionScore)
-        return explained(score, task, setting, trajectory, answer, self._views_of(instance))
+        return score.model_copy(update=vars(failure_of(task, setting, trajectory, answer, self._views_of(instance))))
 
     def _views_of(self, instance: GraphInstance) -> GraphViews:
         """Return the views of a graph; those of the last few graphs are kept."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from graphwalk.evaluation.rows import row_set
+from graphwalk.evaluation.rows import as_shown, row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
@@ -13,7 +13,6 @@ from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.parameters import OWN, ParameterSpace
 from graphwalk.suites.questions.reference import MemoryTools
-from graphwalk.suites.questions.rows import as_shown
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
 from graphwalk.types.graph import Column, PropertyGraph, Relationship

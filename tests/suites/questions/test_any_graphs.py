@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 
+from graphwalk.evaluation.rows import as_shown, same_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.generate import own_tasks
-from graphwalk.suites.questions.rows import as_shown, same_rows
 from tests.suites.questions.any_graphs import any_graph
 
 GRAPHS = 12

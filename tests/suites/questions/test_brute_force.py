@@ -2,12 +2,12 @@
 
 import pytest
 
+from graphwalk.evaluation.rows import same_rows
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.kinds.node_by_property import Part as NodeByProperty
 from graphwalk.suites.questions.kinds.relationship_by_property import Part as RelationshipByProperty
 from graphwalk.suites.questions.parameters import ParameterSpace
-from graphwalk.suites.questions.rows import same_rows
 from graphwalk.types.values import Temporal, Value, shown
 from tests.database.rich_graph import rich_graph
 

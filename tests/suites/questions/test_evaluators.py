@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from graphwalk.evaluation.rows import same_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex, equal
 from graphwalk.suites.questions.oracles import cypher_rows
-from graphwalk.suites.questions.rows import equal, same_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Value

@@ -8,11 +8,11 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.errors import OracleError
+from graphwalk.evaluation.rows import same_rows
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
 from graphwalk.suites.questions.generate import make_tasks
-from graphwalk.suites.questions.rows import same_rows
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.types.graph import PropertyGraph

@@ -1,6 +1,7 @@
 """Adversarial transcripts: what is no evidence although every word of it was shown, and what is."""
 
 import json
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -11,11 +12,16 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions import groundedness
 from graphwalk.suites.questions.generate import make_tasks
-from graphwalk.suites.questions.groundedness import only_grows
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.groundedness import only_grows, supported_rows
+from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.walker import Steps, Walker
 from graphwalk.suites.suite import GraphInstance
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.types.values import Row
 from tests.suites.questions.episodes import Stage, stage
 from tests.suites.questions.evidence_graph import LISTED, WALKED, Place, near, nodes, place, task, values
 
@@ -286,3 +292,38 @@ def test_which_queries_only_grow() -> None:
     }
     assert only_grows("MATCH (n:`not`) WHERE n.`count` = 'with' RETURN n.key")
     assert not only_grows("MATCH (n) WHERE none(x IN n.p WHERE x = 1) RETURN n")
+
+
+class Fragile(PythonPart):
+    """An evaluator that takes a property of every node for granted, or has a mistake in it."""
+
+    label: str
+    property: str
+    value: int
+
+    def rows(self, index: GraphIndex) -> Iterator[Row]:
+        if self.property == "mistake":
+            raise NotImplementedError
+        yield from ({"node_key": key} for key in index.keys_of(self.label) if index.nodes[key].properties["p"] == 1)
+
+    def plan(self, walker: Walker) -> Steps[list[Row]]:
+        raise NotImplementedError
+
+
+async def test_only_a_foreign_evaluator_may_fail_for_lack_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groundedness, "_python_part", lambda name: Fragile)
+    here = await place()
+
+    async def supported(template: str, *asked: Any, **parameters: Any) -> Any:
+        question = BY_VALUE.model_copy(
+            update={"template": template, "parameters": {**BY_VALUE.parameters, **parameters}}
+        )
+        turn = Turn(Message("assistant"), results=tuple(await here.results(list(asked))))
+        return supported_rows(question, Trajectory((), (turn,), ExitStatus.ANSWERED), keys("a1"))
+
+    assert await supported("mine", nodes("A", "key", "a1")) == {("a1",)}
+    assert await supported("mine", values("A")) is None, "the property of no node was observed"
+    with pytest.raises(KeyError):
+        await supported("node_by_property", values("A"))
+    with pytest.raises(NotImplementedError):
+        await supported("mine", values("A"), property="mistake")
