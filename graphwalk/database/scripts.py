@@ -98,7 +98,7 @@ async def _run(path: Path, statement: Statement, connection: Connection) -> None
 
 
 def statements(script: str) -> Iterator[Statement]:
-    """Yield the statements between `;` in order. Raise ValueError for a command of a shell, such as `:param`."""
+    """Yield the statements between `;` in order. Raise ValueError for a command of a shell, for example `:param`."""
     start: int | None = None
     for token in (*tokens_in(script), Token("sign", ";", len(script))):
         if token.text == ";" and start is not None:
