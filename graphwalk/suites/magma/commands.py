@@ -47,6 +47,7 @@ def magma_specs(
 
 
 def generate_magma_command(
+    out: Annotated[Path, typer.Option(help="Output file: .jsonl or .parquet.")],
     algorithm: Annotated[
         list[str] | None,
         typer.Option(help="Algorithm: bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all."),
@@ -58,9 +59,6 @@ def generate_magma_command(
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")] = 0.5,
     split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
-    out: Annotated[
-        Path | None, typer.Option(help="Output file: .jsonl or .parquet. Default: only measure the time.")
-    ] = None,
 ) -> None:
     """Generate step-by-step traces of graph algorithms, checked against networkx."""
     # The upper bound of an experiment, which keeps all traces in memory, does not apply here.
@@ -69,14 +67,10 @@ def generate_magma_command(
     started, total = time.perf_counter(), sum(spec.count for spec in specs)
     with progress_bar("traces", total) as done:
         traces = done.each(chain.from_iterable(make_traces(spec, seed) for spec in specs))
-        if out is None:
-            number = sum(1 for _ in traces)
-        else:
-            number = write_rows((trace.as_json() for trace in traces), out, _COLUMNS)
+        number = write_rows((trace.as_json() for trace in traces), out, _COLUMNS)
     data(f"traces   {number}")
     data(f"seconds  {time.perf_counter() - started:.3f}")
-    if out is not None:
-        say(f"{counted(number, 'trace')} written to {out}")
+    say(f"{counted(number, 'trace')} written to {out}")
 
 
 def export_magma_command(
