@@ -1,8 +1,4 @@
-"""Write millions of rows into one file, part by part, on all cores.
-
-Each part is a file in FILE.parts/ until all are complete; then they are joined. Parts do not depend on the process
-that makes them, so that killed work can be resumed with the same result.
-"""
+"""Write rows into one file, as JSON Lines or Parquet; work that takes hours is divided into parts, on all cores."""
 
 import json
 import os
@@ -12,20 +8,18 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.files import cannot_write, make_folder, new_file, write_whole
 from graphwalk.progress import progress_bar, speed
-from graphwalk.version import __version__
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -34,42 +28,86 @@ if TYPE_CHECKING:
 J = TypeVar("J")
 Row = Mapping[str, Any]
 Columns = Mapping[str, type]
-Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")]
-"""The option of commands that write rows."""
+"""Name → type: bool, int, float, or str for texts, and for lists and maps, which Parquet holds as JSON text."""
+_GROUP = 1000
+"""Rows of a Parquet file that are held in memory."""
+_PART = 8
+"""Things of a part."""
 _AHEAD = 4
-"""Jobs per process that are running or wait."""
+"""Parts per process that are running or wait."""
 
 
-class Job(NamedTuple):
-    """The input of one part of a file, sent to another process. `things`: the number that the job makes."""
+def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
+    """Write a file in the format of its suffix, atomically and in constant memory; return the number of rows.
 
-    what: Any
-    things: int
+    Raise ConfigError if it cannot be written, or if pyarrow is missing for .parquet.
+    """
+    number = 0
+
+    def counted_rows() -> Iterator[Row]:
+        nonlocal number
+        for number, row in enumerate(rows, start=1):  # noqa: B007
+            yield row
+
+    if out.suffix.lower() == ".parquet":
+        with ExitStack() as stack:
+            add = parquet_table(stack, out, columns)
+            for row in counted_rows():
+                add([row])
+    else:
+        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row in counted_rows()))
+    return number
+
+
+def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[Iterable[Row]], object]:
+    """Open a table; return the function that adds rows. Raise ConfigError if pyarrow is missing."""
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
+    except ImportError as error:
+        raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
+    kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+    schema, waiting = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()]), list[Row]()
+    writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd"))
+
+    def flush() -> None:
+        table = {name: [_typed(row.get(name), kind) for row in waiting] for name, kind in columns.items()}
+        writer.write_table(pyarrow.table(table, schema))
+        waiting.clear()
+
+    def add(rows: Iterable[Row]) -> None:
+        waiting.extend(rows)
+        if len(waiting) >= _GROUP:
+            flush()
+
+    stack.callback(flush)
+    return add
+
+
+def _typed(value: Any, kind: type) -> Any:
+    return None if value is None else kind(cell(value))
+
+
+def cell(value: Any) -> Any:
+    """Return the value of a cell, with lists and maps as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Deterministic rows, made job by job in any process."""
+    """Deterministic rows that are made part by part, in any process."""
 
+    make: Callable[[Sequence[Any]], Iterable[Row]]
+    """Return the rows of some of the `things`; picklable: a function of a module, or a partial of one."""
+    things: Iterable[Any]
+    """Things in the order of the file, made one by one."""
     name: str
-    """Name of the things for the progress bar: "mazes"."""
-    of: Callable[[Any], Iterable[Row]]
-    """Returns the rows of a job from its `what`; picklable: a function of a module, or a partial of one."""
-    jobs: Callable[[], Iterable[Job]]
-    """Yields the jobs lazily, in the order of the file."""
-    columns: Mapping[str, type]
-    """Of every row, in order: bool, int, float, str; list or dict, which Parquet holds as JSON text."""
-    about: Mapping[str, Any]
-    """All inputs of the rows, as JSON; parts made from other inputs are refused."""
+    """Name of the things for the progress bar: "graphs"."""
     total: int
-    """Total number of things."""
-
-
-def in_ranges(first: int, count: int, size: int) -> Iterator[Job]:
-    """Yield jobs of `size` things each, with `what` = (start, end)."""
-    for start in range(first, first + count, size):
-        end = min(start + size, first + count)
-        yield Job((start, end), end - start)
+    """Number of things."""
+    columns: Columns
+    inputs: Mapping[str, Any]
+    """All inputs of the rows, as JSON; parts made from other inputs are refused."""
 
 
 class Written(NamedTuple):
@@ -86,140 +124,62 @@ class Written(NamedTuple):
         return f"{counted(self.rows, 'row')}; {made} in {self.seconds:.2f} s{rate}"
 
 
-def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
-    """Write a file of rows in the format of its suffix, with `workers` processes (None: one per core).
+def write_in_parts(rows: Rows, out: Path, workers: int | None = None) -> Written:
+    """Write a file of rows with `workers` processes (None: one per core), which make its parts in FILE.parts/.
 
-    Continue with the parts in FILE.parts/. Raise ConfigError if they have other inputs, or on a write error.
+    The bytes do not depend on `workers`. Continue with the parts that an interrupted call left. Raise ConfigError if
+    they have other inputs, or on a write error.
     """
-    file_format, begun = JsonLines() if out.suffix.lower() != ".parquet" else Parquet(), time.perf_counter()
     if not out.parent.is_dir():
         raise cannot_write(out, FileNotFoundError(2, "No such file or directory"), ConfigError)
     folder = out.with_name(f"{out.name}.parts")
-    if len(list(islice(rows.jobs(), 2))) < 2:
-        workers = 1
-    _claim(folder, out, rows.about)
-    count = made = 0
-
-    def part(number: int) -> Path:
-        return folder / f"{number:07}{out.suffix}"
+    _claim(folder, json.dumps(rows.inputs))
+    begun, parts, made = time.perf_counter(), list[Path](), 0
+    workers = min(workers or cores(), -(-rows.total // _PART))
 
     with progress_bar(rows.name, rows.total) as done:
 
-        def missing() -> Iterator[tuple[Path, Job]]:
-            nonlocal count
-            for count, job in enumerate(rows.jobs(), start=1):
-                if part(count - 1).exists():
-                    done(job.things)
+        def missing() -> Iterator[tuple[Path, list[Any]]]:
+            things = iter(rows.things)
+            while part := list(islice(things, _PART)):
+                parts.append(folder / f"{len(parts):07}.jsonl")
+                if parts[-1].exists():
+                    done(len(part))
                 else:
-                    yield part(count - 1), job
+                    yield parts[-1], part
 
-        for _, job in spread(partial(_make_part, rows.of, rows.columns, file_format), missing(), workers or cores()):
-            made += job.things
-            done(job.things)
+        for _, part in spread(partial(_write_part, rows.make), missing(), workers):
+            made += len(part)
+            done(len(part))
     seconds = time.perf_counter() - begun
     with progress_bar("joining"):
-        written = file_format.join(map(part, range(count)), out, rows.columns)
+        number = write_rows(_rows_in(parts), out, rows.columns)
     shutil.rmtree(folder, ignore_errors=True)
-    return Written(written, made, seconds, rows.name)
+    return Written(number, made, seconds, rows.name)
 
 
-def _make_part(
-    of: Callable[[Any], Iterable[Row]], columns: Columns, file_format: "JsonLines | Parquet", part: tuple[Path, Job]
-) -> None:
-    path, job = part
-    file_format.write(path, of(job.what), columns)
-
-
-def _claim(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
+def _claim(folder: Path, inputs: str) -> None:
     """Record the inputs of the parts. Raise ConfigError if existing parts have other inputs."""
-    now = json.loads(json.dumps({"graphwalk_version": __version__, **about}))
-    path, away = folder / "about.json", f"rm -r {shlex.quote(str(folder))}   starts anew"
+    path = folder / "inputs.json"
     if not folder.exists():
         make_folder(folder)
-        write_whole(path, [json.dumps(now, indent=2), "\n"])
-        return
-    try:
-        then = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{folder} is in the way of {out.name}: {error}", hint=away) from error
-    if then != now:
-        changed = sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
+        write_whole(path, [inputs])
+    elif not path.is_file() or path.read_text(encoding="utf-8") != inputs:
         raise ConfigError(
-            f"{folder} holds parts of {out.name} that were made in another way: {', '.join(changed)}", hint=away
+            f"{folder} holds parts of a file with other inputs",
+            hint=f"rm -r {shlex.quote(str(folder))}   starts anew",
         )
 
 
-class JsonLines:
-    """Files with one JSON object per line: deterministic bytes, atomic writes."""
-
-    def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
-        """Write one file and return the number of rows. Raise ConfigError if it cannot be written."""
-        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-        write_whole(path, lines)
-        return len(lines)
-
-    def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
-        """Join files of `write` in order, one at a time in memory; return the number of rows."""
-        written = 0
-
-        def contents() -> Iterator[bytes]:
-            nonlocal written
-            for part in parts:
-                content = part.read_bytes()
-                written += content.count(b"\n")
-                yield content
-
-        write_whole(out, contents())
-        return written
+def _write_part(make: Callable[[Sequence[Any]], Iterable[Row]], part: tuple[Path, Sequence[Any]]) -> None:
+    path, things = part
+    write_rows(make(things), path, {})
 
 
-class Parquet:
-    """Parquet files with one row group per part; see `JsonLines`. Raise ConfigError if pyarrow is missing."""
-
-    def __init__(self) -> None:
-        check_pyarrow()
-
-    def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
-        import pyarrow
-        from pyarrow.parquet import write_table
-
-        held: dict[str, list[Any]] = {name: [] for name in columns}
-        for row in rows:
-            for name, values in held.items():
-                value = row.get(name)
-                values.append(json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value)
-        table = pyarrow.table(held, arrow_schema(columns))
-        with new_file(path) as file:
-            write_table(table, file, compression="zstd")
-        return int(table.num_rows)
-
-    def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
-        from pyarrow.parquet import ParquetFile, ParquetWriter
-
-        written = 0
-        with new_file(out) as file, ParquetWriter(file, arrow_schema(columns), compression="zstd") as writer:
-            for path in parts:
-                with ParquetFile(path) as part:
-                    for group in range(part.num_row_groups):
-                        writer.write_table(part.read_row_group(group))
-                    written += part.metadata.num_rows
-        return written
-
-
-def check_pyarrow() -> None:
-    """Raise ConfigError if pyarrow is missing."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
-
-
-def arrow_schema(columns: Columns) -> Any:
-    """Return the schema of a Parquet file; lists and maps are JSON text."""
-    import pyarrow
-
-    kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64()}
-    return pyarrow.schema([(name, kinds.get(kind, pyarrow.string())) for name, kind in columns.items()])
+def _rows_in(parts: Iterable[Path]) -> Iterator[Row]:
+    for part in parts:
+        with part.open(encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
 
 
 def cores() -> int:
@@ -236,7 +196,7 @@ def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iter
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    if workers == 1:
+    if workers <= 1:
         for job in jobs:
             work(job)
             yield job

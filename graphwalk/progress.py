@@ -3,15 +3,16 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from graphwalk.console import say, stderr
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+T = TypeVar("T")
 QUIET_SECONDS = 60.0
 _SPEED_SECONDS = 600.0
 """Time over which the speed is measured."""
@@ -57,6 +58,12 @@ class ProgressBar:
 
     def __call__(self, number: int = 1) -> None:
         self.display.advance(self._id, number)
+
+    def each(self, things: Iterable[T]) -> Iterator[T]:
+        """Yield the things, and advance by one for each."""
+        for thing in things:
+            yield thing
+            self()
 
     def begin(self, title: str, total: int, done: int = 0) -> None:
         """Start a stage of the work with a known total."""

@@ -28,11 +28,11 @@ def _scripted(*names: str) -> list[str]:
     return [f"scripted/{name}" for name in names]
 
 
-MAZE_AGENTS = ("expert", "depth_first", "random", "flawed", "empty")
+MAZE_AGENTS = ("expert", "depth_first", "random", "flawed")
 RUNS: dict[str, tuple[str, int | None, dict[str, Any]]] = {
-    "quickstart": ("quickstart", 2, {"models": _scripted("expert", "flawed", "random", "empty")}),
+    "quickstart": ("quickstart", 2, {"models": _scripted("expert", "flawed", "random")}),
     "mazes": ("paper-table-1", 4, {"seed": 3, "models": _scripted(*MAZE_AGENTS)}),
-    "magma": ("magma", None, {"seed": 3, "models": _scripted("expert", "random", "flawed:hallucination")}),
+    "magma": ("magma", None, {"seed": 3, "models": _scripted("expert", "random")}),
     "odd": (str(DATA / "odd.yaml"), None, {}),
 }
 """Experiment, graphs of each kind, fields."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.bulk import Workers, write_rows
+from graphwalk.bulk import write_in_parts, write_rows
 from graphwalk.cli import options
 from graphwalk.cli.export import Arguments, Grounded, Protocol, Refusals
 from graphwalk.cli.help import App
@@ -24,11 +24,10 @@ from graphwalk.cli.options import (
     presets,
     suite_group,
 )
-from graphwalk.console import data, say
+from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
 from graphwalk.settings import Settings, read_settings
-from graphwalk.version import __version__
 
 if TYPE_CHECKING:
     from graphwalk.types.graph import PropertyGraph
@@ -68,6 +67,7 @@ def generated(words: str) -> "PropertyGraph":
 
 app = App(cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.")
 _ROWS = (".jsonl", ".parquet")
+_COLUMNS = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "relationships": str}
 
 
 @app.callback()
@@ -137,7 +137,6 @@ def graph(
             help="FILE.json, .graphml, .cypher, .jsonl, .parquet, or a folder for CSV. Default: print counts only."
         ),
     ] = None,
-    workers: Workers = None,
 ) -> None:
     """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
@@ -148,11 +147,15 @@ def graph(
     spec_fields = {name: value for name, value in context.params.items() if name in fields and value is not None}
     spec = validate(GraphSpec, spec_fields, "generate graph")
     if count > 1 or (out is not None and out.suffix.lower() in _ROWS):
-        from graphwalk.graphs.rows import graph_rows
+        from graphwalk.graphs.formats.json import json_document
 
         if out is None or out.suffix.lower() not in _ROWS:
             raise ConfigError("--count needs a file of rows", hint="--out graphs.jsonl, or .parquet")
-        say(f"{write_rows(graph_rows(spec, seed, index, count), out, workers)}, written to {out}")
+        begun = time.perf_counter()
+        with progress_bar("graphs", count) as done:
+            numbers = done.each(range(index, index + count))
+            write_rows((json_document(generate_graph(spec, seed, number)) for number in numbers), out, _COLUMNS)
+        say(f"{counted(count, 'graph')} in {time.perf_counter() - begun:.2f} s written to {out}")
         return
     if out is not None:
         writable_format(out)
@@ -189,7 +192,7 @@ def traces(
     thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
     refusals: Refusals = 0.0,
     override: Override = None,
-    workers: Workers = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")] = None,
 ) -> None:
     """Write correct solutions of scripted agents for fine-tuning.
 
@@ -207,11 +210,11 @@ def traces(
     form = ChatForm(arguments, protocol)
     options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
     rows = trace_rows(config, options)
-    written = write_rows(rows, out, workers)
+    written = write_in_parts(rows, out, workers)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": written.rows}
-    write_manifest(manifest_path(out), {**facts, "graphwalk_version": __version__, **rows.about})
+    write_manifest(manifest_path(out), {**facts, **rows.inputs})
     say(f"{written}, written to {out}, and {manifest_path(out)}")
 
 

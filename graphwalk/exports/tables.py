@@ -2,13 +2,12 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from graphwalk.bulk import arrow_schema, check_pyarrow
+from graphwalk.bulk import cell, parquet_table
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files import new_file
 from graphwalk.runs.result import Result, episode_row
@@ -22,8 +21,6 @@ _OF_CALL = (
     "result",
 )
 _LARGEST = 2**63
-_ROWS = 1000
-"""Rows that are held in memory."""
 
 
 def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRow]]:
@@ -63,11 +60,6 @@ def _common_type(kind: type | None, value: Any) -> type | None:
     if kind is None or kind is own:
         return own
     return float if {kind, own} == {int, float} else str
-
-
-def cell(value: Any) -> Any:
-    """Return the value of a cell, with lists and maps as JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 Write: TypeAlias = Callable[[list[FlatRow]], object]
@@ -113,30 +105,4 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
     They have a row per episode, and one per call. Lists and maps are JSON text. Needs pyarrow: pip install
     'graphwalk-agents[parquet]'
     """
-    check_pyarrow()
-    _export(episodes, out, _parquet_table, ".parquet")
-
-
-def _parquet_table(stack: ExitStack, path: Path, columns: Mapping[str, type]) -> Write:
-    """Open a table that is written in groups of rows."""
-    import pyarrow
-    from pyarrow.parquet import ParquetWriter
-
-    schema, held = arrow_schema(columns), list[FlatRow]()
-    writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema))
-
-    def typed(value: Any, kind: type) -> Any:
-        return None if value is None else kind(cell(value))
-
-    def flush() -> None:
-        table = {name: [typed(row.get(name), kind) for row in held] for name, kind in columns.items()}
-        writer.write_table(pyarrow.table(table, schema))
-        held.clear()
-
-    def add(rows: list[FlatRow]) -> None:
-        held.extend(rows)
-        if len(held) >= _ROWS:
-            flush()
-
-    stack.callback(flush)
-    return add
+    _export(episodes, out, parquet_table, ".parquet")

@@ -65,7 +65,14 @@ _BOTH = "OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning m
 openai = _provider("openai", _BOTH, responses=None)
 openai_chat = _provider("openai-chat", "the same, always by Chat Completions", server="openai")
 openai_responses = _provider("openai-responses", "the same, always by Responses", server="openai", responses=True)
-gemini, deepseek, openrouter, groq, together, mistral, vllm, ollama = map(_provider, list(SERVERS)[1:])
+gemini = _provider("gemini")
+deepseek = _provider("deepseek")
+openrouter = _provider("openrouter")
+groq = _provider("groq")
+together = _provider("together")
+mistral = _provider("mistral")
+vllm = _provider("vllm")
+ollama = _provider("ollama")
 
 
 def openai_api(name: str, settings: Settings, **client: Any) -> OpenAIModel:

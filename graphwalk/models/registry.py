@@ -25,16 +25,24 @@ from graphwalk.models.wrappers import Guarded
 from graphwalk.plugins import Registry
 from graphwalk.settings import Settings
 
-_OPENAI = ("openai", "openai_chat", "openai_responses", "azure")
-_SERVERS = ("gemini", "deepseek", "openrouter", "groq", "together", "mistral", "vllm", "ollama")
+_SERVERS = "graphwalk.models.openai_servers"
 PROVIDERS = Registry(
     "model provider",
     "graphwalk.models",
     {
-        **{
-            name.replace("_", "-"): f"graphwalk.models.openai_servers:{name}"
-            for name in (*_OPENAI, *_SERVERS, "openai_api")
-        },
+        "openai": f"{_SERVERS}:openai",
+        "openai-chat": f"{_SERVERS}:openai_chat",
+        "openai-responses": f"{_SERVERS}:openai_responses",
+        "azure": f"{_SERVERS}:azure",
+        "gemini": f"{_SERVERS}:gemini",
+        "deepseek": f"{_SERVERS}:deepseek",
+        "openrouter": f"{_SERVERS}:openrouter",
+        "groq": f"{_SERVERS}:groq",
+        "together": f"{_SERVERS}:together",
+        "mistral": f"{_SERVERS}:mistral",
+        "vllm": f"{_SERVERS}:vllm",
+        "ollama": f"{_SERVERS}:ollama",
+        "openai-api": f"{_SERVERS}:openai_api",
         "langchain": "graphwalk.models.langchain:langchain",
     },
 )

@@ -132,26 +132,13 @@ def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
     return {table: tuple(starmap(column, levels.items())) for table, levels in own["tables"].items()}
 
 
-def shared_legends() -> dict[str, str]:
-    """Return the explanations of columns of all suites, by field."""
-    return {field: column["legend"] for field, column in _read("shared")["columns"].items()}
-
-
 @cache
 def _read(name: str) -> Any:
     return YamlFile.read(data_path("templates") / "reports" / f"{name}.yaml").data
 
 
-TASKS = Column("Tasks", "tasks", integer, optional=2)
-GRAPHS = Column("Graphs", "graphs", integer, optional=6)
-WASTE = (
-    Column("Repeated", "repeated_calls", integer, optional=4),
-    Column("Loops", "cycles", integer, optional=4),
-    Column("Unused", "unused_results", integer, optional=5),
-    Column("Tool errors", "tool_errors", integer, optional=5),
-    Column("Parallel", "parallel_calls", integer, optional=6),
-)
-"""Numbers of wasted calls."""
+WASTE = ("repeated_calls", "cycles", "unused_results", "tool_errors", "parallel_calls")
+"""Fields of a score: numbers of wasted calls."""
 
 
 def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:

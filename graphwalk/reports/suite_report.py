@@ -123,11 +123,11 @@ class SuiteReport:
     """The report of one suite.
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
-    pass@k. `causes`: measures that count the causes of wrong answers, with the cause in words. `legends` explains
-    columns by field, in addition to measures.LEGENDS. `baselines` computes the results of baselines from any result of
-    a task. `reference` returns a published table by name. `unreported` names fields of the score that are in no table.
-    `records` converts the log to the records to measure, if these are not episodes. `tables` adds tables with their own
-    layout. `remark` returns a note required by a result; equal notes are shown once.
+    pass@k. `causes`: measures that count the causes of wrong answers, with the cause in words. `baselines`
+    computes the results of baselines from any result of a task. `reference` returns a published table by name.
+    `unreported` names fields of the score that are in no table. `records` converts the log to the records to measure,
+    if these are not episodes. `tables` adds tables with their own layout. `remark` returns a note required by a result;
+    equal notes are shown once.
     """
 
     suite: str
@@ -136,7 +136,6 @@ class SuiteReport:
     columns: tuple[Column, ...]
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
-    legends: Mapping[str, str] = field(default_factory=dict)
     causes: Mapping[str, str] = field(default_factory=dict)
     reference: Callable[[str], Reference | None] = lambda name: None
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphwalk.evaluation.comments import comment
 from graphwalk.reports.compare import RunComparison
-from graphwalk.reports.measures import layout, shared_legends
+from graphwalk.reports.measures import layout
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, Report, ReportRow, table_of
 from graphwalk.reports.text_table import (
     UNKNOWN,
@@ -104,7 +104,6 @@ def _table(
         scales |= dict.fromkeys((column.field for column in passes), 100.0)
         columns = (*columns, *(replace(column, title=column.title.replace("k", str(k))) for column in passes))
     shown = [column for column in columns if _is_known(column, rows)]
-    legends = {**shared_legends(), **report.suite.legends}
     names = PLAYER if not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1 else PLAYER[:1]
     if grouping:
         names = (Column(capitalised(grouping.title), grouping.name, name=True), *names)
@@ -113,7 +112,7 @@ def _table(
     rows = [{**row, "model": one_line(row["model"]) + PAPER} if row.get("published") else row for row in rows]
     return table_of(
         title,
-        (*names, *(c if c.legend else replace(c, legend=legends.get(c.field, "")) for c in shown)),
+        (*names, *shown),
         rows,
         note if always_noted or published else "",
         scales=scales,

@@ -6,6 +6,7 @@ sign that follows names only. In doubt the query is refused.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -86,6 +87,13 @@ class Token:
 
 
 _END = Token("sign", "", -1)
+
+
+def tokens_in(cypher: str) -> Iterator[Token]:
+    """Yield the tokens of a text, without spaces and comments."""
+    for match in _TOKEN.finditer(cypher):
+        if match.lastgroup != "space":
+            yield Token(match.lastgroup or "", match[0], match.start())
 
 
 class CypherTokens:

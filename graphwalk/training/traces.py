@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.agent import answer_now, conversation, summary_message
-from graphwalk.bulk import Job, Rows
+from graphwalk.bulk import Rows
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
@@ -32,6 +31,7 @@ from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn, setting_of
+from graphwalk.version import __version__
 
 WireMessage = dict[str, Any]
 
@@ -337,8 +337,8 @@ def _refusal_lines(run: Episodes, result: Result, options: TraceOptions) -> list
 
 
 COLUMNS: dict[str, type] = {
-    "messages": list,
-    "tools": list,
+    "messages": str,
+    "tools": str,
     "task_id": str,
     "suite": str,
     "template": str,
@@ -351,8 +351,6 @@ COLUMNS: dict[str, type] = {
     "correct": bool,
     "refusal": bool,
 }
-_TOGETHER = 8
-"""Graphs of a part."""
 
 
 def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
@@ -364,20 +362,15 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
             hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
         )
     data = config.model_dump(mode="json")
+    suite = suite_named(config.suite.name)
     return Rows(
+        make=partial(_lines, data, options),
+        things=suite.graphs(config.suite, config.seed),
         name="graphs",
-        of=partial(_lines, data, options),
-        jobs=partial(_jobs, config),
+        total=suite.graph_count(config.suite),
         columns=COLUMNS,
-        about={"experiment": data, "options": asdict(options)},
-        total=suite_named(config.suite.name).graph_count(config.suite),
+        inputs={"graphwalk_version": __version__, "experiment": data, "options": asdict(options)},
     )
-
-
-def _jobs(config: AnyExperiment) -> Iterator[Job]:
-    graphs = suite_named(config.suite.name).graphs(config.suite, config.seed)
-    while part := list(islice(graphs, _TOGETHER)):
-        yield Job(part, len(part))
 
 
 def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:

@@ -2,26 +2,26 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphwalk.bulk import Rows, in_ranges, write_rows
+from graphwalk.bulk import Rows, write_in_parts
 from graphwalk.errors import ConfigError
 
-COLUMNS: dict[str, type] = {"number": int, "text": str, "parts": list, "half": float, "odd": bool}
+COLUMNS: dict[str, type] = {"number": int, "text": str, "parts": str, "half": float, "odd": bool}
 
 
-def squares(count: int, size: int = 10, *, seconds: float = 0.0, wrong: int = -1) -> Rows:
-    """`count` numbers, `size` to a part; each part takes so many `seconds`, and the number `wrong` cannot be made."""
-    about = {"count": count, "size": size}
-    return Rows("squares", partial(_made, seconds, wrong), partial(in_ranges, 0, count, size), COLUMNS, about, count)
+def squares(count: int, *, seconds: float = 0.0, wrong: int = -1) -> Rows:
+    """Return rows of `count` numbers; each part takes `seconds`, and the number `wrong` cannot be made."""
+    make = partial(rows_of, seconds=seconds, wrong=wrong)
+    return Rows(make, range(count), "squares", count, COLUMNS, {"count": count})
 
 
-def _made(seconds: float, wrong: int, numbers: tuple[int, int]) -> Iterator[dict[str, Any]]:
+def rows_of(numbers: Iterable[int], seconds: float = 0.0, wrong: int = -1) -> Iterator[dict[str, Any]]:
     time.sleep(seconds)
-    for number in range(*numbers):
+    for number in numbers:
         if number == wrong:
             raise ConfigError(f"{number} is wrong", hint="another one")
         text = "é" if number % 3 else None
@@ -35,4 +35,4 @@ def _made(seconds: float, wrong: int, numbers: tuple[int, int]) -> Iterator[dict
 
 
 if __name__ == "__main__":
-    write_rows(squares(400, seconds=0.05), Path(sys.argv[1]), int(sys.argv[2]))
+    write_in_parts(squares(400, seconds=0.05), Path(sys.argv[1]), int(sys.argv[2]))

@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow.parquet import read_table
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
+from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generate import make_traces
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generate import generate_maze
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
 
@@ -31,21 +35,36 @@ def test_a_row_of_a_graph_is_its_json_file(tmp_path: Path) -> None:
         (tmp_path / "one.json").write_text(row)
         assert load_graph(tmp_path / "one.json").digest == generate_graph(GraphSpec(nodes=30), 4, index).digest
     assert len(rows) == 3
-    assert "3 rows; 3 graphs in" in result.output
+    assert "3 graphs in" in result.output
     one = generate("graph", "--nodes", 30, "--count", 1, "--out", tmp_path / "one.jsonl")
-    assert "1 row; 1 graph in" in one.output
+    assert "1 graph in" in one.output
     refused = generate("graph", "--count", 3, "--out", tmp_path / "graphs.json")
     assert refused.exit_code != 0
 
 
-def test_traces_of_magma_are_numbered_through_the_parts(tmp_path: Path) -> None:
-    words = ("magma", "--algorithm", "dfs", "--algorithm", "bfs", "--nodes", 7, "--count", 300, "--seed", 3)
-    for workers in (1, 2):
-        assert generate(*words, "--workers", workers, "--out", tmp_path / f"{workers}.jsonl").exit_code == 0
-    specs = [MagmaSpec(algorithm=name, nodes=7, count=300, split="train") for name in ("dfs", "bfs")]
-    made = [trace.as_json() for spec in specs for trace in make_traces(spec, 3)]
-    assert [json.loads(json.dumps(one)) for one in made] == lines(tmp_path / "1.jsonl")
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+def test_a_row_of_a_trace_is_its_json(tmp_path: Path) -> None:
+    out = tmp_path / "traces.jsonl"
+    words = ("magma", "--algorithm", "dfs", "--algorithm", "bfs", "--nodes", 7, "--count", 30, "--seed", 3)
+    assert generate(*words, "--out", out).exit_code == 0
+    specs = [MagmaSpec(algorithm=name, nodes=7, count=30, split="train") for name in ("dfs", "bfs")]
+    traces = [trace.as_json() for spec in specs for trace in make_traces(spec, 3)]
+    assert [json.loads(json.dumps(trace)) for trace in traces] == lines(out)
+
+
+def test_a_row_of_a_maze_is_its_json(tmp_path: Path) -> None:
+    for ending in ("jsonl", "parquet"):
+        out = tmp_path / f"mazes.{ending}"
+        assert generate("maze", "--count", 4, "--index", 2, "--seed", 1, "--out", out).exit_code == 0
+    mazes = [generate_maze(MazeSpec(), 1, index).as_json() for index in range(2, 6)]
+    assert lines(tmp_path / "mazes.jsonl") == mazes
+    rows = read_table(tmp_path / "mazes.parquet").to_pylist()
+    assert [{**row, "walls": json.loads(row["walls"])} for row in rows] == mazes
+
+
+def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    refused = generate("maze", "--count", 4, "--out", tmp_path / "no" / "mazes.jsonl")
+    assert isinstance(refused.exception, ConfigError)
+    assert "cannot be written" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

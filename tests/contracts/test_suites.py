@@ -21,7 +21,7 @@ SMALL["ask"] = {"graphs": [{"file": str(ROOT / "tests/data/films.json")}], "ques
 KNOWN: dict[str, dict[str, float]] = {
     "questions": {"expert": 1.0},
     "mazes": {"expert": 1.0, "depth_first": 1.0},
-    "magma": {"expert": 1.0, "flawed:missing_prefix": 0.0, "flawed:hallucination": 0.0, "flawed:invalid_item": 0.0},
+    "magma": {"expert": 1.0},
 }
 
 

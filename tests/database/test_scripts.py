@@ -1,4 +1,4 @@
-"""Somebody's own Cypher: taken apart here, run by a Neo4j of its own."""
+"""Cypher scripts that GraphWalk did not write: split into statements, checked, and run by a temporary Neo4j."""
 
 import os
 import signal
@@ -18,14 +18,11 @@ from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Point, Temporal
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 
-SCRIPT = """// somebody's; own
-:begin
+SCRIPT = """// it's a script; without commands of a shell
 CREATE CONSTRAINT person_name IF NOT EXISTS FOR (p:Person) REQUIRE p.name IS UNIQUE;
-:commit
-:param born => date('1964-09-02')
 /* two
    lines; */
-CREATE (k:Person:Actor {name: 'Kea; Nu', born: $born, at: point({longitude: 12.5, latitude: 55.7})})
+CREATE (k:Person:Actor {name: 'Kea; Nu', born: date('1964-09-02'), at: point({longitude: 12.5, latitude: 55.7})})
 CREATE (m:Movie {title: "It's a \\"name\\"", `a;b`: ['a', 'b']})
 CREATE (k)-[:ACTED_IN {roles: ['N;']}]->(m);
 MATCH (m:Movie) SET m.length = duration('PT90M') // the last one has no end
@@ -33,15 +30,22 @@ MATCH (m:Movie) SET m.length = duration('PT90M') // the last one has no end
 
 
 def test_a_script_is_taken_apart() -> None:
-    found = list(statements(SCRIPT))
-    assert [(s.kind, s.line) for s in found] == [("cypher", 3), ("param", 5), ("cypher", 8), ("cypher", 11)]
-    assert found[1].text == "born => date('1964-09-02')"
-    assert found[2].text.startswith("CREATE (k:Person")
-    assert found[2].text.endswith("->(m)")
-    assert found[3].text == "MATCH (m:Movie) SET m.length = duration('PT90M')"
-    assert list(statements(":auto MATCH (n) RETURN n;;\n ;")) == [Statement("cypher", "MATCH (n) RETURN n", 1)]
-    with pytest.raises(ValueError, match="line 2: unknown shell command :source"):
-        list(statements("RETURN 1;\n:source other.cypher\n"))
+    constraint, creation, update = statements(SCRIPT)
+    assert (constraint.line, creation.line, update.line) == (2, 5, 8)
+    assert constraint.cypher.endswith("IS UNIQUE")
+    assert creation.cypher.startswith("CREATE (k:Person")
+    assert creation.cypher.endswith("->(m)")
+    assert update.cypher.startswith("MATCH (m:Movie) SET m.length = duration('PT90M')")
+    assert list(statements("MATCH (n) RETURN n;;\n ;// end")) == [Statement("MATCH (n) RETURN n", 1)]
+
+
+@pytest.mark.parametrize(
+    "command", [":param a => 1", ":params {a: 1}", ":begin", ":auto MATCH (n)", ":use neo4j", ":x"]
+)
+def test_a_command_of_a_shell_is_refused(command: str) -> None:
+    name = command.partition(" ")[0]
+    with pytest.raises(ValueError, match=f"^line 3: {name} is a command of a shell, not Cypher: remove the line$"):
+        list(statements(f"RETURN ':a';\n// :b\n{command}\nRETURN 1;\n"))
 
 
 async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) -> None:
@@ -52,7 +56,7 @@ async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) ->
             "line 2: LOAD is not allowed here",
         ),
         ("// nothing\n", "it contains no statement"),
-        (":source x\n", "line 1: unknown shell command"),
+        (":source x\n", "line 1: :source is a command of a shell, not Cypher: remove the line"),
     ]:
         path.write_text(text)
         with pytest.raises(ConfigError, match=message):

@@ -32,7 +32,10 @@ def test_small_graphs_need_no_mean_degree() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"preset": "paper-99"}, "unknown preset 'paper-99'; did you mean paper-500? the presets are paper-100, paper-150"),
+        (
+            {"preset": "paper-99"},
+            "unknown preset 'paper-99'; did you mean paper-500? the presets are paper-100, paper-150",
+        ),
         ({"nodes": 3}, "4 labels need at least 4 nodes, not 3"),
         (
             {"nodes": 10, "mean_degree": 50},

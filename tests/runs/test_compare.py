@@ -60,11 +60,11 @@ def test_models_within_a_run(played: Callable[..., Path]) -> None:
     assert (sides.count("first"), sides.count("second")) == (accuracy["first_better"], accuracy["second_better"])
 
 
-def test_settings_within_a_run_of_mazes(played: Callable[..., Path]) -> None:
-    run = played("mazes", "paper-table-1", models=["scripted/expert", "scripted/empty"], limit=2)
+def test_settings_within_a_run_of_traces(played: Callable[..., Path]) -> None:
+    run = played("traces", "magma", models=["scripted/expert", "scripted/random"], settings=["io", "is"])
     made = compare_runs([run])
-    assert {pair["first_setting"] for pair in made.overall} == {"no_tools", "tools"}
-    assert len(compare_runs([run], settings=["tools"]).overall) == 1
+    assert {pair["first_setting"] for pair in made.overall} == {"io", "is"}
+    assert len(compare_runs([run], settings=["is"]).overall) == 1
     assert made.changed
     assert all(one["commands"] == [f"graphwalk show {run} {one['task_id']}"] for one in made.changed)
 

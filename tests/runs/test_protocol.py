@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.protocol import deviations, in_words, protocol_note, published_differences
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import render_cypher
+from graphwalk.suites.questions import scripted
 from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.flawed import fenced, with_flaws
 from tests.neo4j_servers import release_params
 from tests.runs.runs import records, start
 
@@ -138,9 +141,12 @@ def test_an_own_graph_has_no_target_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(("extraction", "correct"), [("lenient", 3), ("strict", 0)])
-def test_strict_extraction_reads_no_fenced_answer(tmp_path: Path, extraction: str, correct: int) -> None:
+def test_strict_extraction_reads_no_fenced_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extraction: str, correct: int
+) -> None:
+    monkeypatch.setattr(scripted, "flawed", partial(with_flaws, spoil=fenced))
     run = graphwalk.run(
-        "quickstart", models=["scripted/flawed:fenced"], scoring={"extraction": extraction}, limit=3,
+        "quickstart", models=["scripted/flawed"], scoring={"extraction": extraction}, limit=3,
         out=tmp_path / "run", **SMALL,
     )  # fmt: skip
     assert run.report()["rows"][0]["correct"] == correct

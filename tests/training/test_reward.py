@@ -1,5 +1,6 @@
 """The reward pays for right answers that were looked up, and for nothing else."""
 
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -57,7 +58,10 @@ async def test_cheap_policies_earn_no_more_than_their_answers_are_worth() -> Non
 def test_weights_leave_parts_out() -> None:
     graph = graphwalk.generate_graph(nodes=20, seed=3)
     task = graphwalk.make_tasks(graph, seed=3, questions=["node_by_property"])[0]
-    right = graphwalk.play(task, graph, model="scripted/flawed:fenced").trajectory
+    expert = graphwalk.play(task, graph, model="scripted/expert").trajectory
+    *earlier, last = expert.turns
+    fenced = replace(last, message=Message("assistant", f"```json\n{last.message.content}\n```"))
+    right = replace(expert, turns=(*earlier, fenced))
     whole = graphwalk.reward(task, right)
     assert whole is not None
     assert whole.format == 0.5

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits, manifest_path
 from graphwalk.graphs.generate import english_words
+from graphwalk.suites.questions import scripted
+from graphwalk.suites.questions.flawed import WALK_FLAWS, with_flaws
 from graphwalk.training.traces import ChatForm, TraceOptions, export_traces
 from graphwalk.types.chat import Reply
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
@@ -130,8 +133,9 @@ async def test_questions_without_an_answer_are_refused_in_words(tmp_path: Path, 
         )
 
 
-async def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
-    run = await recorded(tmp_path / "run", QUESTIONS, "expert", "empty", "flawed:malformed_arguments")
+async def test_what_is_left_out_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripted, "flawed", partial(with_flaws, walk=WALK_FLAWS["malformed_arguments"]))
+    run = await recorded(tmp_path / "run", QUESTIONS, "expert", "random", "flawed")
     manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True))
     assert manifest["left_out"] == {"not correct": 2, "arguments of a call are no JSON object": 2}
     with pytest.raises(ConfigError, match="no episode was selected"):

@@ -4,7 +4,7 @@ import hashlib
 import json
 from bisect import insort
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations, compress, count, islice, repeat
@@ -449,14 +449,7 @@ def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[M
 
     Raise ConfigError if the split has fewer distinct traces than requested.
     """
-    yield from traces_of(spec, seed, instances(spec, seed), spec.offset, check=check)
-
-
-def traces_of(
-    spec: MagmaSpec, seed: int, drawn: Iterable[Instance], first: int, *, check: bool = True
-) -> Iterator[MagmaTrace]:
-    """Yield the traces of instances that were drawn for a spec; `first` is the index of the first one."""
-    for index, instance in enumerate(drawn, start=first):
+    for index, instance in enumerate(instances(spec, seed), start=spec.offset):
         steps = run_algorithm(spec.algorithm, instance)
         if check:
             check_states(spec.algorithm, instance, {len(steps): steps[-1].answer})

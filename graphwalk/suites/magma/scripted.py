@@ -96,14 +96,16 @@ def _random(task: MagmaTask, state: list[Any], draw: Random) -> str:
     return write_answer(task.algorithm, [[*pair, float(draw.randint(1, 10))] for pair in pairs if draw.random() < 0.5])
 
 
-REPLIES: dict[str, MakeReply] = {
-    "expert": _expert,
-    "random": _random,
-    "flawed:missing_prefix": _missing_prefix,
-    "flawed:false_negative": _false_negative,
-    "flawed:hallucination": _hallucination,
-    "flawed:invalid_item": _invalid_item,
+FLAWS: dict[str, MakeReply] = {
+    "missing_prefix": _missing_prefix,
+    "false_negative": _false_negative,
+    "hallucination": _hallucination,
+    "invalid_item": _invalid_item,
 }
+
+
+def replies(task: MagmaTask, setting: str, reply: MakeReply, draw: Random) -> Policy:
+    return _say(reply(task, state, draw) for _, state in task.asked(setting))
 
 
 def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: random.Random) -> list[str]:
@@ -127,16 +129,17 @@ def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: 
 
 
 class MagmaAgents(ScriptedAgents[MagmaTask]):
-    names: ClassVar[tuple[str, ...]] = tuple(REPLIES)
+    names: ClassVar[tuple[str, ...]] = ("expert", "random", "flawed")
     default_names: ClassVar[tuple[str, ...]] = ("expert", "random")
 
     def policy(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        if name not in REPLIES:
+        if name not in self.names:
             return super().policy(name, task, setting, schema, seed)
         if setting == "tools" and name == "expert":
             return walking_expert(task, setting)
         draw = stdlib_random(seed, "magma.policy", name, task.task_id)
-        return _say(REPLIES[name](task, state, draw) for _, state in task.asked(setting))
+        reply = {"expert": _expert, "random": _random}.get(name) or FLAWS[draw.choice(list(FLAWS))]
+        return replies(task, setting, reply, draw)
 
     def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))

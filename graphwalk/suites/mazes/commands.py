@@ -1,14 +1,13 @@
 """`graphwalk generate maze`: mazes as JSON Lines, Parquet, text or SVG."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from graphwalk.bulk import Rows, Workers, in_ranges, write_rows
+from graphwalk.bulk import write_rows
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.progress import progress_bar
 from graphwalk.suites.mazes.config import MazeSpec
@@ -16,7 +15,7 @@ from graphwalk.suites.mazes.generate import generate_maze, generate_mazes
 
 _COLUMNS: dict[str, type] = {
     "size": int,
-    "walls": list,
+    "walls": str,
     "start": int,
     "goal": int,
     "shortest_path_length": int,
@@ -25,25 +24,6 @@ _COLUMNS: dict[str, type] = {
     "generator": str,
     "digest": str,
 }
-_TOGETHER = 1000
-"""Mazes per batch."""
-
-
-def maze_rows(spec: MazeSpec, seed: int, count: int) -> Rows:
-    """Return `count` mazes of `spec` as rows, from its offset; `spec.count` is ignored."""
-    return Rows(
-        name="mazes",
-        of=partial(_mazes, spec, seed),
-        jobs=partial(in_ranges, spec.offset, count, _TOGETHER),
-        columns=_COLUMNS,
-        about={"mazes": spec.model_dump(mode="json", exclude={"count"}), "seed": seed, "count": count},
-        total=count,
-    )
-
-
-def _mazes(spec: MazeSpec, seed: int, indexes: tuple[int, int]) -> Iterator[dict[str, Any]]:
-    for index in range(*indexes):
-        yield generate_maze(spec, seed, index).as_json()
 
 
 def generate_maze_command(
@@ -60,19 +40,22 @@ def generate_maze_command(
             help="Output file: .jsonl, .parquet, .txt (drawings) or .svg (one maze). Default: draw in the terminal."
         ),
     ] = None,
-    workers: Workers = None,
 ) -> None:
     """Generate solvable mazes with an exact number of walls and a minimum path length."""
     from graphwalk.config.yaml_files import validate
     from graphwalk.suites.mazes.pictures import ROWS, caption, draw, maze_format, save_mazes
 
+    started = time.perf_counter()
     fields = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "offset": index}
     if out is not None and maze_format(out, count) in ROWS:
-        rows = maze_rows(validate(MazeSpec, fields, "generate maze"), seed, count)
-        say(f"{write_rows(rows, out, workers)} written to {out}")
+        # The upper bound of an experiment, which keeps all mazes in memory, does not apply to `count` here.
+        spec = validate(MazeSpec, fields, "generate maze")
+        with progress_bar("mazes", count) as done:
+            numbers = done.each(range(index, index + count))
+            written = write_rows((generate_maze(spec, seed, number).as_json() for number in numbers), out, _COLUMNS)
+        say(f"{counted(written, 'maze')} in {time.perf_counter() - started:.2f} s written to {out}")
         return
     spec = validate(MazeSpec, {**fields, "count": count}, "generate maze")
-    started = time.perf_counter()
     mazes = []
     with progress_bar("mazes", spec.count) as done:
         for maze in generate_mazes(spec, seed):

@@ -18,7 +18,6 @@ from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
     REFERENCE,
-    Column,
     Grouping,
     Kind,
     Measure,
@@ -28,7 +27,7 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.tables import players_table
-from graphwalk.reports.text_table import TextTable, integer
+from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
 from graphwalk.suites.mazes.scripted import HumanInMaze
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
@@ -57,12 +56,10 @@ def _ends_with(name: str) -> Callable[[ResultRecord], float | None]:
     return count_if(lambda result: (result["score"] or {}).get("error_class") == name)
 
 
-_WASTE = tuple(column for column in WASTE if column.field != "unused_results")
-
 _SCORED: dict[Kind, tuple[str, ...]] = {
     "count": (
         *("strict_correct", "repeated_cells", "wall_hits", "teleports", "jumps", "wall_calls", "revisits"),
-        *(column.field for column in _WASTE),
+        *(name for name in WASTE if name != "unused_results"),
     ),
     "amount": ("length_ratio", "path_length", "visited"),
     "percent": ("optimal", "goal_visited"),
@@ -112,11 +109,7 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
 
 def more_tables(report: Report) -> Iterator[TextTable]:
     """Yield the table of errors in paths and of wasted calls."""
-    errors = (
-        Column(name.replace("_", " ").capitalize(), name, integer, optional=place // 2)
-        for place, name in enumerate(PATH_ERRORS)
-    )
-    yield from players_table(report, "Errors and wasted calls", (*errors, *_WASTE))
+    yield from players_table(report, "Errors and wasted calls", layout("mazes")["errors"])
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from graphwalk import console
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
+from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.generate import neighbours
 from graphwalk.suites.mazes.pictures import draw
@@ -233,20 +233,12 @@ FLAWS: dict[str, MakePolicy] = {
 }
 
 
-def always_empty(start: str, goal: str, draw: random.Random) -> Policy:
-    """Answer with nothing at once."""
-    yield from ()
-    return NO_ANSWER
-
-
 AGENTS: dict[str, MakePolicy] = {
     "expert": expert,
     "depth_first": lambda start, goal, draw: depth_first(start, goal, by_key),
     "varied": varied,
     "random": random_walk,
     "flawed": flawed,
-    "empty": always_empty,
-    **{f"flawed:{name}": flaw for name, flaw in FLAWS.items()},
 }
 
 
@@ -303,8 +295,8 @@ class MazeAgents(ScriptedAgents[MazeTask]):
     default_names: ClassVar[tuple[str, ...]] = ("expert", "depth_first", "random", "flawed")
 
     def can_play(self, name: str, setting: str, task: MazeTask | None = None) -> bool:
-        """Return False without tools, through which agents see a maze; `empty` needs none."""
-        return setting == "tools" or name == "empty"
+        """Return False without tools, through which agents see a maze."""
+        return setting == "tools"
 
     def policy(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         return agent_named(name, str(task.start), str(task.goal), stdlib_random(seed, "policy", task.task_id))

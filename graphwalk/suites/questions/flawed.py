@@ -1,7 +1,7 @@
 """Simulated weak model: the expert with typical mistakes of language models.
 
-A flaw changes calls or the text of the answer. SPOILING flaws always make the answer wrong; the others cost turns,
-cause errors or complicate the extraction, and leave the answer correct.
+A flaw changes calls or the text of the answer. `early_stop`, `bad_json`, `invented_rows`, `dropped_rows` and `empty`
+make the answer wrong; the others cost turns, cause errors or complicate the extraction.
 """
 
 import json
@@ -9,7 +9,6 @@ import random
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import NO_ANSWER, Ask, Policy
 from graphwalk.types.values import Row
 
@@ -21,21 +20,18 @@ WalkFlaw = Callable[[Policy], Policy]
 AnswerFlaw = Callable[[str, random.Random], str]
 
 
-def flawed(agent: Policy, draw: random.Random, only: str | None = None) -> Policy:
-    """Return the agent with mistakes: the flaw `only`, else up to one in the calls and one in the answer.
+def flawed(agent: Policy, draw: random.Random) -> Policy:
+    """Return the agent with up to one flaw in the calls and one in the answer."""
+    walk = WALK_FLAWS.get(draw.choice(["", *WALK_FLAWS]))
+    spoil = ANSWER_FLAWS.get(draw.choice(["", *ANSWER_FLAWS]))
+    return with_flaws(agent, draw, walk, spoil)
 
-    Raise ConfigError for an unknown flaw.
-    """
-    if only is not None and only not in FLAWS:
-        raise ConfigError(f"unknown flaw {only!r}", hint=f"known flaws: {', '.join(FLAWS)}")
-    walk = WALK_FLAWS.get(draw.choice(["", *WALK_FLAWS]) if only is None else only)
-    spoil = ANSWER_FLAWS.get(draw.choice(["", *ANSWER_FLAWS]) if only is None else only)
 
-    def play() -> Policy:
-        answer = yield from walk(agent) if walk else agent
-        return spoil(answer, draw) if spoil else answer
-
-    return play()
+def with_flaws(
+    agent: Policy, draw: random.Random, walk: WalkFlaw | None = None, spoil: AnswerFlaw | None = None
+) -> Policy:
+    answer = yield from walk(agent) if walk else agent
+    return spoil(answer, draw) if spoil else answer
 
 
 def _relay(agent: Policy, turn: Callable[[list[Ask], int], Turn]) -> Policy:
@@ -151,8 +147,6 @@ WALK_FLAWS: Mapping[str, WalkFlaw] = {
 ANSWER_FLAWS: Mapping[str, AnswerFlaw] = {
     f.__name__: f for f in (bad_json, prose, fenced, invented_rows, dropped_rows, empty)
 }
-FLAWS = (*WALK_FLAWS, *ANSWER_FLAWS)
-SPOILING = frozenset({"early_stop", "bad_json", "invented_rows", "dropped_rows", "empty"})
 
 
 def _arguments(ask: Ask) -> dict[str, Any]:

@@ -16,13 +16,12 @@ from graphwalk.reports.common_plots import (
     failure_classes,
     is_wide,
 )
-from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, if_scored, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, ROWS, WASTE, if_scored, layout, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
     CHANCE,
     REFERENCE,
-    Column,
     Grouping,
     Measure,
     Reference,
@@ -31,7 +30,7 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.tables import Fact, Line, counts_table, line_of, players_table
-from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.reports.text_table import TextTable, one_decimal, short
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.failure_report import MEASURES as FAILURE_MEASURES
 from graphwalk.suites.questions.failure_report import count_scores, failure_plot, failure_tables
@@ -80,45 +79,8 @@ MEASURES = (
     *FAILURE_MEASURES,
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
     Measure("tool_calls_without_think", "count", if_scored(_without_think)),
-    *(Measure(column.field, "count", scored(column.field)) for column in WASTE),
+    *(Measure(name, "count", scored(name)) for name in WASTE),
     *EFFORT,
-)
-_QUALITY = (
-    Column("Correct", "correct", integer),
-    Column("N", "questions", integer),
-    Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
-    Column("Precision", "precision", two_decimals, optional=2, interval=two_decimals),
-    Column("Recall", "recall", two_decimals, optional=2, interval=two_decimals),
-    Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
-    Column("False\npositives", "false_positives", integer, optional=1),
-    Column("Target\nrows", "answer_rows", short, optional=5),
-    TASKS,
-    GRAPHS,
-)
-COLUMNS = (
-    *_QUALITY,
-    Column(
-        "False positives\nper answer", "false_positives_per_answered", two_decimals, optional=6, interval=two_decimals
-    ),
-    Column("Calls", "tool_calls", integer, optional=1),
-    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=5, interval=one_decimal),
-    Column("Calls\nexcept think", "tool_calls_without_think", integer, optional=9),
-    Column("Tokens per\nquestion", "tokens_per_question", short, optional=5, interval=short),
-    Column("Time per\nquestion", "seconds_per_question", duration, optional=4),
-    Column("Tool time per\nquestion", "tool_seconds_per_question", duration, optional=8),
-    Column("Tokens", "tokens", short, optional=3),
-    Column("Cost", "cost", dollars, optional=3),
-    Column("Failed", "infrastructure_failures", integer, optional=3),
-    Column("Strict\naccuracy %", "strict_accuracy", two_decimals, optional=7, interval=one_decimal),
-    Column("Grounded", "grounded", two_decimals, optional=7, interval=two_decimals),
-    Column("Last mile", "last_mile", integer, optional=8),
-)
-GROUP_COLUMNS = (
-    *_QUALITY,
-    Column("Calls per\nquestion", "calls_per_question", one_decimal, optional=3, interval=one_decimal),
-    Column("Tokens per\nquestion", "tokens_per_question", short, optional=4, interval=short),
-    Column("Grounded", "grounded", two_decimals, optional=4),
-    Column("Failed", "infrastructure_failures", integer, optional=5),
 )
 
 
@@ -149,19 +111,10 @@ def question_report() -> SuiteReport:
             Grouping("graph", "graph", lambda result: result.get("graph", {}).get("name")),
             Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes")),
         ),
-        columns=COLUMNS,
-        group_columns=GROUP_COLUMNS,
+        columns=layout("questions")["results"],
+        group_columns=layout("questions")["groups"],
         compared=("accuracy", "f1"),
         causes={f"failure_{cause}": cause.replace("_", " ") for cause in CAUSES},
-        legends={
-            "no_answer": "nothing or an empty list was answered",
-            "unreadable": "the reply contains no readable answer",
-            "invented": "a value is in no tool result",
-            "misread": "tool results contain the target, the answer differs",
-            "unsupported": "tool results contain neither the target nor any answered row",
-            "incomplete": "all answered rows are supported, target rows are missing",
-            "unverifiable": "support is unknown",
-        },
         reference=paper_reference,
         baselines=baselines,
         remark=remark,
@@ -268,10 +221,6 @@ _FACTS = (
     Fact("Reference tokens", REFERENCE, "tokens_per_question", short, 30),
 )
 _NOTE = "Cells: correct/N. Chance %: one valid row drawn at random. (n): known for n tasks."
-_MISTAKES = tuple(
-    Column(name.replace("_", " ").capitalize(), name, integer, optional=place // 2)
-    for place, name in enumerate(ERROR_CLASSES)
-)
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:
@@ -283,8 +232,7 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     if len(sizes) > 1:
         lines = [line_of(report, (str(size),), "nodes", size) for size in sizes]
         yield counts_table("Correct answers by graph size", ("nodes",), lines, _FACTS, note)
-    last_mile = Column("Last mile", "last_mile", integer, optional=3)
-    yield from players_table(report, "Errors and wasted calls", (*_MISTAKES, last_mile, *WASTE))
+    yield from players_table(report, "Errors and wasted calls", layout("questions")["errors"])
     yield from failure_tables(report)
 
 

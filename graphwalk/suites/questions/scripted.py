@@ -14,10 +14,10 @@ from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.evaluation.values import parse_object
 from graphwalk.graphs.generate import WordMaker
 from graphwalk.models.base import Model
-from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
+from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.seeds import generator, stdlib_random
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
-from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
+from graphwalk.suites.questions.flawed import flawed, varied
 from graphwalk.suites.questions.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Steps, Walker, neighborhood, nodes, read, unique_values
@@ -42,8 +42,6 @@ AGENTS = (
     *(f"forgetful:{context}" for context in CONTEXTS),
     "flawed",
     "random",
-    "empty",
-    *(f"flawed:{flaw}" for flaw in FLAWS),
 )
 WRITE_QUERIES = ("cypher",)
 """Agents for the setting write_cypher only."""
@@ -61,23 +59,20 @@ HIGHEST_COUNT = 12
 
 def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
     """Return the scripted agent of this name for one episode. Raise ConfigError for an unknown name."""
-    if name == "empty":
-        return always_empty()
     if name == "cypher":
         return own_cypher(task)
     if name == "random":
         return random_walk(task, schema, draw)
-    kind, _, flaw = name.partition(":")
-    if kind not in FOLLOW_A_PLAN or (flaw and name not in AGENTS):
+    if name not in AGENTS:
         raise ConfigError(
             f"unknown scripted agent {name!r}{did_you_mean(name, AGENTS)}", hint=f"known agents: {', '.join(AGENTS)}"
         )
     walk = expert(task.template, task.parameters, schema)
-    if kind == "flawed":
-        return flawed(walk, draw, only=flaw or None)
-    if kind == "by_reference":
+    if name == "flawed":
+        return flawed(walk, draw)
+    if name == "by_reference":
         return by_reference(walk, task, schema)
-    return varied(walk, draw) if kind == "varied" else walk
+    return varied(walk, draw) if name == "varied" else walk
 
 
 def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Policy:
@@ -133,11 +128,6 @@ def own_cypher(task: QuestionTask) -> Policy:
             rows += found
     answer: list[Row] = [{field: row[field] for field in task.answer_fields} for row in rows]
     return json.dumps(answer, ensure_ascii=False)
-
-
-def always_empty() -> Policy:
-    yield from ()
-    return NO_ANSWER
 
 
 def random_walk(task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.export import STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
+from graphwalk.suites.magma.scripted import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
 from graphwalk.suites.suite import GraphInstance
@@ -39,16 +41,21 @@ def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:
     ]
 
 
-def played(policy: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
+def played(
+    agent: str, setting: str, config: AnyExperiment, flaw: str = ""
+) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, instance in tasks(config):
         if SUITE.applies(task, setting, config.suite):
-            trajectory = asyncio.run(walk(policy, setting, task, instance))
+            trajectory = asyncio.run(walk(agent, setting, task, instance, flaw))
             yield task, trajectory, SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
 
 
-async def walk(policy: str, setting: str, task: MagmaTask, instance: GraphInstance) -> Trajectory:
+async def walk(agent: str, setting: str, task: MagmaTask, instance: GraphInstance, flaw: str) -> Trajectory:
     setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.agents.policy(policy, task, setting, None, 1))
+    policy = SUITE.agents.policy(agent, task, setting, None, 1)
+    if flaw:
+        policy = replies(task, setting, FLAWS[flaw], Random(1))
+    model = ScriptedModel(agent, policy)
     return await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
 
 
@@ -97,10 +104,10 @@ def expected_f1(flaw: str, k: int) -> float:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("setting", ["io", "is"])
-@pytest.mark.parametrize("policy", ["missing_prefix", "false_negative", "hallucination", "invalid_item"])
-def test_each_flaw_costs_what_it_implies(policy: str, setting: str, way: dict[str, bool]) -> None:
-    flaw = next(error for error in ERRORS if error.startswith(policy))
-    for task, _, score in played(f"flawed:{policy}", setting, experiment(**way)):
+@pytest.mark.parametrize("name", FLAWS)
+def test_each_flaw_costs_what_it_implies(name: str, setting: str, way: dict[str, bool]) -> None:
+    flaw = next(error for error in ERRORS if error.startswith(name))
+    for task, _, score in played("flawed", setting, experiment(**way), name):
         golds = dict(task.asked(setting))
         for step in score.steps:
             k = len(golds[step.step])
@@ -109,6 +116,13 @@ def test_each_flaw_costs_what_it_implies(policy: str, setting: str, way: dict[st
             assert step.f1 == pytest.approx(expected_f1(flaw, k))
             assert {e: getattr(step, e) for e in ERRORS} == {e: int(e == flaw and not flawless) for e in ERRORS}
         assert getattr(score, flaw) == sum(getattr(step, flaw) for step in score.steps)
+
+
+def test_flawed_draws_its_flaw_for_each_episode() -> None:
+    scores = [score for _, _, score in played("flawed", "is", experiment(free_running=True))]
+    errors = [{error for error in ERRORS if getattr(score, error)} for score in scores]
+    assert all(len(one) <= 1 for one in errors)
+    assert set().union(*errors) == set(ERRORS)
 
 
 def test_random_guesses_are_well_formed_and_rarely_right() -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.scripted import Policy, ScriptedModel
+from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.config import DrawnWalls, MazesConfig, MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
+from graphwalk.suites.mazes.scripted import FLAWS
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
@@ -41,10 +43,19 @@ class Stage:
     async def play(
         self, name: str, seed: int = 0, agent: AgentConfig = WIDE, setting: str = "tools"
     ) -> tuple[MazeScore, Trajectory]:
+        policy = MazesSuite().agents.policy(name, self.task, setting, None, seed)
+        return await self.play_policy(policy, agent, setting)
+
+    async def play_flaw(self, flaw: str, seed: int) -> tuple[MazeScore, Trajectory]:
+        draw = stdlib_random(seed, "flaw", self.task.task_id)
+        return await self.play_policy(FLAWS[flaw](str(self.task.start), str(self.task.goal), draw))
+
+    async def play_policy(
+        self, policy: Policy, agent: AgentConfig = WIDE, setting: str = "tools"
+    ) -> tuple[MazeScore, Trajectory]:
         suite = MazesSuite()
         setup = await suite.setup(self.task, setting, self.instance, self.store, agent)
-        policy = suite.agents.policy(name, self.task, setting, None, seed)
-        trajectory = await run_episode(Episode(setup, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions()))
+        trajectory = await run_episode(Episode(setup, ScriptedModel("scripted/test", policy), agent, CallOptions()))
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 
 

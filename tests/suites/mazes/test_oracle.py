@@ -116,7 +116,7 @@ async def test_the_search_is_bounded() -> None:
 
 async def test_a_run_asks_the_store_and_stops_where_it_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scorer that takes every path for valid is found out by the first one that is not."""
-    config = load_experiment("paper-table-1", flags={"models": ["scripted/flawed:early_stop"]}, graphs=1)
+    config = load_experiment("paper-table-1", flags={"models": ["scripted/random"]}, graphs=1)
     experiment = resolve(config, Settings())
 
     def lenient(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:

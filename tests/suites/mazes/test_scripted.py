@@ -93,7 +93,7 @@ async def test_flaws_do_what_they_say() -> None:
     for seed in range(6):
         here = await random_stage(seed)
         for flaw in FLAWS:
-            score, _ = await here.play(f"flawed:{flaw}", seed=seed)
+            score, _ = await here.play_flaw(flaw, seed)
             assert {score.error_class} <= expected.get(flaw, {None}), (flaw, seed)
             counted = {"jump": score.jumps, "wall": score.wall_calls, "bad_id": score.tool_errors}
             totals[flaw] += counted.get(flaw, score.repeated_cells if flaw == "detour" else 0)
@@ -109,16 +109,10 @@ async def test_flawed_draws_one_of_the_flaws() -> None:
     assert len(classes) > 4
 
 
-async def test_the_empty_baseline_says_nothing_in_both_settings() -> None:
-    here = await stage()
-    for setting in ("tools", "no_tools"):
-        score, _ = await here.play("empty", setting=setting)
-        assert (score.valid, score.error_class, score.calls) == (False, "no_answer", 0)
-
-
-def test_an_unknown_walker_is_named() -> None:
-    with pytest.raises(ConfigError, match="unknown scripted agent 'nobody'"):
-        agent_named("nobody", "0", "1", None)  # type: ignore[arg-type]
+@pytest.mark.parametrize("name", ["guru", "flawed:jump"])
+def test_an_unknown_agent_is_named(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"unknown scripted agent '{name}'"):
+        agent_named(name, "0", "1", None)  # type: ignore[arg-type]
 
 
 def test_the_default_is_what_the_page_on_mazes_says() -> None:

@@ -73,12 +73,9 @@ def test_what_reports_group_by() -> None:
     assert facts.items() <= dict(instance.facts).items()
 
 
-@pytest.mark.parametrize(
-    ("policy", "setting", "plays"),
-    [("expert", "tools", True), ("expert", "no_tools", False), ("empty", "no_tools", True)],
-)
-def test_walkers_need_tools(policy: str, setting: str, plays: bool) -> None:
-    assert MazesSuite.agents.can_play(policy, setting) == plays
+@pytest.mark.parametrize(("setting", "plays"), [("tools", True), ("no_tools", False)])
+def test_scripted_agents_need_tools(setting: str, plays: bool) -> None:
+    assert MazesSuite.agents.can_play("expert", setting) == plays
 
 
 @pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])

@@ -5,16 +5,20 @@ from dataclasses import dataclass
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.scripted import Policy, ScriptedModel
+from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
 from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.score import QuestionScore
+from graphwalk.suites.questions.scripted import agent_named
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory
+from graphwalk.types.schema import Schema
 
 
 @dataclass
@@ -28,13 +32,29 @@ class Stage:
     async def play(
         self, name: str, task: QuestionTask, seed: int = 0, agent: AgentConfig | None = None, setting: str = "tools"
     ) -> tuple[QuestionScore, Trajectory]:
+        player = QuestionsSuite().agents.policy(name, task, setting, await self.store.schema(), seed)
+        return await self.play_policy(player, task, agent, setting)
+
+    async def play_flaw(self, flaw: str, task: QuestionTask) -> tuple[QuestionScore, Trajectory]:
+        """Play the expert with one flaw."""
+        return await self.play_policy(expert_with(flaw, task, await self.store.schema()), task)
+
+    async def play_policy(
+        self, policy: Policy, task: QuestionTask, agent: AgentConfig | None = None, setting: str = "tools"
+    ) -> tuple[QuestionScore, Trajectory]:
         suite, config = QuestionsSuite(), agent or AgentConfig()
         setup = await suite.setup(task, setting, self.instance, self.store, config)
-        player = suite.agents.policy(name, task, setting, await self.store.schema(), seed)
         options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-        trajectory = await run_episode(Episode(setup, ScriptedModel(f"scripted/{name}", player), config, options))
+        trajectory = await run_episode(Episode(setup, ScriptedModel("scripted/test", policy), config, options))
         extraction = suite.extract(task, trajectory.reply)
         return suite.score(task, setting, trajectory, extraction), trajectory
+
+
+def expert_with(flaw: str, task: QuestionTask, schema: Schema) -> Policy:
+    """Return the expert with one flaw in its calls or in its answer."""
+    draw = stdlib_random(0, "flaw", task.task_id)
+    expert = agent_named("expert", task, schema, draw)
+    return with_flaws(expert, draw, WALK_FLAWS.get(flaw), ANSWER_FLAWS.get(flaw))
 
 
 async def stage(preset: str = "paper-100", seed: int = 0) -> Stage:

@@ -133,7 +133,7 @@ def test_the_file_has_all_causes_and_settings_and_the_kinds_of_the_paper() -> No
 async def test_the_flaws_of_the_flawed_expert_are_named(flaw: str, causes: set[str]) -> None:
     here, suite = await stage(), QuestionsSuite()
     for one in here.tasks:
-        score, trajectory = await here.play(f"flawed:{flaw}", one)
+        score, trajectory = await here.play_flaw(flaw, one)
         answer = suite.extract(one, trajectory.reply).answer
         explained = suite.explain(one, "tools", trajectory, answer, score, here.instance)
         assert isinstance(explained, QuestionScore)

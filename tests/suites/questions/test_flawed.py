@@ -5,12 +5,14 @@ import pytest_asyncio
 
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.questions.flawed import FLAWS, SPOILING, WALK_FLAWS
-from graphwalk.suites.questions.scripted import AGENTS, agent_named
+from graphwalk.suites.questions.flawed import ANSWER_FLAWS, WALK_FLAWS
+from graphwalk.suites.questions.scripted import agent_named
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.schema import Schema
-from tests.suites.questions.episodes import Stage, stage
+from tests.suites.questions.episodes import Stage, expert_with, stage
 
+SPOILING = {"early_stop", "bad_json", "invented_rows", "dropped_rows", "empty"}
+"""Flaws that make the answer wrong."""
 TOOL_ERRORS = {
     "unknown_label": "unknown_name",
     "missing_argument": "bad_arguments",
@@ -25,10 +27,10 @@ async def here() -> Stage:
     return await stage(seed=2)
 
 
-@pytest.mark.parametrize("flaw", FLAWS)
+@pytest.mark.parametrize("flaw", [*WALK_FLAWS, *ANSWER_FLAWS])
 async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw: str) -> None:
     for task in here.tasks:
-        score, trajectory = await here.play(f"flawed:{flaw}", task)
+        score, trajectory = await here.play_flaw(flaw, task)
         assert score.correct == (flaw not in SPOILING), (task.template, trajectory.reply)
         assert {result.error for result in trajectory.results if result.error} == (
             {TOOL_ERRORS[flaw]} if flaw in TOOL_ERRORS else set()
@@ -41,15 +43,15 @@ async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw:
 async def test_repeated_calls_are_counted_as_such(here: Stage) -> None:
     for task in here.tasks:
         expert, _ = await here.play("expert", task)
-        flawed, trajectory = await here.play("flawed:repeated_calls", task)
+        flawed, trajectory = await here.play_flaw("repeated_calls", task)
         assert expert.repeated_calls == 0
         assert flawed.repeated_calls == len(trajectory.results) // 2
 
 
 async def test_invented_rows_are_false_positives_and_dropped_rows_cost_recall(here: Stage) -> None:
     for task in here.tasks:
-        invented, _ = await here.play("flawed:invented_rows", task)
-        dropped, _ = await here.play("flawed:dropped_rows", task)
+        invented, _ = await here.play_flaw("invented_rows", task)
+        dropped, _ = await here.play_flaw("dropped_rows", task)
         assert invented.recall == 1.0
         assert 1 <= invented.false_positives <= 3
         assert dropped.false_positives == 0
@@ -72,8 +74,7 @@ async def test_flaws_leave_a_question_without_calls_alone(here: Stage) -> None:
     path = next(task for task in here.tasks if task.template == "path_from_specific_node")
 
     def nothing_to_walk(flaw: str) -> str:
-        task, draw = path.model_copy(update={"parameters": parameters}), stdlib_random(0, "test")
-        player = agent_named(f"flawed:{flaw}", task, Schema((), ()), draw)
+        player = expert_with(flaw, path.model_copy(update={"parameters": parameters}), Schema((), ()))
         with pytest.raises(StopIteration) as end:
             next(player)
         return str(end.value.value)
@@ -83,13 +84,11 @@ async def test_flaws_leave_a_question_without_calls_alone(here: Stage) -> None:
     assert nothing_to_walk("bad_json") == "["
 
 
-@pytest.mark.parametrize("name", ["flawed:lazy", "flawed:nothing", "guru"])
-async def test_an_unknown_player_is_an_error_that_lists_the_known_ones(here: Stage, name: str) -> None:
-    with pytest.raises(ConfigError, match=r"unknown (flaw|scripted agent)") as error:
+@pytest.mark.parametrize("name", ["flawed:early_stop", "expert:8k", "guru"])
+async def test_an_unknown_agent_is_an_error_that_lists_the_known_ones(here: Stage, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"unknown scripted agent '{name}'") as error:
         agent_named(name, here.tasks[0], Schema((), ()), stdlib_random(0, "test"))
-    assert "early_stop" in error.value.hint
-
-
-def test_every_flaw_is_a_player_of_its_own() -> None:
-    assert {f"flawed:{flaw}" for flaw in FLAWS} < set(AGENTS)
-    assert set(FLAWS) > SPOILING
+    assert error.value.hint == (
+        "known agents: expert, varied, by_reference, cypher, forgetful, forgetful:8k, forgetful:32k, forgetful:128k,"
+        " flawed, random"
+    )

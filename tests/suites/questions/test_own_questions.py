@@ -66,7 +66,7 @@ suite:
   name: questions
   graphs: [{preset: paper-100, mean_degree: 1.5, count: 2}]
   questions: [node_count, ./dead_ends.yaml]
-models: [scripted/expert, scripted/flawed, scripted/random, scripted/empty]
+models: [scripted/expert, scripted/flawed, scripted/random]
 """
 GRAPH = generate_graph(GraphSpec(preset="paper-100", mean_degree=1.5), 1)
 NOTE = r"dead\_ends has one oracle"
@@ -97,8 +97,8 @@ def test_from_the_command_line_to_the_report(place: Path, tmp_path_factory: pyte
     done = graphwalk("run", place / "mine.yaml", "--out", place / "run", folder=elsewhere)
     assert done.returncode == 0, done.stderr
     records = results(place / "run")
-    assert played(records, "node_count") == {f"scripted/{name}" for name in ("expert", "flawed", "random", "empty")}
-    assert played(records, "dead_ends") == {"scripted/random", "scripted/empty"}
+    assert played(records, "node_count") == {f"scripted/{name}" for name in ("expert", "flawed", "random")}
+    assert played(records, "dead_ends") == {"scripted/random"}
     for record in records:
         own = record["task"]["template"] == "dead_ends"
         assert record["task"].get("oracles") == (1 if own else None)

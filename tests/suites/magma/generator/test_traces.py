@@ -4,15 +4,12 @@ import json
 import subprocess
 import sys
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.bulk import write_rows
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.suites.magma.commands import magma_rows
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, check_states, instances, make_traces
 
@@ -171,14 +168,6 @@ def test_networkx_refuses_a_wrong_answer() -> None:
     for broken in (tree[:-1], [*tree, [2, 3, 5.0]], [*tree[:-1], [2, 3, 5.0]], [*tree[:-1], [2, 3, 1.0]]):
         with pytest.raises(OracleError, match="mst_prim"):
             check_states("mst_prim", square, {4: broken})
-
-
-def test_a_data_set_has_one_trace_a_line(tmp_path: Path) -> None:
-    traces = [trace for algorithm in ALGORITHMS for trace in made(algorithm=algorithm, nodes=6, count=2)]
-    file = tmp_path / "traces.jsonl"
-    specs = [MagmaSpec(algorithm=algorithm, nodes=6, count=2) for algorithm in ALGORITHMS]
-    assert write_rows(magma_rows(specs, 3), file, 1).rows == 10
-    assert [json.loads(line) for line in file.read_text().splitlines()] == [trace.as_json() for trace in traces]
 
 
 @pytest.mark.slow

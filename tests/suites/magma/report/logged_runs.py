@@ -1,11 +1,13 @@
 """Runs as they are logged, without trajectories: of scripted agents, and of states that a test makes up."""
 
+from random import Random
 from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.scripted import ScriptedModel
+from graphwalk.suites.magma.scripted import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import CallOptions
 
@@ -14,7 +16,7 @@ TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
 
 
 async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **suite: Any) -> list[dict[str, Any]]:
-    """A run as it is logged, without its trajectories."""
+    """Return a run of agents, or of flaws by name, as it is logged, without its trajectories."""
     config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
     return [
         await _episode(policy, setting, task, instance)
@@ -28,7 +30,9 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
 
 async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[str, Any]:
     setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.agents.policy(policy, task, setting, None, 1))
+    flaw = FLAWS.get(policy)
+    played = replies(task, setting, flaw, Random(1)) if flaw else SUITE.agents.policy(policy, task, setting, None, 1)
+    model = ScriptedModel(policy, played)
     trajectory = await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
     score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
     return {

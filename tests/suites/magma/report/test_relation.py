@@ -31,11 +31,11 @@ def test_final_states_alone_have_no_such_table() -> None:
 
 
 def test_divergence_and_recovery_of_dialogues_by_algorithm_and_size() -> None:
-    run = asyncio.run(results("expert", "flawed:hallucination", settings=("is",), free_running=True))
+    run = asyncio.run(results("expert", "hallucination", settings=("is",), free_running=True))
     report = build_report(run, DECLARED)
     free = next(table for table in text_tables(report) if table.title.startswith("Free running"))
     assert [header.title for header in free.headers][3:5] == ["Dialogues", "Diverged %"]
     rows = {tuple(cell.text for cell in row[:3]): [cell.text for cell in row[3:]] for row in free.rows}
     assert len(rows) == 2 * 2 * 2
     assert rows["mst_prim   8", "expert", "is"] == ["3", "0.0", "–", "–", "–", "–"]
-    assert rows["mst_prim   8", "flawed:hallucination", "is"] == ["3", "100.0", "1.0", "12.5", "0.0", "0.0"]
+    assert rows["mst_prim   8", "hallucination", "is"] == ["3", "100.0", "1.0", "12.5", "0.0", "0.0"]

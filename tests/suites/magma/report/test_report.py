@@ -18,7 +18,7 @@ DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 
 @pytest.fixture(scope="module")
 def logged() -> list[dict[str, Any]]:
-    return asyncio.run(results("expert", "random", "flawed:hallucination"))
+    return asyncio.run(results("expert", "random", "hallucination"))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_the_expert_has_full_marks_everywhere(report: Report) -> None:
 
 
 def test_a_flaw_shows_in_its_own_column(report: Report) -> None:
-    flawed = row(report.rows, "flawed:hallucination", "is")
+    flawed = row(report.rows, "hallucination", "is")
     assert (flawed["accuracy"], flawed["trajectory_exact"], flawed["first_divergence"]) == (0, 0, 1)
     assert flawed["hallucinations"] == flawed["false_positives"] == flawed["replies"]
     assert flawed["hallucinations_per_reply"] == 1
@@ -128,9 +128,9 @@ def test_every_form_can_be_written(report: Report) -> None:
 
 
 def test_input_output_with_steps_has_scores_of_them() -> None:
-    run = asyncio.run(results("expert", "flawed:hallucination", settings=("io",), io_steps=True))
+    run = asyncio.run(results("expert", "hallucination", settings=("io",), io_steps=True))
     rows = build_report(run, DECLARED).rows
-    right, wrong = row(rows, "expert", "io"), row(rows, "flawed:hallucination", "io")
+    right, wrong = row(rows, "expert", "io"), row(rows, "hallucination", "io")
     assert (right["accuracy"], right["intermediate_exact"], right["trajectory_exact"]) == (100, 100, 100)
     assert (wrong["accuracy"], wrong["intermediate_exact"], wrong["trajectory_exact"]) == (0, 0, 0)
     assert right["replies"] == len(run) / 2 > right["questions"] == 12
