@@ -422,6 +422,8 @@ class Cached(Wrapper):
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(_canonical([inner.name, episode_key]))
         self._calls = 0
+        self._digests: dict[Message, bytes] = {}
+        """Digest of each message: a request repeats those of earlier ones."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         if self._cache is None:
@@ -446,7 +448,9 @@ class Cached(Wrapper):
         self._calls += 1
         sha.update(_digest([tool.as_openai() for tool in tools]))
         for message in messages:
-            sha.update(_digest(to_dict(message)))
+            if (digest := self._digests.get(message)) is None:
+                digest = self._digests[message] = _digest(to_dict(message))
+            sha.update(digest)
         return sha.hexdigest()
 
 
