@@ -17,7 +17,7 @@ from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.replay import ReplayModel
 from graphwalk.resources import quote
 from graphwalk.runs.episode import RunModels, judge, play
-from graphwalk.runs.experiment import Experiment, kept_experiment
+from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode
 from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.graph_sources import GraphSources, sources_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
@@ -139,7 +139,7 @@ async def verify_run(
             extractor = [experiment.extractor] if experiment.extractor else []
             unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
             config = experiment.config.model_copy(update={"limits": unbound})
-            cached = {spec: _CacheOnlyModel(spec) for spec in (*models_called, *extractor)}
+            cached = {spec: _CacheOnlyModel(spec) for spec in (*models_called, *extractor) if not per_episode(spec)}
             without_models = replace(experiment, config=config, models=models_called, opened=cached)
             async with RunModels(without_models, replies) as models:
                 run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})

@@ -13,6 +13,7 @@ import pytest
 
 from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.config import AnyExperiment
+from graphwalk.jsonlines import open_lines
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.fingerprint import new_manifest
 from graphwalk.runs.progress import Progress
@@ -249,8 +250,11 @@ async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
 
     async with ModelServer(respond) as server:
         await start(tmp_path / "run", local(), served(server, LOCAL_API_KEY=secret))
-    for file in (tmp_path / "run").rglob("*"):
-        assert file.is_dir() or secret not in file.read_text()
+    files = [file for file in (tmp_path / "run").rglob("*") if file.is_file()]
+    assert files
+    for file in files:
+        with open_lines(file) as lines:
+            assert secret.encode() not in b"".join(lines)
 
 
 async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(tmp_path: Path) -> None:
