@@ -10,9 +10,10 @@ turn (usage, seconds) is in the `additional_kwargs` of its message, so that chec
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, wraps
+from inspect import iscoroutinefunction
 from itertools import chain, pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, to_langchain
-from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.suites.suite import EpisodeSetup, no_next_turn
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -74,29 +75,28 @@ class Episode:
     raises: bool = False
     watcher: Watcher = field(default_factory=Watcher)
 
-    def exhausted(self, turns: Sequence[Turn]) -> ExitStatus | None:
-        """Return the status of the limit that is reached, None if no limit is."""
+    def exhausted(self, messages: "Sequence[BaseMessage]") -> ExitStatus | None:
+        """Return the status of the limit that the messages of the state have reached, None without one."""
         if self.tokens is None and self.usd is None:
             return None
-        usage = sum((turn.usage for turn in turns), Usage())
+        usage = sum((_usage(message) for message in messages), Usage())
         if self.tokens is not None and usage.total_tokens >= self.tokens:
             return ExitStatus.TOKEN_LIMIT
         if self.usd is not None and usage.charge >= self.usd:
             return ExitStatus.BUDGET
         return None
 
-    def must_answer(self, turns: Sequence[Turn]) -> bool:
+    def must_answer(self, conversation: Sequence[Message]) -> bool:
         """Return True if the limit of turns, calls or repeats is reached. Dialogues without tools have none."""
         if self.setup.toolbox is None:
             return False
-        config = self.config
-        since = next((n for n in range(len(turns), 0, -1) if turns[n - 1].next_user is not None), 0)
-        turns = turns[since:]
-        calls = [{(result.call.name, result.call.arguments) for result in turn.results} for turn in turns]
+        replies = [message for message in conversation[_since_user(conversation) :] if message.role == "assistant"]
+        # A call that is repeated within one reply counts once.
+        calls = Counter(chain.from_iterable({(call.name, call.arguments) for call in r.tool_calls} for r in replies))
         limits = [
-            (len(turns), config.turn_limit),
-            (sum(len(turn.results) for turn in turns), config.call_limit),
-            (max(Counter(chain.from_iterable(calls)).values(), default=0), config.repeat_limit),
+            (len(replies), self.config.turn_limit),
+            (sum(len(reply.tool_calls) for reply in replies), self.config.call_limit),
+            (max(calls.values(), default=0), self.config.repeat_limit),
         ]
         return any(limit is not None and number >= limit for number, limit in limits)
 
@@ -106,9 +106,8 @@ async def run_episode(episode: Episode) -> Trajectory:
     config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT}
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
-    turns = _conversation(end["messages"])[1]
     status = ExitStatus(end["exit_status"])
-    return Trajectory(episode.setup.prompt, tuple(turns), status, end.get("error"))
+    return Trajectory(episode.setup.prompt, tuple(_turns(end["messages"])), status, end.get("error"))
 
 
 @cache
@@ -144,25 +143,34 @@ def compile_graph(
     graph.add_node("model", model)
     graph.add_node("tools", tools)
     graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", _after_model, ["model", "tools", END])
-    graph.add_conditional_edges("tools", lambda state: END if state.get("exit_status") else "model", ["model", END])
+    # Without `await` in it, LangGraph calls a function in a thread. Graphs that are also invoked without it need that.
+    route = _awaitable if iscoroutinefunction(model) else lambda function: function
+    graph.add_conditional_edges("model", route(_after_model), ["model", "tools", END])
+    graph.add_conditional_edges("tools", route(_after_tools), ["model", END])
     return graph.compile(**compiling)
 
 
 async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Call the model for its next message. A summary made first counts in the turn's usage and time."""
     episode, toolbox = runtime.context, runtime.context.setup.toolbox
-    prompt, turns = _conversation(state["messages"])
-    if status := episode.exhausted(turns):
+    if status := episode.exhausted(state["messages"]):
         return _update(status=status)
-    forced = episode.must_answer(turns) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
+    conversation = [from_langchain(message) for message in state["messages"]]
+    forced = episode.must_answer(conversation) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
     try:
         async with asyncio.timeout_at(episode.deadline):
-            messages, summary = await _messages(episode, [*episode.setup.prompt, *prompt], turns)
+            if episode.config.compaction == "none":
+                messages, summary = [*episode.setup.prompt, *answered_calls(conversation, episode.config)], None
+            else:
+                messages, summary = await _compacted(episode, state["messages"])
             if forced:
                 messages.append(answer_now(episode.config))
             tools = toolbox.specs if toolbox is not None and not forced else ()
-            reply, run_id = await _traced(episode.model, messages, tools, episode.options, config)
+            callbacks, run_id = config.get("callbacks"), None
+            if getattr(callbacks, "handlers", callbacks) and not getattr(episode.model, "streams_by_callbacks", False):
+                reply, run_id = await _traced(episode.model, messages, tools, episode.options, config)
+            else:
+                reply = await episode.model.complete(messages, tools, episode.options)
     except BudgetSpentError as error:
         return _failed(episode, error, ExitStatus.BUDGET)
     except ModelError as error:
@@ -192,8 +200,10 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
     if turn.message.tool_calls and toolbox is not None and not forced:
         return _update([message])
-    if not forced and (next_user := episode.setup.next_user([*turns, turn])) is not None:
-        return _update([message, to_langchain(Message("user", next_user))])
+    if not forced and episode.setup.next_user is not no_next_turn:
+        next_user = episode.setup.next_user(_turns([*state["messages"], message]))
+        if next_user is not None:
+            return _update([message, to_langchain(Message("user", next_user))])
     answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
     return _update([message], ExitStatus.TURN_LIMIT if forced else answered)
 
@@ -201,15 +211,17 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
 async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[str, Any]:
     """Execute all tool calls of the last message."""
     episode = runtime.context
-    *earlier, asked = state["messages"]
-    toolbox, calls = episode.setup.toolbox, from_langchain(asked).tool_calls
+    toolbox, calls = episode.setup.toolbox, from_langchain(state["messages"][-1]).tool_calls
     assert toolbox is not None
-    since = next((n for n in range(len(earlier), 0, -1) if earlier[n - 1].type == "human"), 0)
-    made = sum(message.type == "tool" for message in earlier[since:])
+    earlier_calls = 0
+    for message in reversed(state["messages"]):
+        if message.type == "human":
+            break
+        earlier_calls += message.type == "tool"
     begun = perf_counter()
     try:
         async with asyncio.timeout_at(episode.deadline):
-            results = await call_tools(toolbox, calls, episode.config, made)
+            results = await call_tools(toolbox, calls, episode.config, earlier_calls)
     except StoreError as error:
         return _failed(episode, error, ExitStatus.STORE_ERROR)
     except TimeoutError:
@@ -246,6 +258,18 @@ def _after_model(state: dict[str, Any]) -> str:
     return "tools" if state["messages"][-1].type == "ai" else "model"
 
 
+def _after_tools(state: dict[str, Any]) -> str:
+    return "__end__" if state.get("exit_status") else "model"
+
+
+def _awaitable(function: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], Awaitable[str]]:
+    @wraps(function)
+    async def awaited(state: dict[str, Any]) -> str:
+        return function(state)
+
+    return awaited
+
+
 def _update(
     messages: "Sequence[BaseMessage]" = (), status: ExitStatus | None = None, error: str | None = None
 ) -> dict[str, Any]:
@@ -260,11 +284,11 @@ def _failed(episode: Episode, error: ModelError | StoreError, status: ExitStatus
     return _update(status=status, error=f"{error}{hint}")
 
 
-async def _messages(
-    episode: Episode, prompt: Sequence[Message], turns: Sequence[Turn]
-) -> tuple[list[Message], Reply | None]:
-    """Return the conversation to send, and the summary if one was due."""
-    config = episode.config
+async def _compacted(episode: Episode, state: "Sequence[BaseMessage]") -> tuple[list[Message], Reply | None]:
+    """Return the conversation to send, compacted, and the summary if one was due."""
+    config, turns = episode.config, _turns(state)
+    first_reply = next((number for number, message in enumerate(state) if message.type == "ai"), len(state))
+    prompt = [*episode.setup.prompt, *map(from_langchain, state[:first_reply])]
     messages = conversation(prompt, turns, config)
     since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
     # Twice the window must have passed since the last summary, so that summaries stay rare.
@@ -278,11 +302,8 @@ async def _messages(
 
 async def _traced(
     model: Model, messages: Sequence[Message], tools: Any, options: CallOptions, config: "RunnableConfig"
-) -> tuple[Reply, str | None]:
-    """Call the model and report the call and each piece of its text to LangChain's callbacks, if there are any."""
-    callbacks = config.get("callbacks")
-    if not getattr(callbacks, "handlers", callbacks) or getattr(model, "streams_by_callbacks", False):
-        return await model.complete(messages, tools, options), None
+) -> tuple[Reply, str]:
+    """Call the model, and report call and reply to LangChain's callbacks. Also return the id of the callbacks' run."""
     from langchain_core.messages import AIMessageChunk
     from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
     from langchain_core.runnables.config import get_async_callback_manager_for_config
@@ -300,31 +321,46 @@ async def _traced(
     except BaseException as error:
         await run.on_llm_error(error)
         raise
-    said = _with_facts(to_langchain(reply.message, {}), reply)
-    said.id = run_id
+    message = _with_facts(to_langchain(reply.message, {}), reply)
+    message.id = run_id
     if reply.model:
-        said.response_metadata.setdefault("model_name", reply.model)
-    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=said)]]))
+        message.response_metadata.setdefault("model_name", reply.model)
+    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=message)]]))
     return reply, run_id
 
 
 async def call_tools(
-    toolbox: Toolbox, calls: Sequence[ToolCall], config: AgentConfig, made: int
+    toolbox: Toolbox, calls: Sequence[ToolCall], config: AgentConfig, earlier_calls: int
 ) -> tuple[ToolResult, ...]:
-    """Return results in the order of the calls. Refuse calls beyond a limit; `made`: number of earlier calls."""
+    """Return results in the order of the calls. Refuse calls beyond a limit; `earlier_calls` count for `call_limit`."""
     limits = [(config.max_calls_per_turn, "too_many_calls", config.max_calls_per_turn)]
     if not config.parallel_tool_calls:
         limits.append((1, "one_call_per_turn", 1))
     if config.call_limit is not None:
-        limits.append((max(0, config.call_limit - made), "call_limit", config.call_limit))
+        limits.append((max(0, config.call_limit - earlier_calls), "call_limit", config.call_limit))
     allowed, reason, limit = min(limits)
     accepted, refused = calls[:allowed], calls[allowed:]
     if toolbox.ordered or len(accepted) == 1:
         results = [await toolbox.call(call) for call in accepted]
     else:
         results = await asyncio.gather(*(toolbox.call(call) for call in accepted))
-    said = config.render("call_refused.j2", reason=reason, limit=limit) if refused else ""
-    return (*results, *(ToolResult(call, said, error=reason) for call in refused))
+    refusal = config.render("call_refused.j2", reason=reason, limit=limit) if refused else ""
+    return (*results, *(ToolResult(call, refusal, error=reason) for call in refused))
+
+
+def answered_calls(conversation: Sequence[Message], config: AgentConfig) -> Iterator[Message]:
+    """Yield the messages; before one of the user, a refusal of each call without a result: servers require results."""
+    unanswered: dict[str, None] = {}
+    for message in conversation:
+        if message.role == "assistant":
+            unanswered = dict.fromkeys(call.id for call in message.tool_calls)
+        elif message.role == "tool":
+            unanswered.pop(message.tool_call_id or "", None)
+        elif unanswered:
+            content = config.render("call_refused.j2", reason="not_made", limit=0)
+            yield from (Message("tool", content, tool_call_id=call_id) for call_id in unanswered)
+            unanswered = {}
+        yield message
 
 
 def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: AgentConfig) -> list[Message]:
@@ -332,8 +368,7 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
 
     Compaction is the paper's open question (GraphWalk, section on limitations). `none` sends everything, `window`
     leaves out tool results of older turns, `summary` replaces older turns by the model's summary, `scratchpad` by the
-    model's texts and thoughts. Calls without a result before a user message are answered as refused, since servers
-    require a result for every call.
+    model's texts and thoughts.
     """
     messages = list(prompt)
     scratchpad = config.compaction == "scratchpad"
@@ -352,12 +387,8 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
                 content = min(content, config.render("result_left_out.j2", rows=result.rows), key=len)
             messages.append(Message("tool", content, tool_call_id=result.call.id))
         if turn.next_user is not None:
-            answered = {result.call.id for result in turn.results}
-            if refused := [call.id for call in turn.message.tool_calls if call.id not in answered]:
-                content = config.render("call_refused.j2", reason="not_made", limit=0)
-                messages += [Message("tool", content, tool_call_id=call_id) for call_id in refused]
             messages.append(Message("user", turn.next_user))
-    return messages
+    return list(answered_calls(messages, config))
 
 
 def answer_now(config: AgentConfig) -> Message:
@@ -378,39 +409,52 @@ def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
 
 def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":
     """Set LangChain's fields for finish reason and usage unless the message has them."""
-    said: AIMessage = message  # type: ignore[assignment]
-    said.response_metadata.setdefault("finish_reason", facts.finish_reason)
-    if facts.usage.total_tokens and said.usage_metadata is None:
+    reply: AIMessage = message  # type: ignore[assignment]
+    reply.response_metadata.setdefault("finish_reason", facts.finish_reason)
+    if facts.usage.total_tokens and reply.usage_metadata is None:
         total, sent = facts.usage.total_tokens, facts.usage.input_tokens or 0
-        said.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
-    return said
+        reply.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
+    return reply
 
 
-def _conversation(messages: "Sequence[BaseMessage]") -> tuple[list[Message], list[Turn]]:
-    """Return the messages before the model's first one, and its turns with their results."""
+def _since_user(conversation: Sequence[Message]) -> int:
+    """Return the number of the message after the last one of the user, 0 without one."""
+    return next((n for n in range(len(conversation), 0, -1) if conversation[n - 1].role == "user"), 0)
+
+
+def _usage(message: "BaseMessage") -> Usage:
+    """Return the recorded usage of a turn; unknown for other messages."""
+    facts = (message.additional_kwargs.get(OURS) or {}).get("turn") or {}
+    return from_dict(Usage, facts.get("usage", {}))
+
+
+def _turns(messages: "Sequence[BaseMessage]") -> list[Turn]:
+    """Return the turns of the model with their results; messages before its first one are left out."""
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
-    prompt = [from_langchain(message) for message in messages[: starts[0] if starts else None]]
-    return prompt, [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
+    return [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
 
 
 def _turn(message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:
     """Return a turn from the model's message and the tool and user messages after it."""
-    said = from_langchain(message)
+    reply = from_langchain(message)
     facts = (message.additional_kwargs.get(OURS) or {}).get("turn") or {}
-    ours = next((one.additional_kwargs.get(OURS) or {} for one in after if one.type == "tool"), {})
-    users = [from_langchain(one).content or "" for one in after if one.type != "tool"]
+    calls = {call.id: call for call in reversed(reply.tool_calls)}
+    results, users, elapsed = [], [], None
+    for one in after:
+        content = from_langchain(one).content or ""
+        if one.type != "tool":
+            users.append(content)
+            continue
+        name, call_id = one.name or "", one.tool_call_id  # type: ignore[attr-defined]
+        ours = one.additional_kwargs.get(OURS) or {}
+        elapsed = ours.get("elapsed_in_tools") if elapsed is None else elapsed
+        outcome = ours.get("result") or {"error": None if one.status == "success" else "failed"}  # type: ignore[attr-defined]
+        call = calls.get(call_id) or ToolCall(call_id, name, "")
+        results.append(ToolResult(call, content, **outcome, data=one.artifact))  # type: ignore[attr-defined]
     return Turn(
-        said,
-        **{**facts, "usage": from_dict(Usage, facts.get("usage", {}))},
-        results=tuple(_result(one, said) for one in after if one.type == "tool"),  # type: ignore[arg-type]
+        reply,
+        **{**facts, "usage": _usage(message)},
+        results=tuple(results),
         next_user="\n\n".join(users) if users else None,
-        elapsed_in_tools=ours.get("elapsed_in_tools"),
+        elapsed_in_tools=elapsed,
     )
-
-
-def _result(message: "ToolMessage", asked: Message) -> ToolResult:
-    known = next((call for call in asked.tool_calls if call.id == message.tool_call_id), None)
-    call = known or ToolCall(message.tool_call_id, message.name or "", "")
-    ours = message.additional_kwargs.get(OURS) or {}
-    facts = ours.get("result") or {"error": None if message.status == "success" else "failed"}
-    return ToolResult(call, from_langchain(message).content or "", **facts, data=message.artifact)

@@ -95,7 +95,7 @@ async def aask(
             return await aask(question, opened, model=model, after=after, **agent)
     settings = read_settings()
     (name,), objects = named_models([model], settings)
-    experiment = asking(None, name, settings, agent=agent, given=objects)
+    experiment = asking(None, name, settings, agent=agent, objects=objects)
     earlier = () if after is None else after.conversation
     async with conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
         return Answer.of(await talk.ask(question), store)

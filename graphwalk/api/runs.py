@@ -77,7 +77,7 @@ async def aplay(
     names, objects = named_models([model], settings)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
-    return await play_task(resolve(config, settings, given=objects), task, graph)
+    return await play_task(resolve(config, settings, objects=objects), task, graph)
 
 
 play = blocking(aplay)
@@ -193,7 +193,7 @@ async def arun(
     names, objects = named_models(models or (), settings)
     flags = {**_dotted_fields(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
-    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, given=objects)
+    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, objects=objects)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     await start_run(resolved, new, _watching(on_result))
     return Run(new.folder.path)

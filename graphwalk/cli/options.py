@@ -34,8 +34,8 @@ def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Calla
     """Return a decorator for a command that takes a dataclass, each field of which becomes an option."""
 
     def command(function: Callable[[Options], None]) -> Callable[..., None]:
-        def run(**given: Any) -> None:
-            function(options(**given))
+        def run(**values: Any) -> None:
+            function(options(**values))
 
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         hints = get_type_hints(options, include_extras=True)

@@ -49,7 +49,7 @@ def play(
     flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, context.args)
     read = _typed_lines()
-    experiment = resolve(config, read_settings(), given={_PERSON: HumanPlayer(read)})
+    experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(read)})
     suite = experiment.suite
     if out is not None:
         drawn_format(suite, out)

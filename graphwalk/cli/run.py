@@ -20,11 +20,11 @@ from graphwalk.progress import progress_bar
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
+    from graphwalk.runs.counters import RunSummary
     from graphwalk.runs.estimate import Estimate, ModelEstimate
     from graphwalk.runs.experiment import Experiment
     from graphwalk.runs.progress import Progress
     from graphwalk.runs.run_folder import RunFolder
-    from graphwalk.runs.worker_pool import RunSummary
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
@@ -175,7 +175,7 @@ class RunOptions(_Common):
 
 
 @takes(RunOptions)
-def run(given: RunOptions) -> None:
+def run(arguments: RunOptions) -> None:
     """Run an experiment: all models on identical tasks.
 
     Episodes are models × settings × graphs × questions × repeats. Without a model, scripted agents run.
@@ -184,44 +184,46 @@ def run(given: RunOptions) -> None:
     from graphwalk.runs.experiment import resolve
 
     settings = read_settings()
-    models, servers = options.models_and_servers(given.model, given.base_url, settings)
+    models, servers = arguments.model or None, None
+    if arguments.base_url is not None:
+        models, servers = options.models_and_servers(models, arguments.base_url, settings)
     fields: dict[str, Any] = {
         "models": models,
-        "model_arguments": options.arguments_of(models, given.model_argument),
+        "model_arguments": options.arguments_of(models, arguments.model_argument),
         "servers": servers,
-        **fields_set(given),
+        **fields_set(arguments),
     }
-    if given.graph is not None or given.database is not None:
-        source = chosen_source(given.graph, given.database)
-        fields["suite.graphs"] = own_graphs(given.experiment, source)
-        fields["store"] = given.store or ("neo4j" if source.file is None else "embedded")
+    if arguments.graph is not None or arguments.database is not None:
+        source = chosen_source(arguments.graph, arguments.database)
+        fields["suite.graphs"] = own_graphs(arguments.experiment, source)
+        fields["store"] = arguments.store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
-    config = load_experiment(given.experiment, given.override or (), fields, graphs=given.graphs)
-    experiment = resolve(config, settings, keys=not given.dry_run)
-    if given.on is None and (given.ray_address is not None or given.shards is not None):
-        flag = "--shards" if given.ray_address is None else "--ray-address"
+    config = load_experiment(arguments.experiment, arguments.override or (), fields, graphs=arguments.graphs)
+    experiment = resolve(config, settings, keys=not arguments.dry_run)
+    if arguments.on is None and (arguments.ray_address is not None or arguments.shards is not None):
+        flag = "--shards" if arguments.ray_address is None else "--ray-address"
         raise ConfigError(f"{flag} requires --on", hint=f"--on ray {flag} …")
-    if given.on is not None and given.shard is not None:
+    if arguments.on is not None and arguments.shard is not None:
         raise ConfigError("--shard and --on ray cannot be combined")
-    if given.dry_run:
+    if arguments.dry_run:
         from graphwalk.runs.estimate import estimate_run
 
         estimate = run_async(estimate_run(experiment))
-        data(estimate.as_json() if given.json else dry_run_text(estimate))
+        data(estimate.as_json() if arguments.json else dry_run_text(estimate))
         return
-    if given.on is not None:
-        _run_on_ray(experiment, given)
+    if arguments.on is not None:
+        _run_on_ray(experiment, arguments)
         return
     from graphwalk.runs.execute import start_run
     from graphwalk.runs.run_folder import NewRun
     from graphwalk.runs.shards import WHOLE, Shard
 
-    shard = WHOLE if given.shard is None else Shard.parse(given.shard)
-    new = NewRun.make(config.name, given.out)
+    shard = WHOLE if arguments.shard is None else Shard.parse(arguments.shard)
+    new = NewRun.make(config.name, arguments.out)
     if not config.models and not settings.model:
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
-    work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
-    _finish(new.folder, work, given, new=True)
+    work = partial(start_run, experiment, new, log_level=arguments.log_level, shard=shard)
+    _finish(new.folder, work, arguments, new=True)
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ class ResumeOptions(_Common):
 
 
 @takes(ResumeOptions)
-def resume(given: ResumeOptions) -> None:
+def resume(arguments: ResumeOptions) -> None:
     """Continue an interrupted run.
 
     Finished episodes are kept and failed ones repeated. Replies that were already paid for are reused.
@@ -240,13 +242,15 @@ def resume(given: ResumeOptions) -> None:
     from graphwalk.runs.execute import resume_run
     from graphwalk.runs.run_folder import RunFolder
 
-    limits = {field.removeprefix("limits."): value for field, value in fields_set(given).items() if value is not None}
-    folder = RunFolder.open(given.folder)
-    work = partial(resume_run, folder, read_settings(), changes=limits, log_level=given.log_level)
-    _finish(folder, work, given)
+    limits = {
+        field.removeprefix("limits."): value for field, value in fields_set(arguments).items() if value is not None
+    }
+    folder = RunFolder.open(arguments.folder)
+    work = partial(resume_run, folder, read_settings(), changes=limits, log_level=arguments.log_level)
+    _finish(folder, work, arguments)
 
 
-def _finish(folder: "RunFolder", work: "Work", given: _Common, *, new: bool = False) -> None:
+def _finish(folder: "RunFolder", work: "Work", arguments: _Common, *, new: bool = False) -> None:
     """Execute the work with progress, print the report, and exit with the code of the run.
 
     The folder of a `new` run that fails before its plan is removed.
@@ -266,7 +270,7 @@ def _finish(folder: "RunFolder", work: "Work", given: _Common, *, new: bool = Fa
             if not wrong and not gone and folder.archive is None and resume not in error.hint:
                 error.hint = f"{error.hint}; then  {resume}" if error.hint else resume
             raise
-        _conclude(folder, summary, given.fail_under, given.json)
+        _conclude(folder, summary, arguments.fail_under, arguments.json)
     except Interrupted as interrupted:
         if not interrupted.announced:
             say(f"{interrupted}: {stopping}")
@@ -288,20 +292,20 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
         raise typer.Exit(5)
 
 
-def _run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
+def _run_on_ray(experiment: "Experiment", arguments: "RunOptions") -> None:
     """Execute a run in shards on a Ray cluster, then report it as one, and exit with its code."""
     from graphwalk.runs.cluster import ShardedRun, ray_cluster
     from graphwalk.runs.run_folder import NewRun
 
-    new = NewRun.make(experiment.config.name, given.out)
+    new = NewRun.make(experiment.config.name, arguments.out)
     sharded = ShardedRun(experiment, new)
     how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"
     try:
-        with ray_cluster(given.ray_address) as cluster:
-            number = sharded.number(given.shards, cluster.cores)
+        with ray_cluster(arguments.ray_address) as cluster:
+            number = sharded.number(arguments.shards, cluster.cores)
             say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
             with progress_bar("shards", number) as done:
-                summary = sharded.play(cluster.play, number, given.log_level, done)
+                summary = sharded.play(cluster.play, number, arguments.log_level, done)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. {how_to_continue}")
         raise
@@ -312,7 +316,7 @@ def _run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
     finally:
         if not new.folder.manifest_path.exists():
             new.folder.remove()
-    _conclude(new.folder, summary, given.fail_under, given.json)
+    _conclude(new.folder, summary, arguments.fail_under, arguments.json)
 
 
 def dry_run_text(estimate: "Estimate") -> str:

@@ -12,11 +12,11 @@ from typing import Any
 from graphwalk.agent import Episode, call_tools, run_episode
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.episode import RunModels
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.graph_sources import GraphSources, sources_for
 from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey
-from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import read_settings
 from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.training.reward import Reward, reward

@@ -38,7 +38,7 @@ SERVERS = {
 _OPENAI_HOST = "api.openai.com"
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
-"""Timeouts of connecting, and between two bytes. `Deadline`, for the whole call, is shorter."""
+"""Timeouts of connecting, and between two bytes. The limit of a whole call (`Budgeted`) is shorter."""
 
 
 def _provider(

@@ -1,6 +1,6 @@
 """Wrappers around a provider: each is a model that adds one behaviour and forwards the rest.
 
-    Cached(TextTools(Retrying(RateLimited(Budgeted(Deadline(provider))))))
+    Cached(TextTools(Retrying(RateLimited(Budgeted(provider)))))
 
 The provider itself is wrapped in `Guarded`, where its texts and exceptions are sanitised.
 """
@@ -113,24 +113,10 @@ def _check_texts(reply: Reply, name: str) -> None:
             raise ModelError(f"{name} returned {type(value).__name__} as {field}; expected str")
 
 
-class Deadline(Wrapper):
-    """A model whose calls have a timeout of `seconds`."""
-
-    def __init__(self, inner: Model, seconds: float) -> None:
-        super().__init__(inner)
-        self._seconds = seconds
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        try:
-            async with asyncio.timeout(self._seconds):
-                return await self.inner.complete(messages, tools, options)
-        except TimeoutError:
-            raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-
-
 class Budgeted(Wrapper):
     """A model whose replies are charged to a budget, and that is not called when the budget is spent.
 
+    A call that takes longer than `seconds` fails, and may be retried.
     `stated`: the user stated the price, so that it has priority over the cost that the provider reports.
     `ready` is called before each request; if it raises, nothing is sent. `note` is called once if the provider does
     not report its usage.
@@ -142,13 +128,14 @@ class Budgeted(Wrapper):
         budget: Budget,
         price: Price | None,
         *,
+        seconds: float | None = None,
         stated: bool = False,
         ready: Callable[[], None] = lambda: None,
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
         super().__init__(inner)
         self._budget, self._price, self._stated = budget, price, stated
-        self._ready, self._note = ready, note
+        self._seconds, self._ready, self._note = seconds, ready, note
         self._announced = False
         self._largest: Usage | None = None
         """The largest usage of a reply so far, which is expected of the next one."""
@@ -157,7 +144,11 @@ class Budgeted(Wrapper):
         """Raise BudgetSpentError if the budget is spent."""
         async with self._budget.reservation(lambda: self._largest):
             self._ready()
-            reply = await self.inner.complete(messages, tools, options)
+            try:
+                async with asyncio.timeout(self._seconds):
+                    reply = await self.inner.complete(messages, tools, options)
+            except TimeoutError:
+                raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
             usage = charged_usage(reply, messages, tools, self.name, self._price, self._stated)
             self._budget.charge(usage)
             self._largest = max(self._largest or usage, usage, key=lambda one: one.total_tokens)
@@ -422,6 +413,8 @@ class Cached(Wrapper):
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(_canonical([inner.name, episode_key]))
         self._calls = 0
+        self._digests: dict[Message, bytes] = {}
+        """Digest of each message: a request repeats those of earlier ones."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         if self._cache is None:
@@ -446,7 +439,9 @@ class Cached(Wrapper):
         self._calls += 1
         sha.update(_digest([tool.as_openai() for tool in tools]))
         for message in messages:
-            sha.update(_digest(to_dict(message)))
+            if (digest := self._digests.get(message)) is None:
+                digest = self._digests[message] = _digest(to_dict(message))
+            sha.update(digest)
         return sha.hexdigest()
 
 
@@ -463,8 +458,8 @@ def wrap(
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
-    model: Model = Deadline(provider, limits.call_seconds)
-    model = Budgeted(model, budget, price, stated=stated, ready=ready, note=note)
+    seconds = limits.call_seconds
+    model: Model = Budgeted(provider, budget, price, seconds=seconds, stated=stated, ready=ready, note=note)
     model = RateLimited(
         model,
         limits.max_concurrency,

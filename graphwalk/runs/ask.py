@@ -14,13 +14,12 @@ from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
-from graphwalk.runs.episode import play
+from graphwalk.runs.episode import RunModels, play
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.plan import LoadedGraph, Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
-from graphwalk.runs.run_models import RunModels
 from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
@@ -125,7 +124,7 @@ def asking(
     questions: Sequence[str] = (),
     overrides: Sequence[str] = (),
     agent: Mapping[str, Any] | None = None,
-    given: Mapping[str, Model] | None = None,
+    objects: Mapping[str, Model] | None = None,
     arguments: Mapping[str, Mapping[str, Any]] | None = None,
     servers: Mapping[str, str] | None = None,
 ) -> Experiment:
@@ -152,7 +151,7 @@ def asking(
             **(agent or {}),
         },
     }
-    return resolve(load_experiment(data, overrides), settings, given=given)
+    return resolve(load_experiment(data, overrides), settings, objects=objects)
 
 
 class Conversation:

@@ -27,12 +27,12 @@ from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files import check_links, make_folder, write_whole
+from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.shards import Shard, merge_runs
-from graphwalk.runs.worker_pool import RunSummary
 from graphwalk.settings import read_settings, without_ray_statistics
 from graphwalk.types.chat import Usage
 from graphwalk.version import __version__

@@ -1,30 +1,118 @@
-"""Play one episode, from task to result: prompt, agent loop, extraction, score."""
+"""Play one episode, from task to result: model, prompt, agent loop, extraction, score."""
 
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from graphwalk.agent import Episode, Watcher, run_episode
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError, ModelError, StoreError
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.experiments.config import Scoring
 from graphwalk.models.base import Model
-from graphwalk.runs.experiment import Experiment, no_episode
+from graphwalk.models.budget import Budget
+from graphwalk.models.replay import ReplayModel
+from graphwalk.models.wrappers import Cached, ReplyCache, wrap
+from graphwalk.runs.experiment import Experiment, no_episode, recorded_episodes
 from graphwalk.runs.graph_sources import sources_for
 from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, episodes_about
 from graphwalk.runs.result import Result
-from graphwalk.runs.run_models import RunModels
 from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
 
 _LOGGER = logging.getLogger("graphwalk")
+
+
+class RunModels:
+    """All models of an experiment, an asynchronous context manager.
+
+    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses and damaged replies.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        replies: Path | None = None,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        self.experiment = experiment
+        self.check_results: Callable[[], None] = lambda: None
+        """Called before each request; raises if results can no longer be written."""
+        config, limits = experiment.config, experiment.config.limits
+        self.budget = Budget(limits.budget_tokens, limits.budget_usd)
+        self._cache = None if replies is None else ReplyCache(replies)
+        if self._cache is not None and self._cache.damaged:
+            note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
+        self._models: dict[str, Model] = {}
+        for spec in {*experiment.called} & {*experiment.opened}:
+            price = experiment.prices.get(spec)
+            self._models[spec] = wrap(
+                experiment.opened[spec],
+                limits,
+                config.agent,
+                budget=self.budget,
+                price=price.price if price else None,
+                stated=price is not None and price.stated,
+                seed=config.seed,
+                ready=self._check_files,
+                note=note,
+            )
+        self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
+
+    async def __aenter__(self) -> "RunModels":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for model in self._models.values():
+            await model.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    @asynccontextmanager
+    async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
+        """Yield the model that plays an episode, and the extractor if there is one."""
+        key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
+        model: Model
+        if spec in self._models:
+            model = Cached(self._models[spec], self._cache, self.budget, f"{key.text}\x1fplayer")
+        elif spec in self._recorded:
+            trajectory = self._recorded[spec].get((key.task_id, key.setting, key.repeat))
+            if trajectory is None:
+                missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
+                raise ConfigError(f"{spec} has no episode of {missing}")
+            model = ReplayModel(spec, trajectory)
+        else:
+            model = await planned.scripted(spec.partition("/")[2], self.experiment)
+        try:
+            if extractor is None:
+                yield model, None
+            else:
+                yield model, Cached(self._models[extractor], self._cache, self.budget, f"{key.text}\x1fextractor")
+        finally:
+            await model.close()
+
+    def caveats(self) -> Iterator[str]:
+        """Yield notes about the budget at the end of a run."""
+        budget = self.budget
+        if budget.usd is not None and budget.unpriced:
+            yield f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded"
+
+    def _check_files(self) -> None:
+        """Raise RunLogError if replies or results could not be written."""
+        if self._cache is not None:
+            self._cache.check()
+        self.check_results()
 
 
 async def play(
@@ -61,14 +149,14 @@ async def play(
         except StoreError as error:
             failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, str(error))
             return _result(planned, experiment, failed)
-    suite, task, said = experiment.suite, planned.task, trajectory.reply
+    suite, task, reply = experiment.suite, planned.task, trajectory.reply
     extracted = None
-    readable = bool(said.strip()) and not trajectory.exit_status.infrastructure
-    if extractor is not None and readable and not read_answer(suite, task, said, experiment.config.scoring).sure:
+    readable = bool(reply.strip()) and not trajectory.exit_status.infrastructure
+    if extractor is not None and readable and not read_answer(suite, task, reply, experiment.config.scoring).sure:
         try:
             # The extractor sees question, reply and format, and never the target.
             answer_format = suite.answer_format(task, experiment.agent)
-            extracted = await extract_with_model(extractor, task.question, said, answer_format, experiment.agent)
+            extracted = await extract_with_model(extractor, task.question, reply, answer_format, experiment.agent)
         except ModelError as error:
             failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.MODEL_ERROR, f"extractor: {error}")
             return _result(planned, experiment, failed)
@@ -84,8 +172,8 @@ def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception
 
 def read_answer(suite: Suite[Any, Any], task: Task, reply: str, scoring: Scoring) -> Extraction:
     """Return the answer in a reply; with strict extraction none unless the whole reply is the answer."""
-    found = suite.extract(task, reply)
-    return found if scoring.extraction == "lenient" or found.stage == "strict" else Extraction()
+    extraction = suite.extract(task, reply)
+    return extraction if scoring.extraction == "lenient" or extraction.stage == "strict" else Extraction()
 
 
 def judge(
@@ -167,7 +255,7 @@ async def play_first(experiment: Experiment, read: ReadLine) -> Result:
         async with _loaded(instance, experiment) as loaded:
             for task in await suite.tasks(instance, loaded.store, config.suite, config.seed, experiment.agent):
                 for planned in episodes_about(task, loaded, experiment):
-                    model = suite.presentation.human(task, read) or experiment.given[planned.key.model]
+                    model = suite.presentation.human(task, read) or experiment.opened[planned.key.model]
                     return await play(planned, model, None, experiment)
     raise no_episode(experiment)
 

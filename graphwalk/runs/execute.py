@@ -1,20 +1,21 @@
-"""Start and resume a run: plan, models, worker pool, log."""
+"""Start and resume a run: play its planned episodes concurrently, and log each result at once."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from copy import copy
+import resource
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
+from graphwalk.jsonlines import LineWriter
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
+from graphwalk.runs.counters import CircuitBreaker, RunSummary, earlier_results
+from graphwalk.runs.episode import RunModels, play, unrecorded
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
@@ -23,19 +24,17 @@ from graphwalk.runs.progress import LoggedProgress, Progress
 from graphwalk.runs.protocol import deviations, protocol_note
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_folder import NewRun, RunFolder
-from graphwalk.runs.run_models import RunModels
+from graphwalk.runs.run_log import run_log
 from graphwalk.runs.shards import WHOLE, Shard
-from graphwalk.runs.worker_pool import EpisodeCounters, RunSummary, WorkerPool, earlier_results
-from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.health import HealthCheck
 
-_LOGGER = logging.getLogger("graphwalk")
-_LONGEST_LINE = 10_000
-"""Characters of a line of `run.log`."""
-_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _CLEAN_UP_SECONDS = 2.0
 """Longest wait of an interrupted run for the database to drop its graphs, and again to close."""
+_OTHER_FILES = 64
+"""Open files other than connections: logs, modules, pipes."""
+_FILES_PER_EPISODE = 2
+"""Connections of an episode: to its model and to a database."""
 
 
 async def start_run(
@@ -55,7 +54,7 @@ async def start_run(
         if shard != WHOLE:
             manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
-        return await _worked(experiment, new.folder, progress, manifest, log_level)
+        return await _Run(experiment, new.folder, progress, manifest, log_level).play()
 
 
 async def resume_run(
@@ -63,13 +62,13 @@ async def resume_run(
     settings: Settings,
     progress: Progress,
     changes: Mapping[str, Any] | None = None,
-    given: Mapping[str, Model] | None = None,
+    objects: Mapping[str, Model] | None = None,
     *,
     log_level: str = "info",
 ) -> RunSummary:
     """Resume a run: keep finished episodes, retry failed ones, reuse cached replies.
 
-    `changes` replaces fields of the limits (concurrency, budgets, …); `given`: name → model object of the caller.
+    `changes` replaces fields of the limits (concurrency, budgets, …); `objects`: name → model object of the caller.
     Raise RunLogError if anything else has changed.
     """
     with folder.lock():
@@ -86,58 +85,113 @@ async def resume_run(
             prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
         except (LookupError, AttributeError, ValidationError) as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-        experiment = resolve(config, settings, given=given, prices=prices)
-        return await _worked(experiment, folder, progress, manifest, log_level)
-
-
-async def _worked(
-    experiment: Experiment,
-    folder: RunFolder,
-    progress: Progress,
-    manifest: dict[str, Any],
-    level: str,
-) -> RunSummary:
-    with _run_log(folder.log_path, level, experiment.settings.secrets.redact) as log:
-        log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
-        try:
-            summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest).work()
-        except BaseException as error:
-            internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
-            log.log(
-                logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=internal or level == "debug"
-            )
-            raise
-        log.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
-        return summary
+        experiment = resolve(config, settings, objects=objects, prices=prices)
+        return await _Run(experiment, folder, progress, manifest, log_level).play()
 
 
 @dataclass
 class _Run:
-    """One process working on one run folder."""
+    """One process that plays the episodes of a run folder, with one worker per episode in flight."""
 
     experiment: Experiment
     folder: RunFolder
     progress: Progress
     manifest: dict[str, Any]
+    log_level: str
 
     def __post_init__(self) -> None:
         self._shard = Shard.parse(self.manifest.get("shard", str(WHOLE)))
-        self._health = HealthCheck(self.experiment.config.limits.store_wait_seconds, self.progress.note)
-        self.sources = sources_for(self.experiment, self.manifest["run_id"], self._health)
+        self._queue: asyncio.Queue[PlannedEpisode | None] = asyncio.Queue()
 
-    async def work(self) -> RunSummary:
-        plan = Plan()
-        async with RunModels(self.experiment, self.folder.replies_path, self.progress.note) as models:
+    async def play(self) -> RunSummary:
+        """Play the episodes without a result while the plan grows, and return the summary. Raise errors of the run.
+
+        The file of results is opened with the first episode, so that the one of a finished run stays compressed.
+        """
+        plan, limits, writer, started = Plan(), self.experiment.config.limits, None, 0
+        async with AsyncExitStack() as stack:
+            log = stack.enter_context(
+                run_log(self.folder.log_path, self.log_level, self.experiment.settings.secrets.redact)
+            )
+            log.info("GraphWalk %s works on %s", self.manifest["graphwalk_version"], self.folder.path)
+            self.progress = LoggedProgress(self.progress, log)
+            self._health = HealthCheck(limits.store_wait_seconds, self.progress.note)
+            self._sources = sources_for(self.experiment, self.manifest["run_id"], self._health)
+            models = RunModels(self.experiment, self.folder.replies_path, self.progress.note)
+            self._models = await stack.enter_async_context(models)
+            stack.push_async_callback(self._clean_up)
+            self._counters, lines = earlier_results(self.folder)
+            self._breaker = CircuitBreaker(self.progress.note)
+            self._announce()
+            most = files_for(limits.max_concurrency, self.progress.note)
             try:
-                summary = await self._play_all(plan, models)
-                for name in await self.sources.changed():
-                    self.manifest.setdefault("changed_meanwhile", []).append(name)
-                    self.folder.write_manifest(self.manifest)
-                    note = f"the database {name} changed during the run: correct answers may be scored as wrong"
-                    self.progress.note(note)
-                return summary
+                async with asyncio.TaskGroup() as workers:
+                    async for episodes in self._unplayed_episodes(plan, lines):
+                        if episodes and writer is None:
+                            writer = self.folder.results_writer()
+                            models.check_results = writer.check
+                        for planned in episodes:
+                            self._queue.put_nowait(planned)
+                        for _ in range(started, min(most, started + len(episodes))):
+                            assert writer is not None
+                            workers.create_task(self._work(writer))
+                            started += 1
+                    for _ in range(started):
+                        self._queue.put_nowait(None)
+            except BaseExceptionGroup as errors:
+                raise errors.exceptions[0] from None
             finally:
-                await self._clean_up()
+                if writer is not None:
+                    writer.close()
+            await self._conclude()
+            summary = self._counters.summary(self._due(plan), models.budget.exhausted)
+            log.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
+        return summary
+
+    async def _work(self, writer: LineWriter) -> None:
+        """Play episodes from the queue until it ends or the budget is spent, and log each result."""
+        while (planned := await self._queue.get()) is not None:
+            if self._models.budget.exhausted:
+                return
+            if self._breaker.skips(planned.key.model):
+                continue
+            await self._health.finished()
+            async with self._models.for_episode(planned) as (model, extractor):
+                result = await play(planned, model, extractor, self.experiment)
+            try:
+                writer.append(result.as_line(self.manifest))
+            except GraphwalkError:
+                raise
+            except Exception as error:
+                result = unrecorded(planned, self.experiment, error)
+                writer.append(result.as_line(self.manifest))
+            self._counters.count(planned.key, result.exit_status, result.usage)
+            self._breaker.count(result)
+            self.progress.finished(result)
+            if self._health.failure is not None:
+                raise self._health.failure
+            await asyncio.sleep(0)
+
+    def _announce(self) -> None:
+        """Charge the usage of earlier processes to the budget, and note what is special about the run."""
+        usage = self._counters.usage
+        if self._counters.status_of:
+            self._models.budget.charge(usage)
+        if self.experiment.without_extractor:
+            self.progress.note(self.experiment.without_extractor)
+        if deviations(self.manifest["config"]):
+            self.progress.note(protocol_note(self.manifest["config"]))
+        self.progress.priced(usage, self.experiment.prices)
+
+    async def _conclude(self) -> None:
+        """Compress the results, and record databases that changed during the run."""
+        for caveat in self._models.caveats():
+            self.progress.note(caveat)
+        self.folder.compress_results()
+        for name in await self._sources.changed():
+            self.manifest.setdefault("changed_meanwhile", []).append(name)
+            self.folder.write_manifest(self.manifest)
+            self.progress.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
 
     def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
         """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
@@ -148,46 +202,30 @@ class _Run:
             self.manifest["unplayed"] = list(plan.unplayed_notes())
         self.folder.write_manifest(self.manifest)
 
-    async def _play_all(self, plan: Plan, models: RunModels) -> RunSummary:
-        counters, lines = earlier_results(self.folder)
-        if counters.status_of:
-            models.budget.charge(counters.usage)
-        if self.experiment.without_extractor:
-            self.progress.note(self.experiment.without_extractor)
-        if deviations(self.manifest["config"]):
-            self.progress.note(protocol_note(self.manifest["config"]))
-        self.progress.priced(counters.usage, self.experiment.prices)
-        workers = WorkerPool(self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters)
-        await workers.play(self._left(plan, counters, lines))
-        for caveat in models.caveats():
-            self.progress.note(caveat)
-        self.folder.compress_results()
-        return counters.summary(self._due(plan), models.budget.exhausted)
-
     def _due(self, plan: Plan) -> int:
         """Return the number of episodes of this run, or of its shard."""
         return sum(1 for _ in self._shard.part(plan, plan.episodes))
 
-    async def _left(
-        self, plan: Plan, counters: EpisodeCounters, lines: Mapping[EpisodeKey, int]
+    async def _unplayed_episodes(
+        self, plan: Plan, lines: Mapping[EpisodeKey, int]
     ) -> AsyncIterator[list[PlannedEpisode]]:
         """Yield the episodes without a result as they are planned. `lines`: the line of each logged episode."""
-        earlier = frozenset(counters.status_of)
+        earlier = frozenset(self._counters.status_of)
         async for episodes in self._planned(plan, at_once=not lines):
             if lines:
                 keys = {episode.key for episode in plan.episodes}
                 if other := next((key for key in lines if key not in keys), None):
                     place = f"{self.folder.results_path}:{lines[other]}"
                     raise RunLogError(f"{place}: the episode is not part of this run: {other}")
-            mine = self._shard.part(plan, episodes)
-            yield [planned for planned in mine if planned.key not in earlier]
+            part = self._shard.part(plan, episodes)
+            yield [planned for planned in part if planned.key not in earlier]
         self.progress.started(self._due(plan), len(earlier))
 
     async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
         """Yield the episodes of a new run graph by graph (`at_once`); else all, after the plan is checked."""
         then, settled = self.manifest.get("fingerprint"), 0
         at_once = at_once and then is None
-        async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
+        async for episodes in grow(plan, self.experiment, self._sources, self.progress.planning):
             if at_once:
                 if len(plan.graphs) >= 2 * settled:
                     settled = len(plan.graphs)
@@ -209,62 +247,28 @@ class _Run:
             try:
                 if not self.experiment.config.keep and self._health.failure is None:
                     async with asyncio.timeout(limit):
-                        await self.sources.drop_graphs()
+                        await self._sources.drop_graphs()
             finally:
                 async with asyncio.timeout(limit):
-                    await self.sources.close()
-            if self.sources.half_loaded:
+                    await self._sources.close()
+            if self._sources.half_loaded:
                 raise StoreError("a load was interrupted")
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
             self.progress.note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
 
 
-class _LogFormatter(logging.Formatter):
-    """A formatter that removes secrets and control characters; only tracebacks have several lines."""
-
-    def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__(_LOG_FORMAT)
-        self._redact = redact
-
-    def format(self, record: logging.LogRecord) -> str:
-        record = copy(record)
-        record.msg, record.args = one_line(self._redact(record.getMessage()), _LONGEST_LINE), ()
-        return self._redact(super().format(record))
-
-
-class _LogFile(logging.FileHandler):
-    """A log file whose records are left out while it cannot be written, for example on a full disk."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- the name is that of the library
-        pass
-
-    def close(self) -> None:
-        with suppress(OSError):
-            super().close()
-
-
-@contextmanager
-def _run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
-    """Log into a file while the block runs; at "debug" also the records of libraries.
-
-    `redact` removes secrets. If the file cannot be written, the run continues without it.
-    """
-    try:
-        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
-    except OSError:
-        yield _LOGGER
-        return
-    handler.setFormatter(_LogFormatter(redact))
-    logger = logging.getLogger() if level == "debug" else _LOGGER
-    before, propagated = logger.level, _LOGGER.propagate
-    logger.addHandler(handler)
-    logger.setLevel(level.upper())
-    _LOGGER.propagate = level == "debug"
-    try:
-        yield _LOGGER
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
-        _LOGGER.propagate = propagated
-        handler.close()
+def files_for(episodes: int, note: Callable[[str], object]) -> int:
+    """Return the number of episodes that the limit on open files permits, after raising the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = _OTHER_FILES + _FILES_PER_EPISODE * episodes
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return episodes
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if allowed > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    room = max(1, (allowed - _OTHER_FILES) // _FILES_PER_EPISODE)
+    if room < episodes:
+        limit = f"the limit is {allowed} (ulimit -n)"
+        note(f"{episodes} episodes in flight need {needed} open files; {limit}, so {room} are played at a time")
+    return min(room, episodes)

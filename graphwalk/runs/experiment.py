@@ -76,25 +76,25 @@ class Experiment:
     """Tools of the agent, in settings with tools."""
     prices: Mapping[str, KnownPrice] = field(default_factory=dict)
     """Known prices of models and extractor, by model."""
-    given: Mapping[str, Model] = field(default_factory=dict)
-    """Model objects of the caller, by their name in `models`."""
+    opened: Mapping[str, Model] = field(default_factory=dict)
+    """Opened models and objects of the caller, by name; none of the models that play single episodes."""
     extractor: str | None = None
     """The model that extracts answers, None without one or without its API key."""
     variants: Mapping[str, "Experiment"] = field(default_factory=dict)
     """The experiment of each variant by name, with its own configuration, options and tools."""
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def called(self) -> tuple[str, ...]:
         """The models that play, and the extractor."""
         return self.models if self.extractor is None else (*self.models, self.extractor)
 
     @property
     def without_extractor(self) -> str | None:
         """The note for a run whose extractor has no API key; None for others."""
-        named = self.config.extractor
-        if named is None or self.extractor is not None:
+        extractor = self.config.extractor
+        if extractor is None or self.extractor is not None:
             return None
-        return f"no API key for the extractor {named.model}: replies are scored as the parser reads them"
+        return f"no API key for the extractor {extractor.model}: replies are scored as the parser reads them"
 
     @property
     def agent(self) -> AgentConfig:
@@ -131,38 +131,60 @@ def resolve(
     settings: Settings,
     *,
     keys: bool = True,
-    given: Mapping[str, Model] | None = None,
+    objects: Mapping[str, Model] | None = None,
     prices: Mapping[str, KnownPrice] | None = None,
 ) -> Experiment:
-    """Look up all that an experiment names. Raise ConfigError for anything missing; with `keys` also for API keys.
+    """Look up all that an experiment names, and open its models. Raise ConfigError for anything missing.
 
-    `given`: name → model object of the caller. `prices`: those of a run that is
-    resumed; None: look them up.
+    Without `keys` no model is opened, and no API key is needed. `objects`: name → model object of the caller. `prices`:
+    those of a run that is resumed; None: look them up. A model connects to its server with the first call; `RunModels`
+    closes it.
     """
     _refuse_secrets(config, settings)
     settings = settings.serving(config.servers)
     suite = suite_named(config.suite.name)
     report = suite.presentation.report(suite)
+    reference = report.reference(config.reference) if config.reference else None
+    tools = _tools(config.agent, suite)
+    _ = config.agent.texts  # raises for a wrong prompt
+    STORES.origin(config.store)
     own = (settings.model,) if settings.model else tuple(f"scripted/{name}" for name in suite.agents.default_names)
-    models = config.models or own
-    extractor = _extractor(config, settings, keys)
-    asked = models if extractor is None else (*models, extractor)
+    models, opened = config.models or own, dict(objects or {})
+    if not models:
+        raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
+    extractor = None if config.extractor is None else config.extractor.model
+    for spec in (*models, *([] if extractor is None else [extractor])):
+        if spec in opened:
+            continue
+        _check_model(spec, suite, config.model_arguments.get(spec))
+        if per_episode(spec) or not keys:
+            continue
+        try:
+            opened[spec] = open_model(spec, settings, config.model_arguments.get(spec))
+        except ConfigError:
+            if spec in models or config.extractor is None or config.extractor.required:
+                raise
+            extractor = None
+    called = models if extractor is None else (*models, extractor)
     experiment = Experiment(
         config=config,
         suite=suite,
         models=models,
         options=call_options(config),
         report=report,
-        reference=report.reference(config.reference) if config.reference else None,
+        reference=reference,
         settings=settings,
-        tools=_tools(config.agent, suite),
-        prices=_prices(config, asked, settings) if prices is None else prices,
-        given=given or {},
+        tools=tools,
+        prices=_prices(config, called, settings) if prices is None else prices,
+        opened=opened,
         extractor=extractor,
     )
-    _ = config.agent.texts  # raises for a wrong prompt
-    STORES.origin(config.store)
-    _check_models(experiment, keys)
+    for spec in called:
+        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
+            raise ConfigError(
+                f"--budget-usd needs the price of {spec}, which is not known",
+                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
+            )
     if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
         raise no_episode(experiment)
     return experiment.with_variants()
@@ -219,54 +241,31 @@ def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigErr
     )
 
 
-def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -> dict[str, KnownPrice]:
-    found: dict[str, KnownPrice] = {}
-    for spec in asked:
+def _prices(config: AnyExperiment, models: tuple[str, ...], settings: Settings) -> dict[str, KnownPrice]:
+    """Return the known prices by model."""
+    prices: dict[str, KnownPrice] = {}
+    for spec in models:
         if per_episode(spec):
             continue
-        if own := config.prices.get(spec):
-            found[spec] = KnownPrice(price=own, source=STATED)
+        if stated := config.prices.get(spec):
+            prices[spec] = KnownPrice(price=stated, source=STATED)
         elif published := published_price(spec, settings):
-            found[spec] = published
-    return found
+            prices[spec] = published
+    return prices
 
 
-def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | None:
-    named = config.extractor
-    if named is None:
-        return None
-    check_name(named.model)
-    if keys and not named.required and not per_episode(named.model):
-        try:
-            open_model(named.model, settings, config.model_arguments.get(named.model))
-        except ConfigError:
-            return None
-    return named.model
-
-
-def _check_models(experiment: Experiment, keys: bool) -> None:
-    config, suite = experiment.config, experiment.suite
-    if not experiment.models:
-        raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
-    for spec in experiment.asked:
-        provider, _, name = spec.partition("/")
-        if spec not in experiment.given:
-            check_name(spec)
-        if per_episode(spec) and (given := config.model_arguments.get(spec)):
-            raise ConfigError(f"{spec} takes no arguments: {', '.join(given)}", hint="-M is for models that are opened")
-        if provider == "scripted" and name not in suite.agents.names:
-            known = ", ".join(suite.agents.names) or "the suite has none"
-            close = did_you_mean(name, suite.agents.names)
-            raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {known}")
-        if provider == "replay":
-            recorded_episodes(spec)
-        elif not per_episode(spec) and spec not in experiment.given and keys:
-            open_model(spec, experiment.settings, config.model_arguments.get(spec))
-        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
-            raise ConfigError(
-                f"--budget-usd needs the price of {spec}, which is not known",
-                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
-            )
+def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any] | None) -> None:
+    """Raise ConfigError for an unknown provider, scripted agent or recorded run, and for arguments of these two."""
+    check_name(spec)
+    provider, _, name = spec.partition("/")
+    if per_episode(spec) and arguments:
+        raise ConfigError(f"{spec} takes no arguments: {', '.join(arguments)}", hint="-M is for models that are opened")
+    if provider == "scripted" and name not in suite.agents.names:
+        names = ", ".join(suite.agents.names) or "the suite has none"
+        close = did_you_mean(name, suite.agents.names)
+        raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {names}")
+    if provider == "replay":
+        recorded_episodes(spec)
 
 
 def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = None) -> Experiment:

@@ -93,7 +93,7 @@ def _conditions(experiment: Experiment) -> dict[str, Any]:
         "version": code_version(),
         "config": {**measured, "models": [*experiment.models]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
-        "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.settings))},
+        "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.settings))},
         **({} if config.extractor is None else {"stage_2": experiment.extractor}),
         "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
     }

@@ -16,14 +16,13 @@ from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogErro
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.replay import ReplayModel
 from graphwalk.resources import quote
-from graphwalk.runs.episode import judge, play
-from graphwalk.runs.experiment import Experiment, kept_experiment
+from graphwalk.runs.episode import RunModels, judge, play
+from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode
 from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.graph_sources import GraphSources, sources_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
@@ -142,12 +141,12 @@ async def verify_run(
             replies = Path(scratch) / "replies.jsonl"
             with open_lines(folder.replies_path) as lines, replies.open("wb") as copy:
                 copy.writelines(lines)
-            asked = tuple(spec for spec in experiment.models if spec.partition("/")[0] not in _CANNOT_ASK)
+            models_called = tuple(spec for spec in experiment.models if spec.partition("/")[0] not in _CANNOT_ASK)
             extractor = [experiment.extractor] if experiment.extractor else []
             unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
             config = experiment.config.model_copy(update={"limits": unbound})
-            given = {spec: _CacheOnlyModel(spec) for spec in (*asked, *extractor)}
-            without_models = replace(experiment, config=config, models=asked, given=given)
+            cached = {spec: _CacheOnlyModel(spec) for spec in (*models_called, *extractor) if not per_episode(spec)}
+            without_models = replace(experiment, config=config, models=models_called, opened=cached)
             async with RunModels(without_models, replies) as models:
                 run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
                 return await run.verified(done)

@@ -11,12 +11,11 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
-from graphwalk.runs.episode import judge, play
+from graphwalk.runs.episode import RunModels, judge, play
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.result import Result
-from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import GraphInstance, Suite

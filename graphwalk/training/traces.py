@@ -17,13 +17,12 @@ from graphwalk.evaluation.splits import manifest_path, write_chats, write_manife
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.text_protocol import TextProtocol, written_out
-from graphwalk.runs.episode import play
+from graphwalk.runs.episode import RunModels, play
 from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode, resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import LoadedGraph, episodes_about
 from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.runs.run_models import RunModels
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase

@@ -7,12 +7,12 @@ from typing import Any
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.jsonlines import open_lines
+from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
-from graphwalk.runs.worker_pool import RunSummary
 from graphwalk.settings import Settings
 
 NOTHING_SET = Settings()

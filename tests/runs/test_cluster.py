@@ -13,11 +13,11 @@ from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
 from graphwalk.runs import cluster
 from graphwalk.runs.cluster import Play, PlayedShard, ShardedRun, ShardWork, divided, play_shard
+from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import NewRun
-from graphwalk.runs.worker_pool import RunSummary
 from tests.runs.runs import NOTHING_SET, experiment, records, resume, start, without_time
 
 PLAYED = {"suite.questions": ["node_count", "path_finding", "node_by_property"]}

@@ -1,8 +1,9 @@
 """Whole runs in this process: what is logged, what a resume does, what it refuses."""
 
 import asyncio
-import gzip
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.config import AnyExperiment
+from graphwalk.jsonlines import open_lines
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.fingerprint import new_manifest
 from graphwalk.runs.progress import Progress
@@ -248,9 +250,11 @@ async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
 
     async with ModelServer(respond) as server:
         await start(tmp_path / "run", local(), served(server, LOCAL_API_KEY=secret))
-    for file in filter(Path.is_file, (tmp_path / "run").rglob("*")):
-        content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        assert secret.encode() not in content
+    files = [file for file in (tmp_path / "run").rglob("*") if file.is_file()]
+    assert files
+    for file in files:
+        with open_lines(file) as lines:
+            assert secret.encode() not in b"".join(lines)
 
 
 async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(tmp_path: Path) -> None:
@@ -367,3 +371,54 @@ async def test_an_error_of_the_user_leaves_one_line_in_the_log(tmp_path: Path) -
     log = (tmp_path / "run" / "run.log").read_text()
     assert "ended by StoreAwayError" in log
     assert "Traceback" not in log
+
+
+_CODE = """
+import resource
+from graphwalk.runs.execute import files_for
+resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
+print(files_for({wanted}, print))
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+"""
+
+
+def files_printed(soft: int, hard: int, wanted: int) -> list[str]:
+    code = _CODE.format(soft=soft, hard=hard, wanted=wanted)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_where_there_are_files_enough_nothing_is_changed() -> None:
+    assert files_printed(256, 512, 64) == ["64", "256"]
+
+
+def test_the_bound_is_raised_as_far_as_it_goes() -> None:
+    assert files_printed(128, 1024, 256) == ["256", "576"]
+
+
+def test_else_fewer_play_at_a_time() -> None:
+    note, room, files = files_printed(128, 256, 256)
+    assert (room, files) == ("96", "256")
+    assert (
+        note == "256 episodes in flight need 576 open files; the limit is 256 (ulimit -n), so 96 are played at a time"
+    )
+
+
+async def test_a_result_that_cannot_be_written_fails_its_episode_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Result.as_dict
+
+    def as_dict(result: Result) -> dict[str, Any]:
+        if result.trajectory.turns and result.key.repeat == 1:
+            raise ValueError("Maximum serialization depth exceeded")
+        return write(result)
+
+    monkeypatch.setattr(Result, "as_dict", as_dict)
+    config = experiment(models=["scripted/expert"], limit=1, repeats=3, **{"limits.max_concurrency": 1})
+    assert (await start(tmp_path / "run", config)).failed == 1
+    failed = records(tmp_path / "run")[1]
+    error = "the result cannot be recorded: ValueError: Maximum serialization depth exceeded"
+    assert (failed["exit_status"], failed["trajectory"]["error"]) == ("model_error", error)
+    assert "Traceback" in (tmp_path / "run" / "run.log").read_text()
+    monkeypatch.undo()
+    assert (await resume(tmp_path / "run")).failed == 0

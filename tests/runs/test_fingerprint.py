@@ -8,12 +8,12 @@ import pytest
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs import fingerprint
+from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import NewRun, RunFolder
-from graphwalk.runs.worker_pool import RunSummary
 from graphwalk.settings import Settings
 from graphwalk.version import __version__
 from tests.models.server import ModelServer

@@ -13,9 +13,9 @@ import pytest
 
 from graphwalk.database import clean
 from graphwalk.errors import StoreError
+from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
-from graphwalk.runs.worker_pool import RunSummary
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, Neo4jStore
 from tests.integration.test_kills import command, wait_for_results

@@ -155,7 +155,7 @@ async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = N
         json.loads(json.dumps({"name": "run", **run}).replace(ASKED_ABOUT, str(folder / ASKED_ABOUT)))
     )
     given = {"openai/clumsy": Clumsy()} if "openai/clumsy" in config.models else {}
-    await start_run(resolve(config, settings, given=given), NewRun.make("run", folder / "run"), Progress())
+    await start_run(resolve(config, settings, objects=given), NewRun.make("run", folder / "run"), Progress())
     return await verify_run(RunFolder.open(folder / "run"), settings)
 
 
@@ -340,7 +340,7 @@ class Clumsy:
 async def clumsy_run(folder: Path) -> None:
     data = {"name": "clumsy", **SUITES["questions"], "models": ["openai/clumsy"], "limit": 2}
     config = load_experiment({**data, "agent": {"max_calls_per_turn": 4}})
-    experiment = resolve(config, Settings(), given={"openai/clumsy": Clumsy()})
+    experiment = resolve(config, Settings(), objects={"openai/clumsy": Clumsy()})
     await start_run(experiment, NewRun.make("clumsy", folder), Progress())
 
 

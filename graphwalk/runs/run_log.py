@@ -1,0 +1,70 @@
+"""The log of a run, `run.log` in its folder."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from copy import copy
+from pathlib import Path
+
+from graphwalk.errors import GraphwalkError
+from graphwalk.sanitise import one_line
+
+_LOGGER = logging.getLogger("graphwalk")
+_LONGEST_LINE = 10_000
+"""Characters of a line."""
+_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+class _LogFormatter(logging.Formatter):
+    """A formatter that removes secrets and control characters; only tracebacks have several lines."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        super().__init__(_LOG_FORMAT)
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        record = copy(record)
+        record.msg, record.args = one_line(self._redact(record.getMessage()), _LONGEST_LINE), ()
+        return self._redact(super().format(record))
+
+
+class _LogFile(logging.FileHandler):
+    """A log file whose records are left out while it cannot be written, for example on a full disk."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- the name is that of the library
+        pass
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
+@contextmanager
+def run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
+    """Log into a file while the block runs, and an error that ends it; at "debug" also the records of libraries.
+
+    `redact` removes secrets. If the file cannot be written, the run continues without it.
+    """
+    try:
+        handler = _LogFile(path, encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        yield _LOGGER
+        return
+    handler.setFormatter(_LogFormatter(redact))
+    logger = logging.getLogger() if level == "debug" else _LOGGER
+    before, propagated = logger.level, _LOGGER.propagate
+    logger.addHandler(handler)
+    logger.setLevel(level.upper())
+    _LOGGER.propagate = level == "debug"
+    try:
+        yield _LOGGER
+    except BaseException as error:
+        internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
+        details = internal or level == "debug"
+        _LOGGER.log(logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=details)
+        raise
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+        _LOGGER.propagate = propagated
+        handler.close()
