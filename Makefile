@@ -39,9 +39,9 @@ types: $(STAMP) ## Types
 layers: $(STAMP) ## Import layers
 	$(BIN)/lint-imports
 
-words: $(STAMP) ## Spelling, and the words of docs, help and docstrings
+words: $(STAMP) ## Spelling; the words of docs, help and docstrings; the names of variables
 	$(BIN)/codespell
-	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk
+	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples .ci
 
 generated: $(STAMP) ## Are the generated parts of README.md and docs/experiments.md up to date?
 	$(BIN)/cog -I .ci --check README.md docs/experiments.md

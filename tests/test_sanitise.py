@@ -1,4 +1,4 @@
-"""What counts as a secret, and what is taken out of which text (reliability R29)."""
+"""Secrets, and their removal from text (reliability R29)."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ WRONG = {**LOOK_UP, "label": "Movie"}
 
 
 class Scripted(GenericFakeChatModel):
-    """Calls tools as it is told, and takes the tools that an agent binds to it."""
+    """A chat model with a fixed sequence of tool calls; `bind_tools` stores the tools."""
 
     bound: list[str] = []  # noqa: RUF012 - a field of pydantic
 

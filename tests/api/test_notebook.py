@@ -1,4 +1,4 @@
-"""What a notebook does: graphs, tasks, stores, episodes and runs, with and without a running event loop."""
+"""The public functions in a notebook: graphs, tasks, stores, episodes and runs, with and without a running event loop."""
 
 import asyncio
 import csv

@@ -31,7 +31,7 @@ async def with_model(server: ModelServer, *words: object, folder: Path, **more: 
 
 
 def walk(request: Request) -> Answer:
-    """A model that looks the film up and answers; to a follow-up it says what it was told before."""
+    """A model that looks the film up and answers; its reply to a follow-up repeats the messages before."""
     messages = request.body["messages"]
     if [m["role"] for m in messages].count("user") > 1:
         return Answer(chat(f"You asked {sum(m['role'] == 'user' for m in messages)} questions."))

@@ -1,4 +1,4 @@
-"""Experiments with files of one's own: used in every suite, and wrong ones are told before a model is called."""
+"""Experiments with the user's files: used in every suite; a wrong file is an error before the first model call."""
 
 import json
 from pathlib import Path

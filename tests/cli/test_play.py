@@ -137,7 +137,7 @@ class Terminal:
         self.shown = ""
 
     def until(self, pattern: str, seconds: float = 60) -> str:
-        """What was shown since the last time, up to the moment when it has the pattern."""
+        """Return the new output up to the first match of the pattern."""
         end, new = time.monotonic() + seconds, ""
         while not re.search(pattern, new, re.DOTALL):
             assert time.monotonic() < end, f"no {pattern!r} in {self.shown[-3000:]!r}"

@@ -1,4 +1,4 @@
-"""A user's own prompts stand for ours of the same name, and a wrong one is found before anything runs."""
+"""A user's prompts replace the shipped ones of the same name; a wrong one is an error before the run."""
 
 from pathlib import Path
 

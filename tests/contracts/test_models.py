@@ -1,4 +1,4 @@
-"""What every model backend must keep to, whatever stands behind it: run once per backend.
+"""The contract of model backends, checked for each of them.
 
 The server plays a model that does what the conformance prompts ask for, in both dialects.
 """

@@ -1,4 +1,4 @@
-"""What every question that ships has to keep."""
+"""The contract of questions, checked for each one that ships."""
 
 from pathlib import Path
 

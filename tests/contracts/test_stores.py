@@ -1,4 +1,4 @@
-"""What every store has to keep: the embedded engine and each release of Neo4j give the same answers."""
+"""The contract of stores: the embedded engine and each release of Neo4j give the same answers."""
 
 import pytest
 

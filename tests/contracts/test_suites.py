@@ -1,4 +1,4 @@
-"""What every registered suite has to keep."""
+"""The contract of suites, checked for each registered one."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every tool that ships has to keep; and that the shipped check finds what is wrong with others."""
+"""The contract of tools, checked for each one that ships; the shipped check finds the faults of others."""
 
 from pathlib import Path
 

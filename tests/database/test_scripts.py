@@ -1,4 +1,4 @@
-"""Somebody's own Cypher: taken apart here, run by a Neo4j of its own."""
+"""Cypher scripts of users: split here, run by their own Neo4j."""
 
 import os
 import signal

@@ -12,7 +12,7 @@ QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20
 
 
 def tools_of(made: type[Any]) -> dict[str, Any]:
-    """What the trainer takes for tools: functions of the class, read from the class itself."""
+    """Return the functions of the class that the trainer takes for tools."""
     instance = made()
     return {
         name: getattr(instance, name)

@@ -1,4 +1,4 @@
-"""What can stand in an experiment, as it is told to editors and to people."""
+"""The fields of an experiment, as the schema and the documentation describe them."""
 
 import json
 

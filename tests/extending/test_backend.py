@@ -34,7 +34,7 @@ def test_it_reads_the_environment(place: Place) -> None:
 
 
 def test_it_passes_the_shipped_checks(place: Place) -> None:
-    """It says the same whatever it is told, and so fails where a reaction is looked for; nothing else is wrong."""
+    """A backend with one constant reply fails the checks of a reaction, and no other."""
     place.install(EXAMPLES / "backend")
     check = """
 import asyncio

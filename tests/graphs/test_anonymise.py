@@ -1,4 +1,4 @@
-"""The anonymised copy: the same graph under other names, none of which says anything of the original."""
+"""The anonymised copy: the same graph under other names that reveal nothing of the original."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ GRAPHS = [*(any_graph(Random(seed)) for seed in range(20)), generate_graph(Graph
 
 
 def mapped(copy: AnonymisedCopy) -> PropertyGraph:
-    """The original with every name, key and value replaced as the copy says."""
+    """Return the original with every name, key and value replaced by the copy's."""
 
     def properties(old: "dict[str, Value]") -> dict[str, Value]:
         return {copy.properties[name]: copy.values.of(name, value) for name, value in old.items()}

@@ -1,4 +1,4 @@
-"""Planted keys stand in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
+"""Planted keys are in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ def planted(server: ModelServer, key: str) -> dict[str, str]:
 
 
 def echo(request: Request) -> Answer:
-    """Says all it knows, in errors and in replies."""
+    """A model that reveals its key in errors and in replies."""
     known = f"{request.headers['authorization']} {request.path} {LONG} {SHORT} {IN_QUERY} bolt://:{PASSWORD}@h"
     if "tool" in str(request.body["messages"][-1]["role"]):
         return error(400, f"{PASSWORD} {known}")
@@ -90,7 +90,7 @@ async def test_no_secret_stands_in_the_list_of_processes(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("key", ["llama3.2", "local", "m", "answered", "node_count", "tools"])
 async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: str) -> None:
-    """A run whose names hold the key goes on, is reported, and its model is called what it was."""
+    """A run whose names hold the key continues, is reported, and its model is called what it was."""
     model = "openai-api/local/llama3.2"
     async with ModelServer(lambda request: Answer(chat('[{"count": 3}]'))) as server:
         settings = Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
@@ -106,7 +106,7 @@ async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: st
 
 
 def acting(text: str) -> list[str]:
-    """Characters that a terminal obeys, or that hide or reorder what stands there."""
+    """Characters that a terminal obeys, or that hide or reorder text."""
     hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
     return sorted({hex(ord(c)) for c in text if unicodedata.category(c) in hidden and c not in "\n\t\r"})
 
@@ -124,7 +124,7 @@ SLOW = pytest.mark.slow
     ],
 )
 def test_hostile_words_of_a_server_act_nowhere(tmp_path: Path, name: str, flags: dict[str, Any]) -> None:
-    """What `run`, `report` in all forms, `rescore` and `show` write for every suite."""
+    """Run `run`, `report` in all forms, `rescore` and `show` for every suite, and return their output."""
 
     async def outputs(name: str, flags: dict[str, Any], answer: Answer) -> dict[str, str]:
         async with ModelServer(lambda _: answer) as server:

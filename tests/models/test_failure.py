@@ -1,4 +1,4 @@
-"""Every way of a server to say no, as a ModelError that says what to do about it."""
+"""Every refusal of a server, as a ModelError with the next step."""
 
 from email.utils import formatdate
 

@@ -1,4 +1,4 @@
-"""Replies that nobody would think of, over a real socket: each is a usable reply or a ModelError."""
+"""Random replies over a real socket: each is a usable reply or a ModelError."""
 
 import asyncio
 import json

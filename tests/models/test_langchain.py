@@ -20,7 +20,7 @@ from tests.models.player import ASK, LOOK
 
 
 class ToolChat(GenericFakeChatModel):
-    """GenericFakeChatModel, which remembers what it was given and can be told about tools."""
+    """A GenericFakeChatModel that records its messages and accepts tools."""
 
     seen: list[Any] = Field(default_factory=list)
 

@@ -171,7 +171,7 @@ async def test_a_server_that_refuses_its_own_fields_gets_them_no_longer() -> Non
 
 
 async def test_state_in_the_tool_calls_of_another_server_is_dropped_where_it_is_refused() -> None:
-    """A conversation that began with Gemini goes on with a server that does not know Gemini's field."""
+    """A conversation that began with Gemini continues with a server that does not know Gemini's field."""
     gemini = SERVERS["Gemini"]()
     async with opened(gemini) as model:
         messages = (await converse(model))[:3]

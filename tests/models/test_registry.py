@@ -1,4 +1,4 @@
-"""Models by name; what a missing key, an unknown provider and a plug-in of somebody else's lead to."""
+"""Models by name: missing keys, unknown providers, and plug-ins."""
 
 import inspect
 import subprocess

@@ -1,4 +1,4 @@
-"""A policy behind the seam of a model: what it says, and how it reads the conversation."""
+"""A policy as a model: its replies, and its reading of the conversation."""
 
 import pytest
 

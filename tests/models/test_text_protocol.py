@@ -192,7 +192,7 @@ async def test_the_short_prompt_tells_arguments_in_words() -> None:
     ids=["before a call", "nothing found", "found at last", "nothing found at last", "refused"],
 )
 async def test_the_short_prompt_says_what_comes_next(results: list[str], told: str) -> None:
-    """Small models give up where nothing was found, unless they are told what to do about it."""
+    """Small models give up after an empty result, unless the prompt names the next step."""
     player = Player()
     config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
     calls = tuple(ToolCall(str(n), "look", "{}") for n in range(len(results)))

@@ -1,4 +1,4 @@
-"""Tables that stand as the papers print them: right answers side by side, chance and the expert beside them."""
+"""Tables in the papers' form: right answers side by side, chance and the expert beside them."""
 
 from typing import Any
 

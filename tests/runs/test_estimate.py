@@ -1,4 +1,4 @@
-"""What a run would take, without running it; compared with what is then sent."""
+"""The estimate of a run, compared with its real requests."""
 
 import json
 from collections.abc import Mapping

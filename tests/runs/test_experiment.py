@@ -1,4 +1,4 @@
-"""What is wrong with an experiment is known before its first call."""
+"""Faults of an experiment are errors before its first call."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lines of other runs in a log count for nothing, and are told of."""
+"""Lines of other runs in a log are ignored, with a note."""
 
 import json
 import shutil

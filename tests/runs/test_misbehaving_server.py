@@ -1,5 +1,5 @@
-"""Whole runs against a server that misbehaves: every episode ends in a documented status, nothing is lost, and nobody is
-scored for what the server did (reliability R11–R18).
+"""Whole runs against a server that misbehaves: every episode ends in a documented status, nothing is lost, and no model is
+scored for the server's failures (reliability R11–R18).
 """
 
 import json
@@ -86,7 +86,7 @@ async def test_an_unknown_field_may_be_nested_deep(tmp_path: Path, depth: int) -
 async def test_a_reply_that_cannot_be_recorded_fails_its_episode_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever its cause: the other episodes go on, and a resume tries again."""
+    """Whatever its cause: the other episodes continue, and a resume tries again."""
     write, failing = wrappers.to_dict, True
 
     def to_dict(value: Any) -> dict[str, Any]:

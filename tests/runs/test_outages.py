@@ -37,7 +37,7 @@ AWAY, BACK = "waiting for it", "database back after"
 
 @dataclass
 class Disturbed(Progress):
-    """Does something at the moment in which so many episodes are finished, and keeps what is told."""
+    """Progress that calls a function after so many finished episodes, and records the notes."""
 
     at: int
     disturb: Callable[[], Awaitable[Any]]
@@ -216,7 +216,7 @@ async def test_stopped_while_graphs_are_loaded(server: OwnServer, tmp_path: Path
 
 @pytest.mark.extended
 async def test_stopped_before_the_first_answer(server: OwnServer, tmp_path: Path) -> None:
-    """The server takes connections and is silent until the run says that it waits."""
+    """The server takes connections and is silent until the run reports that it waits."""
 
     @dataclass
     class Thawing(Progress):

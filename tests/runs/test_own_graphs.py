@@ -1,4 +1,4 @@
-"""Experiments on somebody's own graph: what is asked, what is left out, and the twin beside it."""
+"""Experiments on the user's own graph: questions, omitted kinds, and the anonymised copy."""
 
 from dataclasses import replace
 from pathlib import Path

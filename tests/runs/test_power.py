@@ -1,4 +1,4 @@
-"""What a plan can see, and how many graphs a difference needs."""
+"""The minimum detectable effect of a plan, and the number of graphs that a difference needs."""
 
 import asyncio
 import json

@@ -63,7 +63,7 @@ def test_estimated_tokens_are_marked() -> None:
 
 
 async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
-    """What is said on stderr until it has these words."""
+    """Return the output on stderr up to these words."""
     told = ""
     async with asyncio.timeout(60):
         while words not in (told := told + capsys.readouterr().err):  # noqa: ASYNC110 - a thread is watched

@@ -58,7 +58,7 @@ def statuses(folder: Path) -> set[str]:
 
 
 def messages(folder: Path) -> list[list[dict[str, Any]]]:
-    """What the model said, by episode."""
+    """Return the model's messages, by episode."""
     return [[turn["message"] for turn in record["trajectory"]["turns"]] for record in last(folder)]
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(1500)
 
 RUN = ["run", "quickstart", "--graphs", "4", "--model", "scripted/expert", "--model", "scripted/random"]
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False, "node_ip_address": "127.0.0.2"}
-"""On loopback; Ray takes 127.0.0.1 in an address for the machine's own address, at which nobody listens then."""
+"""On loopback; Ray takes 127.0.0.1 in an address for the machine's own address, at which no server listens then."""
 
 
 def graphwalk(*words: object, **options: Any) -> subprocess.Popen[str]:

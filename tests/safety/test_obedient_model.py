@@ -1,4 +1,4 @@
-"""A graph that tells the model what to do, and a model that does all it is told: it gets nothing but the tools."""
+"""A graph with instructions, and a model that obeys them: it reaches nothing but the tools."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Thousands of arguments that nobody asked for: no call raises, and none changes or shows what it should not."""
+"""Thousands of random arguments: no call raises, changes the graph, or returns other rows."""
 
 import asyncio
 import json

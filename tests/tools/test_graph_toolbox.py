@@ -1,4 +1,4 @@
-"""What the tools return, and what the ablation switches change."""
+"""The results of the tools, and the effect of the ablation switches."""
 
 import json
 

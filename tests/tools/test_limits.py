@@ -1,4 +1,4 @@
-"""The limits of somebody's own graph on the embedded engine; without them results are as they always were."""
+"""The limits of a user's graph on the embedded engine; without them results are complete."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What tool results show of a graph: for scores, scenes and scripted agents alike."""
+"""The nodes and relationships in tool results, for scores, pictures and scripted agents."""
 
 import json
 from typing import Any

@@ -61,7 +61,7 @@ async def neo4j(neo4j_server: Settings, notices: list[str]) -> AsyncIterator[Neo
 
 @pytest.fixture
 def notices() -> list[str]:
-    """What the server warns of."""
+    """Return the server's warnings."""
     return []
 
 
@@ -82,7 +82,7 @@ async def test_same_results(neo4j: Neo4jDatabase, notices: list[str], graph: Pro
 
 
 def _calls(graph: PropertyGraph, schema: Schema) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Some nodes by key, every property with a value that it has, and with values that nobody would expect."""
+    """Some nodes by key, every property with a value that it has, and with unusual values."""
     nodes, neighbors, values, _ = GRAPH_TOOLS
     rng = stdlib_random(5, "calls")
     for node in islice(graph.nodes(), 20):

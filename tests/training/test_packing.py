@@ -1,4 +1,4 @@
-"""What a model learns of a chat: each of its replies once, and nothing that it was sent."""
+"""The tokens that are trained on: each reply once, and nothing that the model was sent."""
 
 from typing import Any
 

@@ -54,7 +54,7 @@ async def test_arguments_can_be_text_and_calls_can_stand_in_the_text(tmp_path: P
 
 @pytest.mark.parametrize("agent", [{"compaction": "window", "compaction_window": 2}, {"tool_protocol": "text"}])
 async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: Any) -> None:
-    """Every reply stands once as new, in exactly the context that the loop gave it."""
+    """Every reply is new once, in exactly the context that the loop gave it."""
     sent: list[tuple[int, str]] = []
     from graphwalk.models.scripted import ScriptedModel
 

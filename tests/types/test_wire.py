@@ -1,4 +1,4 @@
-"""Whatever a model says is written and read back without loss."""
+"""Every message is written and read back without loss."""
 
 import math
 from pathlib import Path

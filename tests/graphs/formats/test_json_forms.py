@@ -1,4 +1,4 @@
-"""JSON of other programs: what stands for what, and that none of it needs a version number."""
+"""JSON of other programs: its field names, and no need of a version number."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hostile strings through the whole server: every one is answered, and the server goes on."""
+"""Hostile strings through the whole server: every one is answered, and the server continues."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a person is told where it cannot begin."""
+"""Errors where the server cannot start."""
 
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""The page while a run goes on: served to this machine, to those who know the token, and to be read only."""
+"""The page during a run: served to this machine, to holders of the token, and read-only."""
 
 import http.client
 import json

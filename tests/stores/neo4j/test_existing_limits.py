@@ -1,4 +1,4 @@
-"""Limits on a Neo4j as it stands: large results, large schemas, long values, slow queries, missing indexes."""
+"""Limits on an existing Neo4j: large results, large schemas, long values, slow queries, missing indexes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What must hold when processes are killed, servers restart, and many runs share one Neo4j (R21 to R26)."""
+"""Killed processes, restarted servers, and many runs on one Neo4j (R21 to R26)."""
 
 import asyncio
 import os

@@ -23,7 +23,7 @@ LABEL = "ReadOut"
 
 @pytest.fixture
 async def connection(neo4j_server: Settings) -> AsyncIterator[Connection]:
-    """What the test writes has the label ReadOut, and is removed."""
+    """Nodes of the test have the label ReadOut, and are removed."""
     opened = await connect(neo4j_server, wait_seconds=10)
     yield opened
     await opened.write(f"MATCH (n:{LABEL}) DETACH DELETE n")

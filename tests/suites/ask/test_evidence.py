@@ -1,4 +1,4 @@
-"""What an answer rests on, out of what the tools have shown."""
+"""The evidence of an answer, from the rows that the tools returned."""
 
 import json
 from typing import Any

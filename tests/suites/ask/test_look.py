@@ -1,4 +1,4 @@
-"""The script that looks words up: what it finds on any graph, and that it says what it is."""
+"""The script that looks words up, on any graph; its answer names it as a script."""
 
 import pytest
 

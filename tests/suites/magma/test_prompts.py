@@ -1,4 +1,4 @@
-"""What the model reads, word for word."""
+"""The prompts of MAGMA, word for word."""
 
 import pytest
 from inline_snapshot import snapshot

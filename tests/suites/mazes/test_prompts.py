@@ -1,4 +1,4 @@
-"""What a model reads about a maze, word for word."""
+"""The prompts of mazes, word for word."""
 
 import pytest
 from inline_snapshot import snapshot

@@ -1,4 +1,4 @@
-"""Rows as sets: which are the same, how they are shown, and in which order they stand."""
+"""Rows as sets: their equality, text and order."""
 
 from typing import Any
 

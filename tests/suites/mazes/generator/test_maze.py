@@ -1,4 +1,4 @@
-"""Mazes, checked by somebody else's shortest paths."""
+"""Mazes, checked by networkx's shortest paths."""
 
 import json
 import os
