@@ -79,14 +79,33 @@ def test_no_text_raises(player: Player, name: str, text: str) -> None:
         assert result.content
 
 
+NODES = {node.key: node for node in ODD_GRAPH.nodes()}
+VALUES = sorted({(name, value) for node in NODES.values() for name, value in node.properties.items()}, key=repr)
+
+
 @settings(max_examples=200, deadline=None)
-@given(label=TEXTS, name=TEXTS, value=TEXTS | st.integers() | st.floats(allow_nan=False) | st.booleans())
-def test_well_formed_calls_find_only_what_they_ask_for(player: Player, label: str, name: str, value: object) -> None:
-    text = json.dumps({"label": label, "property_name": name, "property_value": value})
-    result = player.call("get_node_by_property", text)[0]
-    if result.rows:
-        assert all(str(row["properties"][name]) == str(value) or value for row in decode_rows(result.content))
-        assert {row["label"] for row in decode_rows(result.content)} == {label}
+@given(
+    label=st.sampled_from(["Zorep", "Blick", "Odd `Label`"]),
+    pair=st.sampled_from(VALUES),
+    other=st.sampled_from(HOSTILE) | st.integers(),
+)
+def test_lookup_returns_exactly_the_matching_nodes(
+    player: Player, label: str, pair: tuple[str, object], other: object
+) -> None:
+    name = pair[0]
+    for value in (pair[1], other):
+        text = json.dumps({"label": label, "property_name": name, "property_value": value})
+        result = player.call("get_node_by_property", text)[0]
+        keys = {row["properties"]["key"] for row in decode_rows(result.content)} if result.rows else set()
+        assert keys == {
+            key for key, node in NODES.items() if label in node.labels and same(node.properties.get(name), value)
+        }
+
+
+def same(one: object, other: object) -> bool:
+    """Compare as the tool does: 2 is 2.0, 3 is "3", and True is not 1."""
+    numbers = {type(one), type(other)} <= {int, float}
+    return one == other if numbers else one is not None and str(one) == str(other)
 
 
 def test_thousands_of_damaged_calls(player: Player) -> None:
