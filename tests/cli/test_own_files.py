@@ -70,13 +70,6 @@ def test_magma_with_a_prompt(tmp_path: Path) -> None:
     assert first(tmp_path)["task"]["question"] == user.removesuffix("\n\nStep 1?")
 
 
-def test_the_same_run_goes_on(tmp_path: Path) -> None:
-    experiment(tmp_path, "questions", "tools", "  tools: [get_node_by_property, ./list_labels.yaml]\n")
-    run(tmp_path)
-    assert graphwalk("resume", "run", folder=tmp_path).returncode == 0
-    assert graphwalk("rescore", "run", folder=tmp_path).returncode == 0
-
-
 def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: Path) -> None:
     (tmp_path / "list_labels.yaml").write_text(TOOL.format(name="list_labels"))
     shipped = data_path("templates")

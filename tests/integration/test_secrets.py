@@ -1,13 +1,9 @@
 """Planted keys are in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
 
 import asyncio
-import json
 import os
-import re
 import subprocess
-import unicodedata
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -19,7 +15,6 @@ from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings, read_settings
 from tests.integration.test_kills import command
-from tests.models.misbehaviour import HOSTILE
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, plain_log, records, resume, start
 
@@ -103,54 +98,6 @@ async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: st
         (model, "answered", "[{'count': 3}]")
     }
     assert report_of(RunFolder.open(tmp_path / "run")).rows[0]["model"] == model
-
-
-def acting(text: str) -> list[str]:
-    """Characters that a terminal obeys, or that hide or reorder text."""
-    hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-    return sorted({hex(ord(c)) for c in text if unicodedata.category(c) in hidden and c not in "\n\t\r"})
-
-
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.extended
-@pytest.mark.parametrize(
-    ("name", "flags"),
-    [
-        ("quickstart", {"suite.questions": ["node_count"]}),
-        pytest.param("maze-walls", {}, marks=SLOW),
-        pytest.param("magma-one-size", {}, marks=SLOW),
-    ],
-)
-def test_hostile_words_of_a_server_act_nowhere(tmp_path: Path, name: str, flags: dict[str, Any]) -> None:
-    """Run `run`, `report` in all forms, `rescore` and `show` for every suite, and return their output."""
-
-    async def outputs(name: str, flags: dict[str, Any], answer: Answer) -> dict[str, str]:
-        async with ModelServer(lambda _: answer) as server:
-            folder = tmp_path / f"{name}-{answer.status}"
-            settings = {**os.environ, "LOCAL_BASE_URL": server.url, "NO_COLOR": "1"}
-            words = [f"-o{key}={json.dumps(value)}" for key, value in flags.items()]
-            first = ["run", name, "-m", "openai-api/local/m", "--out", folder, "--graphs", "1", "--limit", "1", *words]
-            forms = (["--format", form] for form in ("terminal", "markdown", "csv", "json"))
-            runs = [first, *(["report", folder, *form] for form in forms), ["rescore", folder], ["show", folder]]
-            made = {}
-            for run in runs:
-                process = await asyncio.create_subprocess_exec(
-                    *command(*run), env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-                )
-                out, err = await process.communicate()
-                assert b"Traceback" not in err
-                made[" ".join(map(str, run[:1] + run[2:4]))] = (out + err).decode()
-            made["run.log"] = (folder / "run.log").read_text()
-            return made
-
-    for answer in (error(400, HOSTILE), Answer(chat(HOSTILE))):
-        found = asyncio.run(outputs(name, flags, answer))
-        assert {place: acting(text) for place, text in found.items() if acting(text)} == {}
-        markdown = next(text for place, text in found.items() if "markdown" in place)
-        assert "<script>" not in markdown
-        assert not re.search(r"(?<!\\)\]\(javascript", markdown)  # an escaped bracket is no link
 
 
 def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

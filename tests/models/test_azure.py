@@ -7,9 +7,9 @@ import pytest
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.registry import open_model
 from graphwalk.settings import Settings
-from graphwalk.types.chat import CallOptions, Message, ToolCall
+from graphwalk.types.chat import CallOptions, Message
 from tests.models.player import ASK, LOOK
-from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.models.server import Answer, ModelServer, Request, error
 
 KEY = "azure-key-0123456789"
 VERSION = "2025-04-01-preview"
@@ -84,11 +84,6 @@ async def test_a_token_provider_is_called_for_each_request(server: ModelServer, 
     assert sent == ["Bearer token-0", "Bearer token-1", "Bearer token-2"]
 
 
-async def test_a_token_provider_may_be_a_function(server: ModelServer) -> None:
-    await asked(azure(server), azure_ad_token_provider=fresh_token)
-    assert server.requests[0].headers["authorization"] == "Bearer token-0"
-
-
 @pytest.mark.parametrize("path", ["no_such_module_here:f", f"{__name__}:no_such_function", "no-colon", ":f"])
 async def test_a_token_provider_that_is_not_there(server: ModelServer, path: str) -> None:
     with pytest.raises(ConfigError, match="azure_ad_token_provider") as refused:
@@ -129,20 +124,3 @@ async def test_its_refusals_name_no_key(server: ModelServer) -> None:
         await asked(azure(server, AZURE_OPENAI_API_KEY=KEY))
     assert KEY not in str(refused.value)
     assert "API key" in refused.value.hint
-
-
-async def test_the_content_filter_of_azure_is_a_finish_reason(server: ModelServer) -> None:
-    body = chat(None, content_filter_results={"hate": {"filtered": True}})
-    body["choices"][0]["finish_reason"] = "content_filter"
-    server.respond = lambda _: Answer(body)
-    model = open_model("azure/d", azure(server, AZURE_OPENAI_API_KEY=KEY))
-    reply = await model.complete(ASK, (), CallOptions())
-    await model.close()
-    assert (reply.finish_reason, reply.message.content) == ("content_filter", None)
-
-
-async def test_tool_calls(server: ModelServer) -> None:
-    server.respond = lambda _: Answer(chat(calls=[("look", {"key": "a"})]))
-    (message,) = await asked(azure(server, AZURE_OPENAI_API_KEY=KEY))
-    assert message.tool_calls == (ToolCall("call_0", "look", '{"key": "a"}'),)
-    assert server.requests[0].body["tools"][0]["function"]["name"] == "look"

@@ -12,7 +12,7 @@ from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.provider_replies import OverloadedError
 from graphwalk.models.wrappers import Cached
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.chat import CallOptions, Usage
+from graphwalk.types.chat import CallOptions
 from tests.models.player import ASK, Player, in_run, said
 from tests.models.server import Answer, ModelServer, chat, error
 
@@ -87,19 +87,6 @@ async def test_the_deadline_from_outside_ends_any_wait() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
             await retrying(player).complete(ASK, (), CallOptions())
-
-
-async def test_an_endless_pause_fails_the_call_and_no_other() -> None:
-    player = Player(OverloadedError("slow down", retryable=True, retry_after=1e9), said("ok", usage=Usage(1, 1)))
-    notes: list[str] = []
-    model = in_run(player, Limits(pause_seconds=120), note=notes.append)
-    with pytest.raises(ModelError, match=r"slow down; it asks to wait 1,000,000,000 s, the limit is 120 s") as failure:
-        await model.complete(ASK, (), CallOptions())
-    assert "limits.pause_seconds" in failure.value.hint
-    assert len(player.sent) == 1
-    async with asyncio.timeout(30):
-        assert (await model.complete(ASK, (), CallOptions())).message == said("ok").message
-    assert notes == []
 
 
 async def test_a_long_pause_is_announced_once() -> None:

@@ -13,7 +13,7 @@ from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import ForeignLinesWarning, RunFolder
 from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat
-from tests.runs.runs import experiment, log_bytes, plain_log, records, resume, start
+from tests.runs.runs import experiment, log_bytes, plain_log, records, start
 
 
 def accuracy(folder: Path) -> Any:
@@ -80,11 +80,3 @@ async def test_a_copy_that_went_on_under_other_conditions_is_another_run(tmp_pat
         log.write(encode_line({k: v for k, v in decode_line(line).items() if k not in ("run_id", "conditions")}))
     with pytest.warns(ForeignLinesWarning, match="2 lines"):
         assert len(records(tmp_path / "run")) == 12
-
-
-async def test_the_lines_of_a_resumed_run_are_all_its_own(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"]))
-    log = plain_log(tmp_path / "run")
-    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:5]))
-    assert (await resume(tmp_path / "run")).finished == 12
-    assert len(records(tmp_path / "run")) == 12

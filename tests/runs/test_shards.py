@@ -52,14 +52,6 @@ async def test_a_shard_has_its_own_tasks_and_says_that_it_is_one(shards: list[Ru
     assert (await resume(shards[0].path)).episodes == 6
 
 
-async def test_a_shard_of_one_episode_is_told_in_the_singular(tmp_path: Path) -> None:
-    flags = {"models": ["scripted/expert"], "suite.questions": ["node_count", "path_finding"]}
-    shard = await play(tmp_path / "part", "1/2", **flags)
-    assert (
-        report_of(shard).incomplete == "SHARD 1 of 2: complete, 1 episode; the whole run has 2 (see graphwalk merge)."
-    )
-
-
 async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not(shards: list[RunFolder]) -> None:
     done = listed(shards[1])
     assert (done.shard, done.state, done.done, done.episodes) == ("shard 2 of 2", "finished", 3, 3)
