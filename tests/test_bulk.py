@@ -16,7 +16,7 @@ from pyarrow.parquet import read_table
 
 from graphwalk.bulk import Written, write_rows
 from graphwalk.errors import ConfigError
-from tests.bulk.squares import squares
+from tests.squares import squares
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
@@ -49,7 +49,7 @@ def test_both_forms_hold_the_same(tmp_path: Path) -> None:
 def test_a_killed_process_is_gone_on_with_to_the_same_bytes(tmp_path: Path, ending: str, workers: int) -> None:
     out, undisturbed = tmp_path / f"rows.{ending}", tmp_path / f"undisturbed.{ending}"
     parts = tmp_path / f"rows.{ending}.parts"
-    process = subprocess.Popen([sys.executable, "-m", "tests.bulk.squares", str(out), str(workers)])
+    process = subprocess.Popen([sys.executable, "-m", "tests.squares", str(out), str(workers)])
     try:
         until(lambda: len(list(parts.glob(f"0*.{ending}"))) >= 4, 240)
         children = psutil.Process(process.pid).children()

@@ -4,7 +4,7 @@ from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import build_report
 from graphwalk.suites.magma.plots import magma_figures
 from graphwalk.suites.magma.suite import MagmaSuite
-from tests.suites.magma.report.logged_runs import logged
+from tests.suites.magma.logged_runs import logged
 
 DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 

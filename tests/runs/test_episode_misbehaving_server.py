@@ -17,7 +17,7 @@ from graphwalk.types.chat import Reply
 from graphwalk.types.episode import ExitStatus
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
 from tests.models.server import Answer, ModelServer, Request, chat
-from tests.models.test_fuzz import BODIES, HEADERS, STATUSES
+from tests.models.test_openai_fuzz import BODIES, HEADERS, STATUSES
 from tests.runs.runs import experiment, records, resume, start
 
 FAST = {"limits.retries": 1, "limits.call_seconds": 0.5, "limits.max_concurrency": 4, "limits.pause_seconds": 5}

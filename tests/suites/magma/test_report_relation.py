@@ -5,7 +5,7 @@ import asyncio
 from graphwalk.reports.report import build_report
 from graphwalk.reports.tables import text_tables
 from graphwalk.suites.magma.suite import MagmaSuite
-from tests.suites.magma.report.logged_runs import logged, results
+from tests.suites.magma.logged_runs import logged, results
 
 DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 RIGHT, WRONG = [True, True, True], [False, True, False]

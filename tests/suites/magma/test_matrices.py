@@ -16,7 +16,7 @@ from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.magma.matrices import case
 from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
-from tests.suites.magma.report.logged_runs import logged
+from tests.suites.magma.logged_runs import logged
 
 DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 

@@ -11,7 +11,7 @@ from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report, ReportRow
 from graphwalk.suites.magma.matrices import case, part, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
-from tests.suites.magma.report.logged_runs import results
+from tests.suites.magma.logged_runs import results
 
 DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 
