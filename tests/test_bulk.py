@@ -67,7 +67,7 @@ def test_a_killed_process_is_gone_on_with_to_the_same_bytes(tmp_path: Path, endi
     assert not parts.exists()
 
 
-def test_what_was_begun_in_another_way_is_refused(tmp_path: Path) -> None:
+def test_resume_with_other_settings_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "rows.jsonl"
     with pytest.raises(ConfigError, match="33 is wrong") as caught:
         write_rows(squares(50, wrong=33), out, 2)
@@ -79,7 +79,7 @@ def test_what_was_begun_in_another_way_is_refused(tmp_path: Path) -> None:
     assert write_rows(squares(50), out, 1).rows == 50
 
 
-def test_a_folder_that_is_not_there_is_said_before_any_work(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written"):
         write_rows(squares(50, wrong=0), tmp_path / "no" / "rows.jsonl", 1)
 

@@ -54,7 +54,7 @@ def test_messages(variables: dict[str, str], text: str, clean: str) -> None:
         ("answered", "basic understanding, answered", "basic understanding, answered"),
     ],
 )
-def test_what_a_model_says_keeps_its_words(secret: str, text: str, clean: str) -> None:
+def test_plain_words_are_not_redacted(secret: str, text: str, clean: str) -> None:
     assert Secrets({"X_API_KEY": secret}).redact_certain(text) == clean
 
 

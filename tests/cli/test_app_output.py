@@ -20,7 +20,7 @@ RUN = ("run", "quickstart", "--graphs", "1", "--limit", "1", "--model", "scripte
         ((*RUN, "/proc/nope"), {}, 3, "/proc/nope cannot be written"),
     ],
 )
-def test_where_it_cannot_write(
+def test_unwritable_output(
     words: tuple[str, ...], changed: dict[str, str], code: int, said: str, tmp_path: Path
 ) -> None:
     environment = {**os.environ, **changed}

@@ -43,7 +43,7 @@ from tests.commands import graphwalk
         (("db", "load", "--bulk", "example"), 3, "no local Neo4j is running", "db up --with jars"),
     ],
 )
-def test_a_mistake_is_told_with_cause_and_next_step(
+def test_errors_name_cause_and_next_step(
     tmp_path: Path, words: tuple[str, ...], code: int, cause: str, next_step: str
 ) -> None:
     done = graphwalk(*words, folder=tmp_path, GRAPHWALK_HOME=str(tmp_path / "home"))
@@ -53,7 +53,7 @@ def test_a_mistake_is_told_with_cause_and_next_step(
     assert "Traceback" not in done.stderr
 
 
-def test_a_dead_database_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_unreachable_database_error_names_the_next_step(tmp_path: Path) -> None:
     done = graphwalk("db", "clean", folder=tmp_path, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="wrong-password")
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr
@@ -142,7 +142,7 @@ def test_same_seed_same_bytes_in_every_process(tmp_path: Path) -> None:
     )
 
 
-def test_doctor_says_what_works(tmp_path: Path) -> None:
+def test_doctor_lists_working_parts(tmp_path: Path) -> None:
     done = graphwalk("doctor", folder=tmp_path, GRAPHWALK_HOME=str(tmp_path))
     assert done.returncode == 0
     assert "embedded store" in done.stdout

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.cli.test_commands import graphwalk
 
 
-def test_it_is_removed_only_after_a_yes(tmp_path: Path) -> None:
+def test_purge_asks_for_confirmation(tmp_path: Path) -> None:
     jar = tmp_path / "graphwalk-neo4j" / "5.26.30" / "a.jar"
     jar.parent.mkdir(parents=True)
     jar.write_bytes(bytes(3_000_000))

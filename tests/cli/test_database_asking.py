@@ -46,7 +46,7 @@ async def test_the_graph_loaded_last_is_asked(
         await database.clean(neo4j_server, kept=True)
 
 
-async def test_a_graph_that_is_gone_is_said(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_removed_graph_is_an_error(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in neo4j_server.variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(StoreError, match="there is no graph gw_000000000000 in this Neo4j"):

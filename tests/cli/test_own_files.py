@@ -107,7 +107,7 @@ def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: 
         ("questions", "  prompts: ./prompts/\n", "graph_tools.j2:2: there is no colour; known: clock", "ours: "),
     ],
 )
-def test_a_mistake_is_told_before_anything_runs(
+def test_wrong_files_are_errors_before_the_run(
     tmp_path: Path, suite: str, agent: str, cause: str, next_step: str
 ) -> None:
     experiment(tmp_path, suite, "tools", agent)

@@ -31,7 +31,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG, ids=[text[:20] for text in WRONG])
-def test_what_is_not_plain_yaml_is_refused_with_its_line(text: str) -> None:
+def test_extended_yaml_is_refused_with_its_line(text: str) -> None:
     begun = time.process_time()
     with pytest.raises(YamlMistakeError) as caught:
         read_yaml(text)

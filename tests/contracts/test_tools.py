@@ -18,7 +18,7 @@ def test_the_papers_four_tools_ship() -> None:
 
 
 @pytest.mark.parametrize("name", tool_names())
-async def test_it_keeps_the_contract(name: str) -> None:
+async def test_tool_contract(name: str) -> None:
     await check_tool(name)
 
 

@@ -121,7 +121,7 @@ async def test_an_import_that_is_killed_leaves_an_empty_database(own_server: Set
 
 
 @pytest.mark.parametrize("properties", [{"list": ()}, {"list": ("",)}, {"a:b": 1}, {"f(x)": 1}])
-def test_what_the_importer_would_alter_is_refused(properties: dict[str, Value], tmp_path: Path) -> None:
+def test_values_that_the_importer_alters_are_refused(properties: dict[str, Value], tmp_path: Path) -> None:
     graph = PropertyGraph.from_rows([Node("a", ("A",), properties)], [])
     with pytest.raises(ConfigError, match="importer") as raised:
         _write(graph, ORDINARY, "nobody", tmp_path / "graph")

@@ -44,7 +44,7 @@ def test_a_script_is_taken_apart() -> None:
         list(statements("RETURN 1;\n:source other.cypher\n"))
 
 
-async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) -> None:
+async def test_unsupported_statements_are_errors_before_the_start(tmp_path: Path) -> None:
     path = tmp_path / "s.cypher"
     for text, message in [
         (

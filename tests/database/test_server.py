@@ -47,7 +47,7 @@ def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> 
     assert "a-password" not in repr(written)
 
 
-def test_damaged_state_is_said(home: Settings) -> None:
+def test_damaged_state_is_an_error(home: Settings) -> None:
     state_folder(home).mkdir(parents=True)
     state_file(home).write_text('{"how": ')
     with pytest.raises(StoreError, match="is damaged") as raised:

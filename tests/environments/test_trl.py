@@ -45,7 +45,7 @@ def test_an_episode_is_played_and_paid() -> None:
     assert instance.get_reward() == 0.0
 
 
-def test_every_tool_says_what_its_arguments_are() -> None:
+def test_tool_docstrings_describe_arguments() -> None:
     for name, method in tools_of(environment(QUESTIONS)).items():
         signature = inspect.signature(method)
         assert method.__name__ == name

@@ -19,7 +19,7 @@ def test_the_schema_that_ships_is_that_of_the_code() -> None:
 
 
 @pytest.mark.parametrize("name", shipped_experiments())
-def test_what_ships_follows_the_schema_and_says_so(name: str) -> None:
+def test_shipped_experiments_follow_the_schema(name: str) -> None:
     text = shipped_experiments()[name].read_text()
     assert text.startswith(f"{SCHEMA_LINE}{SHIPPED.name}\n")
     validator = Draft202012Validator(experiment_schema())
@@ -40,7 +40,7 @@ def test_an_editor_sees_what_would_be_refused(wrong: str) -> None:
     assert list(Draft202012Validator(experiment_schema()).iter_errors(yaml.safe_load(wrong)))
 
 
-def test_every_field_says_what_it_means() -> None:
+def test_every_field_has_a_description() -> None:
     fields = [row for rows in experiment_fields().values() for row in rows]
     assert len(fields) > 80
     assert {row.name for row in fields if not row.meaning} == {"suite.name"}

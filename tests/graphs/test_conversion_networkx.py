@@ -62,7 +62,7 @@ def _with_node(**attributes: object) -> nx.DiGraph:
         (_with_node(label="GraphWalkLoad"), "node 'a' has the label 'GraphWalkLoad'"),
     ],
 )
-def test_what_cannot_be_used_is_a_clear_error(graph: "nx.Graph", message: str) -> None:
+def test_unusable_networkx_graphs_are_errors(graph: "nx.Graph", message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         from_networkx(graph)
 

@@ -65,6 +65,6 @@ def test_tables_become_a_graph() -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_named(nodes: dict, relationships: dict, message: str) -> None:
+def test_unusable_tables_are_errors(nodes: dict, relationships: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         from_pandas(pd.DataFrame(nodes), pd.DataFrame(relationships))

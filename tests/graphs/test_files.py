@@ -284,7 +284,7 @@ def test_damaged_scripts_and_graphml_are_clear_errors(
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_what_is_no_graph_at_all_is_a_clear_error(suffix: str, tmp_path: Path) -> None:
+def test_files_without_a_graph_are_errors(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"g{suffix}"
     with pytest.raises(ConfigError, match="does not exist"):
         load_graph(path)

@@ -8,7 +8,7 @@ from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.types.values import Point, Temporal
 
 
-def test_it_has_what_an_engineers_own_graph_may_have() -> None:
+def test_example_graph_has_typical_features() -> None:
     graph = load_graph("example")
     nodes = list(graph.nodes())
     assert 60 <= len(nodes) <= 120

@@ -47,7 +47,7 @@ def test_small_graphs_need_no_mean_degree() -> None:
         ({"node": 4}, "Extra inputs are not permitted"),
     ],
 )
-def test_impossible_values_say_what_is_wrong(fields: dict[str, object], message: str) -> None:
+def test_impossible_values_are_errors(fields: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError) as caught:
         GraphSpec.model_validate(fields)
     assert message in str(caught.value)

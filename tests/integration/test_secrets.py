@@ -48,7 +48,7 @@ def echo(request: Request) -> Answer:
 
 
 @pytest.mark.parametrize("key", [LONG, SHORT])
-async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
+async def test_secrets_are_in_no_output(tmp_path: Path, key: str) -> None:
     async with ModelServer(echo) as server:
         flags = {"suite.questions": ["node_count"], "limits.retries": 0, "agent.turn_limit": 3}
         config = experiment(models=["openai-api/local/m"], **flags)
@@ -62,7 +62,7 @@ async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
     assert "***" in record["trajectory"]["turns"][0]["message"]["content"]
 
 
-async def test_no_secret_stands_in_the_list_of_processes(tmp_path: Path) -> None:
+async def test_process_list_shows_no_secret(tmp_path: Path) -> None:
     """Other users of a machine see command lines: of the run, and of every process that it starts."""
     seen: set[str] = set()
 

@@ -77,7 +77,7 @@ async def test_failures() -> None:
         assert (failure.value.retryable, failure.value.retry_after) == (retryable, after)
 
 
-async def test_a_model_without_tools_is_told_apart() -> None:
+async def test_model_without_tools_is_an_error() -> None:
     with pytest.raises(ModelError, match="cannot call tools") as failure:
         await LangchainModel(FakeListChatModel(responses=["x"])).complete(ASK, (LOOK,), CallOptions())
     assert "tool_protocol" in failure.value.hint

@@ -98,9 +98,7 @@ def max_in_flight(requests: list[Request], delay: float) -> int:
     ],
     ids=["page", "null", "deep", "bytes", "empty", "JSON"],
 )
-async def test_a_failure_says_the_text_of_the_server(
-    model: OpenAIModel, server: ModelServer, answer: Answer, said: str
-) -> None:
+async def test_failure_quotes_the_server(model: OpenAIModel, server: ModelServer, answer: Answer, said: str) -> None:
     assert said in str(await failure(model, server, answer))
 
 
@@ -143,7 +141,7 @@ async def test_an_error_names_the_host_and_neither_path_nor_key(
     assert not any(secret in f"{failed} {failed.hint}" for secret in (PLANTED, KEY))
 
 
-async def test_what_is_no_answer_of_a_web_server_is_worth_another_try(model: OpenAIModel, server: ModelServer) -> None:
+async def test_malformed_http_is_retryable(model: OpenAIModel, server: ModelServer) -> None:
     """The body of an answer that has none by its status is read as the start of the next answer."""
     failures = [await failure(model, server, Answer(b"nonsense" * 100, 204)) for _ in range(3)]
     assert [failed.retryable for failed in failures] == [True] * 3

@@ -94,7 +94,7 @@ async def test_streamed_state_is_that_of_a_whole_reply(server: StatefulServer) -
         assert streamed == whole
 
 
-async def test_what_was_written_to_a_file_is_accepted(server: StatefulServer) -> None:
+async def test_state_survives_a_file(server: StatefulServer) -> None:
     """As in the run log and the reply cache."""
     async with opened(server) as model:
         messages = await converse(model)

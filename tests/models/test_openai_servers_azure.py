@@ -108,7 +108,7 @@ def test_an_endpoint_that_is_no_address(address: str) -> None:
         open_model("azure/d", Settings(variables))
 
 
-def test_a_key_is_not_sent_where_the_folder_alone_says(server: ModelServer) -> None:
+def test_key_is_not_sent_to_an_endpoint_of_the_folder(server: ModelServer) -> None:
     """`.env` of a foreign repository names the endpoint, the user's own environment the key."""
     variables = azure(server, AZURE_OPENAI_API_KEY=KEY).variables
     with pytest.raises(ConfigError, match=r"AZURE_OPENAI_ENDPOINT, which is set by the \.env file"):

@@ -109,7 +109,7 @@ async def test_a_stream_that_was_not_asked_for_is_read(model: OpenAIModel, serve
     ids=["cut off", "error event", "broken event", "refused", "reset"],
 )
 @pytest.mark.parametrize("asked", [False, True], ids=["unasked", "asked"])
-async def test_what_is_no_whole_reply_fails(
+async def test_incomplete_streams_fail(
     model: OpenAIModel, server: ModelServer, answer: Answer, cause: str, retryable: bool, asked: bool
 ) -> None:
     server.respond = lambda _: answer
@@ -278,7 +278,7 @@ def detail(index: int, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("index", [{}, {"index": None}], ids=["missing", "null"])
-async def test_calls_without_an_index_are_told_apart_by_their_position(
+async def test_calls_without_an_index_are_joined_by_position(
     model: OpenAIModel, server: ModelServer, index: dict[str, None]
 ) -> None:
     calls = [{"id": name, "function": {"name": "look", "arguments": "{"}, **index} for name in "ab"]

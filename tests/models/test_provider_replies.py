@@ -78,7 +78,7 @@ def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body
     assert error.retryable
 
 
-def test_a_code_says_overflow_at_any_status() -> None:
+def test_overflow_code_counts_at_any_status() -> None:
     error = status_error(500, {}, {"error": {"code": "context_length_exceeded", "message": "no"}}, "host")
     assert error.context_overflow
     assert not error.retryable

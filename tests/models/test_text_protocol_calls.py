@@ -96,7 +96,7 @@ def test_arguments_beside_the_name_count_where_text_is_the_way_to_call() -> None
         ('<tool_call>{"name": "look", "arguments": {\'key\': 1}}</tool_call>', "{'key': 1}}"),
     ],
 )
-def test_a_broken_call_is_passed_on_so_that_the_model_is_told(text: str, arguments: str) -> None:
+def test_broken_call_is_passed_on(text: str, arguments: str) -> None:
     assert find_calls(text, KNOWN, lenient=True).calls == (("look", arguments),)
     assert find_calls(text, KNOWN, lenient=False).calls == ()
 
@@ -116,7 +116,7 @@ def test_json_without_arguments_is_never_a_call(value: object, lenient: bool) ->
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from('{}[]":,\\`<>/ abcnamelookarguments\n'), max_size=200), st.booleans())
-def test_no_text_is_too_odd(text: str, lenient: bool) -> None:
+def test_any_text_is_parsed(text: str, lenient: bool) -> None:
     find_calls(text, KNOWN, lenient=lenient)
 
 

@@ -83,12 +83,12 @@ async def test_failures_are_not_kept(tmp_path: Path) -> None:
     assert (await replies(tmp_path / "c", player, calls=1)) == [yes]
 
 
-async def test_a_torn_last_line_is_dropped_at_every_byte(tmp_path: Path) -> None:
+async def test_a_torn_last_line_is_dropped_wherever_it_ends(tmp_path: Path) -> None:
     path = tmp_path / "c"
     await replies(path, Player(said("a"), said("b")), calls=2)
     whole = path.read_bytes()
     first = whole.index(b"\n") + 1
-    for cut in range(first, len(whole)):
+    for cut in (*range(first, len(whole), 5), len(whole) - 1):
         path.write_bytes(whole[:cut])
         player = Player(said("again"))
         assert [r.message.content for r in await replies(path, player, calls=2)] == ["a", "again"]

@@ -62,7 +62,7 @@ async def test_a_storm_halves_the_concurrency_once_per_round() -> None:
     assert limited.concurrency == 4
 
 
-async def test_it_recovers_slowly_and_never_stands_still() -> None:
+async def test_concurrency_recovers_slowly_and_is_never_zero() -> None:
     limited = RateLimited(Player(), 4)
     for _ in range(9):
         await run(limited, Player(OverloadedError("429", retryable=True)), 1)

@@ -23,20 +23,20 @@ def retrying(player: Player, retries: int = 3) -> Cached:
     return in_run(player, Limits(retries=retries), seed=1)
 
 
-async def test_it_tries_until_it_works() -> None:
+async def test_retries_until_success() -> None:
     player = Player(AGAIN, AGAIN, said("ok"))
     assert (await retrying(player).complete(ASK, (), CallOptions())).message.content == "ok"
     assert len(player.sent) == 3
 
 
-async def test_it_gives_up_with_the_last_error() -> None:
+async def test_last_error_is_raised() -> None:
     player = Player(AGAIN)
     with pytest.raises(ModelError, match="busy"):
         await retrying(player).complete(ASK, (), CallOptions())
     assert len(player.sent) == 4
 
 
-async def test_it_does_not_try_what_cannot_help() -> None:
+async def test_permanent_errors_are_not_retried() -> None:
     player = Player(ModelError("wrong key"))
     with pytest.raises(ModelError, match="wrong key"):
         await retrying(player).complete(ASK, (), CallOptions())

@@ -35,7 +35,7 @@ def test_a_swallowed_attempt_is_written_down(tried: Path) -> None:
     assert "192.0.2.1" in tried.read_text()
 
 
-def test_so_does_this_process(tried: Path) -> None:
+def test_connections_of_this_process_are_refused(tried: Path) -> None:
     with pytest.raises(ConnectionRefusedError, match=r"example\.invalid"):
         socket.getaddrinfo("example.invalid", 80)
     assert "example.invalid" in tried.read_text()

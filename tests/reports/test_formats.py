@@ -114,7 +114,7 @@ def test_negative_numbers_are_no_formulas():
     assert next(csv.DictReader(io.StringIO(to_csv(made))))["precision"] == "-1.0"
 
 
-def test_what_hides_is_spelled_out():
+def test_hidden_characters_are_escaped():
     assert one_line("a\x1bb\u202e\ud800\n") == "a\\x1bb\\u202e\\ud800\\n"
     assert one_line("é – 漢") == "é – 漢"
     assert len(one_line("x" * 1000)) == 201

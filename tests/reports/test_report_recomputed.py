@@ -8,7 +8,7 @@ from tests.reports.recompute import GROUPS, differences
 from tests.runs.runs import log_bytes
 
 
-def test_every_cell_of_the_papers_table_is_what_the_log_says(tmp_path):
+def test_every_cell_is_recomputed_from_the_log(tmp_path):
     run = graphwalk.run(
         "paper-table-2",
         models=["scripted/flawed", "scripted/random"],

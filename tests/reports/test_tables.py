@@ -96,7 +96,7 @@ def test_chance_of_a_count_is_one_in_what_there_is() -> None:
     assert chance(asked("a_question_of_my_own", "retrieval", **counted)) is None
 
 
-def test_chance_and_par_stand_in_the_table_with_their_own_number_of_tasks() -> None:
+def test_chance_and_reference_have_their_own_number_of_tasks() -> None:
     results = [
         asked("remote_node_property", "traversal", graph, mode="any-one", gold_size=2, candidates=4 if graph else None)
         for graph in range(3)

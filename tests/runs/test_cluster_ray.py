@@ -92,7 +92,7 @@ def test_a_cluster_of_its_own_is_gone_at_the_end(tmp_path: Path) -> None:
     until(lambda: raylets() <= before, 60)
 
 
-def test_where_there_is_no_cluster(tmp_path: Path) -> None:
+def test_missing_cluster_is_an_error(tmp_path: Path) -> None:
     process = graphwalk(*RUN, "--on", "ray", "--ray-address", "127.0.0.1:1", "--out", tmp_path / "run")
     said = process.communicate(timeout=300)[0]
     assert process.returncode == 2

@@ -36,7 +36,7 @@ async def played(folder: Path, answer: Answer, **flags: Any) -> list[dict[str, A
 
 
 @pytest.mark.parametrize("name", SERVERS_FAULT)
-async def test_nobody_is_scored_for_what_a_server_does(tmp_path: Path, name: str) -> None:
+async def test_server_failures_have_no_score(tmp_path: Path, name: str) -> None:
     found = await played(tmp_path / "run", SERVERS_FAULT[name])
     assert len(found) == 3
     assert {record["exit_status"] for record in found} == {"model_error"}
@@ -45,7 +45,7 @@ async def test_nobody_is_scored_for_what_a_server_does(tmp_path: Path, name: str
 
 
 @pytest.mark.parametrize("name", MODELS_FAULT)
-async def test_what_a_model_says_is_scored(tmp_path: Path, name: str) -> None:
+async def test_odd_replies_are_scored(tmp_path: Path, name: str) -> None:
     found = await played(tmp_path / "run", MODELS_FAULT[name], repeats=2, **{"limits.call_seconds": 30})
     assert len(found) == 2
     assert {record["exit_status"] for record in found} <= {"answered", "no_answer", "turn_limit"}

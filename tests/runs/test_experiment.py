@@ -54,7 +54,7 @@ def test_a_setting_that_no_named_agent_can_play_is_refused_with_what_to_do() -> 
     assert "--setting tools" in caught.value.hint
 
 
-async def test_an_experiment_without_a_task_says_why(tmp_path: Path) -> None:
+async def test_experiment_without_tasks_names_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "one.json"
     file.write_text('{"nodes": [{"key": "a", "labels": ["A"], "properties": {}}], "relationships": []}')
     config = load_experiment("own-graph", flags={"suite.graphs": [{"file": str(file)}], "store": "embedded"})

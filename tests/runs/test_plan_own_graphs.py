@@ -62,7 +62,7 @@ async def test_a_twin_is_asked_the_same_and_compared(tmp_path: Path) -> None:
     assert [row["difference"] for row in report_of(folder).memorisation_test] == [0, 0]
 
 
-async def test_a_run_does_not_go_on_with_another_graph(tmp_path: Path) -> None:
+async def test_resume_refuses_another_graph(tmp_path: Path) -> None:
     folder = await play(tmp_path, GRAPH)
     save_graph(PropertyGraph.from_rows(NODES, []), tmp_path / "movies.json")
     with pytest.raises((RunLogError, ConfigError)):

@@ -116,7 +116,7 @@ async def test_a_run_resumes_and_its_shards_merge(tmp_path: Path) -> None:
     assert sorted(map(without_time, records(merged.folder.path))) == straight
 
 
-async def test_what_a_variant_sets_reaches_the_server(tmp_path: Path) -> None:
+async def test_variant_settings_reach_the_server(tmp_path: Path) -> None:
     prompts = tmp_path / "mine"
     prompts.mkdir()
     (prompts / "graph_tools.j2").write_text("Be brief.", encoding="utf-8")

@@ -54,7 +54,7 @@ async def test_a_finished_run_is_compressed_and_an_unfinished_one_is_not(tmp_pat
     assert folder.results_file.read_bytes() == packed, "nothing to do, nothing written"
 
 
-async def test_a_compressed_run_goes_on_where_something_is_missing(tmp_path: Path) -> None:
+async def test_incomplete_compressed_run_resumes(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"]))
     folder = RunFolder.open(tmp_path / "run")
     whole = sorted(map(without_time, records(folder.path)))

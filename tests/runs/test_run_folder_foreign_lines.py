@@ -59,7 +59,7 @@ async def test_lines_of_another_run_are_left_out(tmp_path: Path) -> None:
     assert accuracy(one) == before
 
 
-async def test_lines_of_another_run_do_not_stand_for_missing_ones(tmp_path: Path) -> None:
+async def test_lines_of_another_run_do_not_count_as_results(tmp_path: Path) -> None:
     one, other = await two_runs(tmp_path)
     shutil.copy(plain_log(other), plain_log(one))
     with pytest.warns(ForeignLinesWarning):

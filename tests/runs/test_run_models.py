@@ -10,7 +10,7 @@ from graphwalk.runs.experiment import resolve
 from tests.runs.runs import NOTHING_SET, experiment, records, start
 
 
-async def test_a_replay_says_the_same_and_scores_the_same(tmp_path: Path) -> None:
+async def test_replay_repeats_messages_and_scores(tmp_path: Path) -> None:
     await start(tmp_path / "first", experiment(models=["scripted/flawed"]))
     await start(tmp_path / "again", experiment(models=[f"replay/{tmp_path / 'first'}"]))
 

@@ -26,7 +26,7 @@ def said(soft: int, hard: int, wanted: int) -> list[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def test_where_there_are_files_enough_nothing_is_changed() -> None:
+def test_enough_files_keep_the_concurrency() -> None:
     assert said(256, 512, 64) == ["64", "256"]
 
 
@@ -34,7 +34,7 @@ def test_the_bound_is_raised_as_far_as_it_goes() -> None:
     assert said(128, 1024, 256) == ["256", "576"]
 
 
-def test_else_fewer_play_and_it_is_said() -> None:
+def test_too_few_files_lower_the_concurrency() -> None:
     note, room, files = said(128, 256, 256)
     assert (room, files) == ("96", "256")
     assert (

@@ -62,7 +62,7 @@ async def test_a_model_that_has_replied_is_not_given_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [VLLM, OLLAMA])
-async def test_tools_stand_in_the_prompt_where_the_server_takes_none(tmp_path: Path, words: str) -> None:
+async def test_tools_move_into_the_prompt_without_native_calls(tmp_path: Path, words: str) -> None:
     def respond(request: Request) -> Answer:
         return error(400, words) if request.body.get("tools") else Answer(chat("[]"))
 
@@ -81,7 +81,7 @@ async def test_native_calls_that_the_server_refuses_get_a_hint(tmp_path: Path) -
     assert all("--tool-protocol text" in r["trajectory"]["error"] for r in records(tmp_path / "run"))
 
 
-async def test_every_form_of_the_report_says_that_the_run_is_not_finished(tmp_path: Path) -> None:
+async def test_every_report_format_marks_an_unfinished_run(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"]))
     folder = RunFolder.open(tmp_path / "run")
     assert report_of(folder).incomplete is None

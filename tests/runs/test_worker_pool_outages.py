@@ -129,17 +129,6 @@ async def test_clean_removes_the_constraint_that_a_killed_run_left(server: OwnSe
     await assert_nothing_is_left(server)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(0)
-async def test_killed_and_restarted(server: OwnServer, tmp_path: Path) -> None:
-    progress = Disturbed(10, lambda: server.restart(pause=1.0))
-    summary = await disturbed(tmp_path / "run", server, progress)
-    assert (summary.finished, summary.failed) == (EPISODES, 0)
-    assert scores(tmp_path / "run") == (EPISODES, 0, 0)
-    assert (progress.told(AWAY), progress.told(BACK)) == (1, 1)
-    assert await server.run("MATCH (n) RETURN count(n)") == 0
-
-
 @pytest.mark.timeout(1200)  # on a busy machine a server takes minutes to start
 @pytest.mark.extended
 async def test_restarted_with_nothing_in_it(server: OwnServer, tmp_path: Path) -> None:
@@ -233,22 +222,6 @@ async def test_stopped_before_the_first_answer(server: OwnServer, tmp_path: Path
     finally:
         server.thaw()
     assert AWAY in progress.notes[0]
-    assert scores(tmp_path / "run") == (EPISODES, 0, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(0)
-async def test_stopped_again_and_again_at_the_beginning(server: OwnServer, tmp_path: Path) -> None:
-    async def stop() -> None:
-        for _ in range(6):
-            server.freeze()
-            await asyncio.sleep(5.4)
-            server.thaw()
-            await asyncio.sleep(0.4)
-
-    stopping = asyncio.create_task(stop())
-    await start(tmp_path / "run", expert(), server.settings)
-    await stopping
     assert scores(tmp_path / "run") == (EPISODES, 0, 0)
 
 

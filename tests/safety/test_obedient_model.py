@@ -78,7 +78,7 @@ async def played(place: Place) -> tuple[Trajectory, bool]:
     return trajectory, before == after
 
 
-async def test_it_gets_nothing_but_the_tools(played: tuple[Trajectory, bool]) -> None:
+async def test_instructions_in_the_graph_reach_only_the_tools(played: tuple[Trajectory, bool]) -> None:
     trajectory, unchanged = played
     assert unchanged
     assert trajectory.error is None

@@ -13,7 +13,7 @@ HIDDEN = ("gw_node", "gw_none", "gw__")
 
 @settings(deadline=None, max_examples=100)
 @given(any_graphs())
-def test_what_goes_in_comes_out(graph: PropertyGraph) -> None:
+def test_round_trip(graph: PropertyGraph) -> None:
     async def check() -> None:
         await comes_back(await EmbeddedDatabase().load(graph), graph)
 

@@ -107,7 +107,7 @@ def report(package: Path, run: str) -> list[dict[str, float]]:
     return rows
 
 
-def test_an_unknown_store_is_said_with_those_there_are(package: Path) -> None:
+def test_unknown_store_error_lists_stores(package: Path) -> None:
     done = graphwalk(package, "run", "quickstart", "--store", "nowhere", "--graphs", "1")
     assert done.returncode == 2
     assert "no store 'nowhere'" in done.stderr

@@ -47,13 +47,13 @@ async def test_long_values_are_cut() -> None:
     assert "…" not in whole.content
 
 
-async def test_a_call_that_takes_too_long_is_told_in_words() -> None:
+async def test_slow_call_becomes_tool_text() -> None:
     result = await neighbors(foreign_agent(AgentConfig(call_seconds=0.001)))
     assert result.error == "timeout"
     assert "given up" in result.content
 
 
-def test_what_the_user_sets_stays() -> None:
+def test_settings_of_the_user_stay() -> None:
     agent = foreign_agent(AgentConfig(result_budget=None, schema_tokens=77))
     assert (agent.result_budget, agent.schema_tokens) == (None, 77)
     assert agent.fetched_rows == FOREIGN["fetched_rows"]

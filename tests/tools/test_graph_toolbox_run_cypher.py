@@ -59,7 +59,7 @@ async def test_a_list_is_indexed_by_a_variable(ask: Asker) -> None:
     assert [row["v"] for row in decode_rows(found.content)] == ["a", "b", None, None]
 
 
-async def test_rows_keep_the_order_that_was_asked_for_and_the_note_says_what_is_missing(ask: Asker) -> None:
+async def test_rows_keep_their_order_and_a_note_counts_the_rest(ask: Asker) -> None:
     found = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC")
     expected = sorted(ask.graph.keys, reverse=True)[:20]
     assert [row["n.key"] for row in decode_rows(found.content)] == expected
@@ -104,7 +104,7 @@ async def test_lists_of_lists_may_be_built(ask: Asker) -> None:
     assert (await ask("RETURN [x IN range(1, 3) | [y IN range(1, 3) | x + y]] AS sums")).error is None
 
 
-async def test_what_a_server_fails_on_is_the_querys_fault_and_ends_no_episode(ask: Asker) -> None:
+async def test_server_error_of_a_query_becomes_tool_text(ask: Asker) -> None:
     here = await ask("MATCH (a) MATCH p = shortestPath((a)-[*]-(a)) RETURN length(p) AS n")
     assert here.error in (None, "query_error")
     deep = await ask("RETURN " + "NOT (" * 15 + "true" + ")" * 15 + " AND true" * 300 + " AS x")
@@ -127,7 +127,7 @@ async def test_a_path_without_a_bound_is_walked_to_its_end() -> None:
         assert (await store.ask(query, seconds=5.0, rows=9)).rows == [{"n": 24}]
 
 
-async def test_mistakes_are_told_in_words(ask: Asker) -> None:
+async def test_query_errors_become_tool_text(ask: Asker) -> None:
     label = ask.graph.node_tables[0].label
     close = await ask(f"MATCH (n:{label.lower()}) RETURN n")
     assert close.error == "unknown_name"

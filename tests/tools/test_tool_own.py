@@ -57,7 +57,7 @@ def test_names_and_paths_in_their_order(tmp_path: Path) -> None:
     assert tools[1].file_text == JOT
 
 
-def test_a_file_with_the_name_of_a_shipped_tool_stands_for_it(tmp_path: Path) -> None:
+def test_file_replaces_the_shipped_tool_of_its_name(tmp_path: Path) -> None:
     own = JOT.replace("jot", "think").replace("Keeps a note.", "Mine.")
     (tool,) = load_tools([write(tmp_path, own)])
     assert (tool.name, tool.description) == ("think", "Mine.")
@@ -74,7 +74,7 @@ def test_a_replaced_tool_of_a_suite_keeps_what_the_suite_asks_for(tmp_path: Path
         load_tools([write(tmp_path, text.replace("node_id", "cell"))])
 
 
-def test_the_closest_name_is_told() -> None:
+def test_closest_name_is_suggested() -> None:
     with pytest.raises(ConfigError, match="did you mean get_node_by_property"):
         load_tools(["get_nodes_by_property"])
 
@@ -104,7 +104,7 @@ def test_without_thinking_there_are_no_notes(tmp_path: Path, store: GraphStore, 
     assert [spec.name for spec in offered] == [name for name in GRAPH_TOOLS if name != "think"]
 
 
-async def test_further_tools_stand_beside_those_of_a_maze(tmp_path: Path) -> None:
+async def test_further_tools_in_a_maze(tmp_path: Path) -> None:
     store = await EmbeddedDatabase().load(maze_graph(MAZE))
     tools = load_tools([write(tmp_path, COUNT_CELLS), *MAZE_TOOLS, "think"])
     toolbox = MazeToolbox(store, 4, "0", tools=tools, schema=await store.schema())
@@ -121,7 +121,7 @@ async def test_further_tools_stand_beside_those_of_a_maze(tmp_path: Path) -> Non
     assert [step.kind for step in steps] == ["other", "visit", "other", "refused", "refused"]
 
 
-async def test_a_maze_tool_whose_query_lacks_a_column_is_told(tmp_path: Path) -> None:
+async def test_maze_tool_without_a_column_is_an_error(tmp_path: Path) -> None:
     text = (data_path("tools") / "get_next_possible_cells.yaml").read_text(encoding="utf-8")
     (tool,) = load_tools([write(tmp_path, text.replace("AS key,", "AS cell,"))])
     store = await EmbeddedDatabase().load(maze_graph(MAZE))

@@ -65,7 +65,7 @@ def test_id_spaces_separate_headers_and_several_files(tmp_path: Path) -> None:
     assert [(r.source, r.target) for r in graph.relationships()] == [("2", "Town:1"), ("Person:1", "Town:1")]
 
 
-def test_a_manifest_says_what_headers_do_not(tmp_path: Path) -> None:
+def test_manifest_completes_headers(tmp_path: Path) -> None:
     (tmp_path / "people.txt").write_text(":ID|tags:string[]\n'1'|a,b\n2|\n")
     (tmp_path / "knows.txt").write_text(":START_ID|:END_ID\n1|2\n")
     (tmp_path / "import.yaml").write_text(
@@ -77,7 +77,7 @@ def test_a_manifest_says_what_headers_do_not(tmp_path: Path) -> None:
     assert list(graph.relationships()) == [Relationship("KNOWS", "1", "2", {})]
 
 
-def test_what_is_written_for_the_importer(tmp_path: Path) -> None:
+def test_layout_for_the_importer(tmp_path: Path) -> None:
     graph = PropertyGraph.from_rows(
         [Node("a", ("A", "B"), {"p": 1, "q": "x, y"}), Node("b", ("A", "B"), {"p": "1", "l": ("u;v", "w")})],
         [Relationship("R S", "a", "b", {"b": b"\x01\xff"})],
@@ -122,7 +122,7 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
         ({"x": ""}, r"x\.csv: its first line has neither"),
     ],
 )
-def test_what_cannot_be_used_is_named(files: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_unusable_files_are_errors(files: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message):
         load_graph(folder(tmp_path, **files))
 

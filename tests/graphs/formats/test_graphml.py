@@ -10,7 +10,7 @@ from graphwalk.graphs.files import load_graph
 from graphwalk.types.graph import Node, Relationship
 
 
-def test_what_neo4j_exports(tmp_path: Path) -> None:
+def test_graphml_of_neo4j(tmp_path: Path) -> None:
     (tmp_path / "g.graphml").write_text(
         '<?xml version="1.0" encoding="UTF-8"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
         '<key id="name" for="node" attr.name="name"/><key id="labels" for="node" attr.name="labels"/>'
@@ -64,9 +64,7 @@ LONG = "a" * (1 << 18)
     ],
     ids=["attribute", "name", "comment", "instruction", "attributes", "depth", "defaults"],
 )
-def test_what_would_take_more_time_or_memory_than_it_has_bytes_is_refused(
-    inside: str, message: str, tmp_path: Path
-) -> None:
+def test_expanding_documents_are_refused(inside: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "g.graphml"
     path.write_text(f'<graphml><graph edgedefault="directed">{inside}</graph></graphml>')
     with pytest.raises(ConfigError, match=message):

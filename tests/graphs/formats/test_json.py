@@ -84,7 +84,7 @@ APOC = [
 
 
 @pytest.mark.parametrize("text", ["\n".join(map(json.dumps, APOC)) + "\n", json.dumps(APOC)])
-def test_what_apoc_exports(text: str, tmp_path: Path) -> None:
+def test_json_of_apoc(text: str, tmp_path: Path) -> None:
     graph = read(tmp_path, text)
     assert list(graph.nodes()) == [
         Node("0", ("User",), {"born": "2015-07-04T19:32:24", "at": Point(4326, (33.4, 13.1))}),

@@ -95,7 +95,7 @@ async def test_durations_and_times_are_written_as_the_server_writes_them(connect
         assert value.text == node.properties["said"]
 
 
-async def test_a_unique_property_names_a_node_and_a_foreign_key_goes_on(connection: Connection) -> None:
+async def test_unique_property_becomes_the_key(connection: Connection) -> None:
     await connection.write(f"CREATE CONSTRAINT read_out_name FOR (n:{LABEL}) REQUIRE n.name IS UNIQUE")
     await connection.write(
         f"CREATE (:{LABEL} {{name: 'Ada', key: 'piano'}}), (:{LABEL} {{name: 7}}), (:{LABEL} {{name: '#'}})"
@@ -118,7 +118,7 @@ async def test_types_are_chosen_and_pages_are_joined(connection: Connection, mon
     await connection.write("MATCH (n:Elsewhere) DETACH DELETE n")
 
 
-async def test_what_graphwalk_keeps_there_is_left_out(connection: Connection) -> None:
+async def test_loaded_graphs_are_left_out(connection: Connection) -> None:
     await connection.write(
         f"CREATE (:{LABEL} {{n: 1}}), (:{LABEL}:gw_3f2a90c1d77e), (:{LABEL}:GraphWalkLoad {{scope: 'x'}})"
     )

@@ -27,7 +27,6 @@ from graphwalk.stores.neo4j.connection import store_error
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
 from tests.cli.test_commands import graphwalk as graphwalk_command
-from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 from tests.stores.loader import chain
 
 pytestmark = pytest.mark.neo4j
@@ -87,9 +86,7 @@ async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j
     assert await store.schema() == schema_of(chain(NODES))
 
 
-async def test_the_schema_of_a_graph_in_memory_is_told_by_the_graph(
-    opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_schema_comes_from_the_graph_in_memory(opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     store = await opened.load(chain(9))
     monkeypatch.setattr(opened._connection, "read", None)  # no query is sent any more
     assert await store.schema(2) == schema_of(chain(9), 2)
@@ -259,7 +256,9 @@ async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
         ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
     ],
 )
-async def test_what_is_wrong_is_said(neo4j_server: Settings, change: dict[str, str], message: str, hint: str) -> None:
+async def test_connection_errors_name_the_cause(
+    neo4j_server: Settings, change: dict[str, str], message: str, hint: str
+) -> None:
     settings = replace(neo4j_server, variables={**neo4j_server.variables, **change})
     with pytest.raises(StoreError, match=message) as raised:
         await Neo4jDatabase.open(settings, run_id="x")
@@ -338,32 +337,3 @@ async def test_a_web_server_is_no_neo4j() -> None:
     async with server:
         with pytest.raises(StoreError, match="is not a Neo4j"):
             await Neo4jDatabase.open(Settings({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="the server that NEO4J_URI names is not ours to restart")
-async def test_a_run_outlives_restarts(tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server of its own is killed and started again, in the middle of a load and of queries."""
-    monkeypatch.setattr(admin, "BATCH", 20)
-    settings = server_settings(tmp_path, "5.26")
-    home = Settings({"GRAPHWALK_HOME": str(tmp_path), "GRAPHWALK_NEO4J_PORT": "9"})
-    server = database.status(home).server
-    assert server is not None
-    assert server.pid is not None
-    try:
-        found = await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=120)
-        loading = asyncio.create_task(found.load(chain(NODES)))
-        await asyncio.sleep(1.0)
-        os.kill(server.pid, signal.SIGKILL)
-        await asyncio.to_thread(database.up, home, with_="jars", port=server.port, heap="512m")
-        store = await loading
-        queries = [asyncio.create_task(store.run("MATCH (n:A) RETURN count(n) AS n")) for _ in range(20)]
-        assert [await query for query in queries] == [[{"n": NODES // 2}]] * 20
-        assert await scope_count(found, store.scope) == (NODES, 2 * (NODES - 1))
-        await found.close()
-        assert database.status(home).answers
-    finally:
-        database.down(home, delete=True)
-    assert not server.folder.exists()
-    with pytest.raises(StoreError, match="no Neo4j server is configured"):
-        await Neo4jDatabase.open(home, run_id="x")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.mark.extended
-def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Settings) -> None:
+def test_round_trip_and_lookup(neo4j_server: Settings) -> None:
     loop = asyncio.new_event_loop()
     opening = Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     database = loop.run_until_complete(opening)
@@ -60,7 +60,7 @@ TIMES = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:0
         pytest.param({"time": TIMES[0], "moment": TIMES[1]}, id="times-in-utc"),
     ],
 )
-async def test_what_was_once_lost_comes_back(values: dict[str, Value], neo4j_server: Settings) -> None:
+async def test_round_trip_of_special_values(values: dict[str, Value], neo4j_server: Settings) -> None:
     graph = PropertyGraph.from_rows([Node("a", ("A",), values)], [])
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     store = await database.load(graph)

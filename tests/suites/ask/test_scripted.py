@@ -18,7 +18,7 @@ FILMS = "tests/data/films.json"
         ("Is there a Casablanca?", "No property value occurs in the question."),
     ],
 )
-def test_it_looks_words_up(question: str, said: str) -> None:
+def test_words_of_the_question_are_looked_up(question: str, said: str) -> None:
     answer = graphwalk.ask(question, FILMS, model="scripted/look").answer
     assert answer is not None
     assert answer.startswith("I am a script, not a language model")
@@ -40,7 +40,7 @@ def test_a_graph_without_anything_is_no_trouble() -> None:
     assert "a1 is the key of a A" in (graphwalk.ask("What is a1?", bare, model="scripted/look").answer or "")
 
 
-def test_calls_that_run_out_are_said() -> None:
+def test_exhausted_call_limit_is_in_the_answer() -> None:
     answer = graphwalk.ask("Red Dust?", FILMS, model="scripted/look", turn_limit=1)
     assert "The call limit was reached" in (answer.answer or "")
     assert answer.exit_status == "turn_limit"

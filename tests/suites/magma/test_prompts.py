@@ -188,7 +188,7 @@ MST Edges: [(0, 2, 3.0), (1, 2, 1.0)]\
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_model_is_told_the_tie_rule_and_never_the_answer(algorithm: str) -> None:
+def test_prompt_has_the_tie_rule_and_not_the_answer(algorithm: str) -> None:
     text = shown(algorithm, "io", 1)
     assert "Every tie goes to the node with the lowest number." in text
     assert prompts.reasoned_answer(trace(algorithm)).splitlines()[-1] not in text

@@ -31,12 +31,9 @@ WAYS: list[dict[str, Any]] = [{}, {"free_running": True}, {"io_steps": True}]
 
 
 EACH_ONCE = list(zip(SWITCHES, WAYS, strict=True))
-TOGETHER = [(one, way) for one in SWITCHES for way in WAYS if (one, way) not in EACH_ONCE]
 
 
-@pytest.mark.parametrize(
-    ("switches", "way"), [*EACH_ONCE, *(pytest.param(*pair, marks=pytest.mark.extended) for pair in TOGETHER)]
-)
+@pytest.mark.parametrize(("switches", "way"), EACH_ONCE)
 def test_the_expert_is_right_under_every_switch(switches: dict[str, Any], way: dict[str, Any]) -> None:
     for setting in prompts.STRATEGIES:
         scores = [score for _, _, score in played("expert", setting, experiment(**switches, **way))]
@@ -145,7 +142,7 @@ def test_without_explanations() -> None:
     assert short.count("Give the state after step") == explained.count("Give the state after step") == 2
 
 
-def test_what_a_model_reads_under_the_papers_protocol() -> None:
+def test_prompts_of_the_papers_protocol() -> None:
     agent, form = AgentConfig(prompts="paper"), prompts.Form(explain=False)
     assert said(from_the_start("dijkstra"), "ish", 1, agent, form) == snapshot("""\
 system: You carry out graph algorithms.

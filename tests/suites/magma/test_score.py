@@ -39,7 +39,7 @@ def nodes(*found: int | str) -> str:
     return f"Reachable Nodes: [{', '.join(map(str, found))}]"
 
 
-def test_what_the_last_reply_says_and_what_all_of_them_sum_up_to() -> None:
+def test_last_reply_is_scored_and_errors_are_summed() -> None:
     score = scored(said(nodes(7), nodes(0, 8, "x"), nodes(0, 1, 9)), [0, 1, 9, 5], lossy=True)
     assert (score.correct, score.precision, score.recall, score.false_positives) == (False, 1 / 2, 2 / 3, 2)
     assert score.f1 == pytest.approx(4 / 7)

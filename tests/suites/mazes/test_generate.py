@@ -177,7 +177,7 @@ def test_large_mazes() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_is_known_before_any_grid_is_drawn(impossible: dict[str, float]) -> None:
+def test_impossible_mazes_are_errors_before_drawing(impossible: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=r"min_path .* is impossible"):
         validate(MazeSpec, impossible, "generate maze")
 

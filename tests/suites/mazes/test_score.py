@@ -106,7 +106,7 @@ def test_a_row_end_is_no_neighbour_of_the_next_row() -> None:
         (json.dumps({"route": WAY}), "wrapped"),
     ],
 )
-def test_what_is_read(reply: str, stage: str) -> None:
+def test_readable_replies(reply: str, stage: str) -> None:
     made = score(reply)
     assert made.valid
     assert made.extraction_stage == stage
@@ -126,7 +126,7 @@ def test_what_is_read(reply: str, stage: str) -> None:
         ('{"path": [[0, 0], [0, 1]]}', "unreadable"),
     ],
 )
-def test_what_is_no_path(reply: str, error: str) -> None:
+def test_replies_without_a_path(reply: str, error: str) -> None:
     made = score(reply)
     assert not made.valid
     assert made.error_class == error
@@ -230,7 +230,7 @@ def test_keys_are_read_without_the_spaces_around_them() -> None:
     assert score(json.dumps({"path": [f" {cell} " for cell in WAY]})).valid
 
 
-def test_what_the_walk_wasted_and_how_the_reply_was_read_are_part_of_the_score() -> None:
+def test_score_counts_wasted_calls_and_lossy_extraction() -> None:
     twice = ToolResult(ToolCall("1", "get_next_possible_cells", '{"node_id": "0"}'), "[]")
     other = ToolResult(ToolCall("2", "get_next_possible_cells", '{"node_id": "1"}'), "[]")
     turns = (Turn(Message("assistant"), results=(twice, other)), Turn(Message("assistant"), results=(twice, other)))

@@ -129,7 +129,7 @@ def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
         (("--out", "w.png"), 2, "unsupported format; expected"),
     ],
 )
-def test_what_cannot_be_viewed(run_folder: Path, words: tuple[str, ...], code: int, cause: str) -> None:
+def test_view_errors(run_folder: Path, words: tuple[str, ...], code: int, cause: str) -> None:
     made = graphwalk("view", run_folder, *words)
     assert (made.returncode, cause in made.stderr) == (code, True), made.stderr
 

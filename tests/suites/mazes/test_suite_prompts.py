@@ -46,7 +46,7 @@ How to work:
 """)
 
 
-async def test_in_strict_mode_the_prompt_says_so() -> None:
+async def test_strict_mode_is_in_the_prompt() -> None:
     strict = await stage(strict=True)
     texts = [
         tools_prompt(s.task, await s.store.schema(), AgentConfig())[0].content or "" for s in (strict, await stage())
