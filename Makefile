@@ -39,9 +39,9 @@ types: $(STAMP) ## Types
 layers: $(STAMP) ## Import layers
 	$(BIN)/lint-imports
 
-words: $(STAMP) ## Spelling, and the words of docs, help and docstrings
+words: $(STAMP) ## Spelling; the words of docs, help and docstrings; the names of variables
 	$(BIN)/codespell
-	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk
+	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples .ci
 
 generated: $(STAMP) ## Are the generated parts of README.md and docs/experiments.md up to date?
 	$(BIN)/cog -I .ci --check README.md docs/experiments.md
@@ -126,7 +126,7 @@ train-smoke: training-setup ## The whole way of training in minutes: data, a tin
 ray: ## A run on two nodes of a Ray cluster on this machine, one of which is killed (600 MB in .venv-ray)
 	test -d .venv-ray || $(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-asyncio pytest-socket pytest-timeout
-	.venv-ray/bin/python -m pytest tests/runs/test_ray.py
+	.venv-ray/bin/python -m pytest tests/runs/test_cluster_ray.py
 
 openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name; the lock has the newest
 	$(BIN)/uv pip install --quiet --target build/openai-2.45.0 'openai[aiohttp]==2.45.0'

@@ -1,8 +1,13 @@
-"""Check prose: banned words, descriptive docstrings, sentences over 40 words. Usage: prose.py PATH…"""
+"""Check prose and names. Usage: prose.py PATH…
+
+Prose: banned words, descriptive docstrings, sentences over 40 words. Names: variables, parameters and functions that
+are named by how their value came to be; a package may have no more of them than today.
+"""
 
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,30 +20,54 @@ CODE = re.compile(
     r"^```.*?^```|^---\n.*?^---|<!-- \S+: begin.*?: end -->|<!--.*?-->|\{%.*?%\}|`[^`\n]+`|\]\([^)]*\)", re.M | re.S
 )
 BLOCK = re.compile(r"\n\s*\n|^(?=[ >]*(?:[*-]|\d+\.) )|^#.*\n|^(?=\|)", re.M)
+COMMENTS = {
+    ".py": re.compile(r"(?:^|\s)(# (?!noqa|type:).*)", re.M),
+    ".yaml": re.compile(r"(?:^|\s)(# .*)", re.M),
+    ".j2": re.compile(r"\{#(.*?)#\}", re.S),
+}
+"""Comments by suffix. Of templates only these are read: a changed prompt is another experiment."""
+NAMES = frozenset({"found", "given", "known", "said", "asked", "told", "made", "kept", "left", "meant"})
+LIMITS = {"graphwalk": 624, "tests": 481, "benchmarks": 38, ".ci": 7, "environments": 0, "examples": 0}
+"""Most names of NAMES by package. Lower a limit when names become better; never raise one."""
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and text of each paragraph of Markdown, or of each docstring, comment and help text of Python."""
+    """Yield the line and text of each paragraph of Markdown, or of each docstring, comment and help text."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        plain = CODE.sub(lambda found: "x" + "\n" * found[0].count("\n"), source)
-        starts = [0, *(found.end() for found in BLOCK.finditer(plain))]
+        plain = CODE.sub(lambda code: "x" + "\n" * code[0].count("\n"), source)
+        starts = [0, *(block.end() for block in BLOCK.finditer(plain))]
         for start, end in zip(starts, [*starts[1:], None], strict=True):
             yield plain.count("\n", 0, start) + 1, plain[start:end]
         return
-    for number, line in enumerate(source.splitlines(), 1):
-        if comment := re.search(r"(?:^|\s)# (?!noqa|type:).*", line):
-            yield number, comment[0]
-    for node in ast.walk(ast.parse(source)):
+    for comment in COMMENTS[path.suffix].finditer(source):
+        yield source.count("\n", 0, comment.start(1)) + 1, re.sub(r"`[^`]+`", "`code`", comment[1])
+    for node in ast.walk(ast.parse(source)) if path.suffix == ".py" else ():
         value = node.value if isinstance(node, ast.Expr | ast.keyword) else None
         if isinstance(value, ast.Constant) and isinstance(value.value, str) and getattr(node, "arg", "help") == "help":
-            yield value.lineno, value.value
+            yield value.lineno, re.sub(r"`[^`]+`", "`code`", value.value)
+
+
+def count_names(path: Path) -> int:
+    """Count assignments to variables, parameters and functions with a name of NAMES, underscores at its ends aside."""
+    names = (
+        node.name
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        else node.arg
+        if isinstance(node, ast.arg)
+        else node.id
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        else ""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
+    return sum(name.strip("_") in NAMES for name in names)
 
 
 failed = False
+counts: Counter[str] = Counter()
 for root in map(Path, sys.argv[1:]):
     for path in sorted(root.rglob("*.*")) if root.is_dir() else [root]:
-        for line, text in texts(path) if path.suffix in (".md", ".py") else ():
+        for line, text in texts(path) if path.suffix in (".md", *COMMENTS) else ():
             faults = [f'"{word}"' for word in WORDS.findall(text)]
             if path.suffix == ".py" and re.match(r"(What|Whether)\b", text):
                 faults.append("begins with What or Whether")
@@ -48,4 +77,10 @@ for root in map(Path, sys.argv[1:]):
             for fault in faults:
                 sys.stdout.write(f"{path}:{line}: {fault}\n")
                 failed = True
+        if path.suffix == ".py":
+            counts[path.parts[0]] += count_names(path)
+for package, limit in LIMITS.items():
+    count = counts[package]
+    sys.stdout.write(f"{package}: {count} variables, parameters and functions named found, given, … (limit {limit})\n")
+    failed |= count > limit
 sys.exit(failed)

@@ -1,4 +1,4 @@
-"""What is installed with GraphWalk: known weaknesses, licences, and a bill of materials for a release.
+"""Check the packages installed with GraphWalk: known weaknesses, licences, and a bill of materials.
 
 python .ci/supply_chain.py audit | licences | bill FOLDER
 """
@@ -31,7 +31,7 @@ def pins(name: str) -> dict[str, str]:
 
 
 def audit() -> int:
-    """1 where a locked package of users has a known weakness; where nobody can be asked, that is said, and 0."""
+    """Return 1 if a locked package of users has a known weakness, else 0; print a note without a network."""
     words = ["--requirement", str(LOCKED / "run.txt"), "--require-hashes", "--disable-pip", "--timeout", "10"]
     command = [sys.executable, "-m", "pip_audit", "--progress-spinner", "off", *words]
     try:

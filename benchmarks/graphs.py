@@ -2,7 +2,7 @@
 
 The plain loop draws labels, properties and relationships one by one with `random`; it makes rows, and checks no names.
 The plain loads unwind the same rows, ready made, in the same batches, into an empty store; they keep no ledger, take no
-care of names, and could not go on after a kill.
+care of names, and could not resume after a kill.
 """
 
 import asyncio

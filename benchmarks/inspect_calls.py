@@ -50,7 +50,7 @@ def _first() -> Any:
 
 @scorer(metrics=[accuracy()])  # type: ignore[untyped-decorator]
 def _empty() -> Any:
-    """Whether the answer is the one that the server gives; and the time of the last score."""
+    """Score whether the answer is the server's; note the time of the last score."""
 
     async def score(state: TaskState, target: Target) -> Score:
         _now("ended")

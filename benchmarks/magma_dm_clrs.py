@@ -122,7 +122,7 @@ def compare(graphs: int, stable: bool) -> bool:
 
 
 def defects(count: int) -> None:
-    """What dm-clrs's own sampler gives: density, directed DFS graphs, the last Floyd–Warshall matrix."""
+    """Describe the samples of dm-clrs: density, directed DFS graphs, the last Floyd–Warshall matrix."""
     for n in (5, 20):
         graphs = {name: sampled(name, count, n) for name in ("bfs", "dfs", "floyd_warshall")}
         density = (graphs["bfs"]["A"][:, *np.triu_indices(n, k=1)] > 0).mean()

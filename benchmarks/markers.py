@@ -7,13 +7,13 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 
 def text_between_markers(page: Path, name: str) -> str:
-    """What stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+    """Return the text between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
     _, rest = page.read_text(encoding="utf-8").split(f"<!-- {name}: begin -->\n")
     return rest.split(f"\n<!-- {name}: end -->")[0]
 
 
 def write_between_markers(page: Path, name: str, text: str) -> None:
-    """Replace what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+    """Replace the text between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     before, rest = page.read_text(encoding="utf-8").split(begin)
     _, after = rest.split(end)

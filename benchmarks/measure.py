@@ -12,8 +12,8 @@ from typing import Literal
 class Row:
     """One line of the table: what was measured (`ours`, in `unit`), and the same by the plain way, pair by pair.
 
-    The aim is about the ratio ours ÷ plain where there is a plain way, else about the measured value. `missing` says
-    why there is no measurement.
+    The aim is about the ratio ours ÷ plain where there is a plain way, else about the measured value. `missing` is the
+    reason for no measurement.
     """
 
     name: str

@@ -44,7 +44,7 @@ Bodies = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Usage:
-    """What all calls together took: seconds from the first to the last, and processor seconds of this process."""
+    """The time of all calls together: seconds from the first to the last, and processor seconds of this process."""
 
     wall: float
     cpu: float
@@ -136,7 +136,7 @@ def experiment(episodes: int, in_flight: int) -> AnyExperiment:
 
 
 async def recorded_bodies(folder: Path, graph: PropertyGraph) -> list[Bodies]:
-    """What the runner sent, rebuilt from its log: one list of requests for every episode."""
+    """Rebuild the runner's requests from its log: one list of requests for every episode."""
     store = await EmbeddedDatabase().load(graph)
     config = experiment(IN_FLIGHT, IN_FLIGHT)
     tools = [spec.as_openai() for spec in GraphToolbox(store, await store.schema(), agent=config.agent).specs]

@@ -1,4 +1,4 @@
-"""What all tests share: no network but this machine, and real databases."""
+"""Fixtures of all tests: no network but this machine, and real databases."""
 
 import importlib.util
 import os

@@ -26,7 +26,7 @@ def interpreters() -> dict[str, str]:
 
 
 def run_with(python: str, *words: str, environment: Mapping[str, str] = os.environ) -> str:
-    """What `python -m WORDS…` prints, with the locked packages and no others but pytest; uv keeps them for next time."""
+    """Return the output of `python -m WORDS…`, with the locked packages and no others but pytest; uv keeps them for next time."""
     packages = ["--with-requirements", str(ROOT / "requirements" / "run.txt"), "--with", "pytest"]
     command = [find_uv_bin(), "run", "--quiet", "--no-project", "--python", python, *packages, "python", "-m", *words]
     given = {name: value for name, value in environment.items() if name != "VIRTUAL_ENV"}

@@ -1,4 +1,4 @@
-"""What fixed seeds give in this process: digests of the graphs, tasks, prompts, transcripts and scores of small runs.
+"""Digests of what fixed seeds make in this process: digests of the graphs, tasks, prompts, transcripts and scores of small runs.
 
 python -m tests.made_digests WORKERS
 """

@@ -2,7 +2,7 @@
 
 Servers start on first use, once for the whole run, xdist workers included, and are gone at its end, however it ends:
 by itself, by Ctrl-C, by SIGTERM, by SIGKILL (tests/guard.py). Where none can be
-had, the tests that need one are skipped, and the summary says so.
+had, the tests that need one are skipped, and the summary names the reason.
 """
 
 import multiprocessing.util
@@ -41,7 +41,7 @@ def release_params() -> list[Any]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The first process of a test run has a folder for all that it leaves behind, and somebody who clears it up."""
+    """The first process of a test run has a folder for its files, and a guard process that deletes it."""
     if not hasattr(config, "workerinput"):
         # What tests of a failed run wrote is kept where pytest keeps it.
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
@@ -92,7 +92,7 @@ def neo4j_settings() -> Iterator[Any]:
         if "containers" not in _missing and docker_answers():
             try:
                 return _container_settings(release, containers)
-            except Exception as error:  # an engine that cannot fetch images, ports that are somebody else's loopback, …
+            except Exception as error:  # an engine that cannot fetch images, ports on another loopback, …
                 _missing["containers"] = f"{type(error).__name__}: {error}"
         return server_settings(Path(os.environ[HOME]) / release, release)
 

@@ -1,4 +1,4 @@
-"""What commands import, imported once for all that are forked from this process (`tests.commands`)."""
+"""The imports of commands, made once for all that are forked from this process (`tests.commands`)."""
 
 import importlib
 import pkgutil

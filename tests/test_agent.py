@@ -22,7 +22,7 @@ Said = str | list[str] | Exception
 
 @dataclass
 class Speaker:
-    """Says what it is given, one thing a turn: a text, names of tools to call, or an error."""
+    """A model with one scripted step a turn: a text, names of tools to call, or an error."""
 
     says: Callable[[int], Said]
     heard: list[list[Message]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What an agent says in the course of an episode comes from the user's own files where there are some."""
+"""The agent's messages in an episode come from the user's files where they exist."""
 
 from pathlib import Path
 

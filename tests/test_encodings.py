@@ -32,7 +32,7 @@ def test_round_trip(encoding: str, rows: list[dict[str, object]], notes: list[st
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("text", ["There is no tool x.", "No, nothing.", '{"a": 1}', "[1, 2]", "3", '[["a"], 3]'])
-def test_what_is_no_rows(text: str, encoding: str) -> None:
+def test_texts_without_rows(text: str, encoding: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - json's own error among them
         decode_rows(text, encoding)
 

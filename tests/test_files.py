@@ -72,7 +72,7 @@ def test_the_former_file_can_be_kept(tmp_path: Path) -> None:
         ("/proc/graphwalk", "No such file", "another place"),
     ],
 )
-def test_what_cannot_be_written_is_said(tmp_path: Path, place: str, cause: str, next_step: str) -> None:
+def test_write_failures_are_errors(tmp_path: Path, place: str, cause: str, next_step: str) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
     kind = StoreError if place == "/dev/full" else ConfigError  # exit code 3: the environment, not the command
@@ -132,7 +132,7 @@ write_whole(Path(sys.argv[1]), repeat("x" * 1000))
 """
 
 
-def test_what_a_killed_writer_leaves_is_no_obstacle_and_goes_in_time(tmp_path: Path) -> None:
+def test_files_of_a_killed_writer_are_removed_later(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with subprocess.Popen(
         [sys.executable, "-c", _ENDLESS, str(tmp_path / "a")], cwd=Path(__file__).parents[1]

@@ -23,7 +23,7 @@ def test_it_takes_long():
 
 
 def lives(pid: int) -> bool:
-    """A process that is gone may stay in the list until its parent, whoever that is now, asks for it."""
+    """A process that is gone may stay in the list until its present parent waits for it."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

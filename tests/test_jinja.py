@@ -109,7 +109,7 @@ def test_every_error_in_a_text_has_its_line(text: str, problem: str) -> None:
         ("{% for one in right %}{{ one }}{% endfor %}\n\n{{ one }}", 1, "there is no one"),
     ],
 )
-def test_what_is_wrong_with_a_text(text: str, line: int, problem: str) -> None:
+def test_template_errors(text: str, line: int, problem: str) -> None:
     with pytest.raises(TextError) as caught:
         check_text(text, ["right"], ["mine"])
     assert problem in str(caught.value)
@@ -120,7 +120,7 @@ def test_nothing_is_wrong_with_names_that_a_text_gives_itself() -> None:
     check_text("{% for one in right %}{{ one | mine }}{% set two = one %}{{ two }}{% endfor %}", ["right"], ["mine"])
 
 
-def test_what_a_text_needs() -> None:
+def test_variables_of_a_template() -> None:
     text = "{% include 'other.j2' %}{% for a in b %}{{ a }}{{ c }}{% endfor %}"
     assert (names_in(text), included_in(text)) == ({"b", "c"}, {"other.j2"})
 
@@ -161,7 +161,7 @@ def test_a_long_value_fits_into_a_text() -> None:
     assert len(render_text("{{ long }}", long="a" * 5_000_000)) == 5_000_000
 
 
-def test_what_texts_need_is_there() -> None:
+def test_rendering_with_all_variables() -> None:
     text = """\
 {% macro pair(a, b) %}{{ a }}={{ b }}{% endmacro -%}
 {% for name, value in values.items() if value %}{{ pair(name, value) }}{{ ", " if not loop.last }}{% endfor %};

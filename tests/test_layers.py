@@ -22,7 +22,7 @@ def test_no_circle_of_imports_in_the_whole_package() -> None:
 
 
 @pytest.mark.parametrize("folder", ["benchmarks", "environments", "examples", "training"])
-def test_what_other_folders_import_exists(folder: str) -> None:
+def test_imports_of_other_folders_exist(folder: str) -> None:
     """Some of these packages are tested in environments of their own, which `make test` does not build."""
     for path in (ROOT / folder).rglob("*.py"):
         for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""What a release is made of: the same bytes from the same tree, and locked, licensed packages (supply chain)."""
+"""The files of a release: the same bytes from the same tree, and locked, licensed packages (supply chain)."""
 
 import hashlib
 import json

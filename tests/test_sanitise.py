@@ -1,4 +1,4 @@
-"""What counts as a secret, and what is taken out of which text (reliability R29)."""
+"""Secrets, and their removal from text (reliability R29)."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_messages(variables: dict[str, str], text: str, clean: str) -> None:
         ("answered", "basic understanding, answered", "basic understanding, answered"),
     ],
 )
-def test_what_a_model_says_keeps_its_words(secret: str, text: str, clean: str) -> None:
+def test_plain_words_are_not_redacted(secret: str, text: str, clean: str) -> None:
     assert Secrets({"X_API_KEY": secret}).redact_certain(text) == clean
 
 

@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def run_typescript(place: dict[str, Any]) -> dict[str, Any]:
-    """What the TypeScript client sees at `place`: `command` and `args`, or `url` and `token`."""
+    """Return the output of the TypeScript client at `place`: `command` and `args`, or `url` and `token`."""
     asked = json.dumps({"modules": str(MODULES), "steps": STEPS, **place})
     words = ["node", str(HERE / "typescript_client.mjs"), asked]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)

@@ -8,7 +8,7 @@ from mcp import Client, StdioServerParameters
 
 
 async def walk(command: str, words: Sequence[str], steps: Sequence[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """What `typescript_client.mjs` prints, in the same form."""
+    """Return the output of `typescript_client.mjs`, in the same form."""
     async with Client(StdioServerParameters(command=command, args=list(words), env=dict(os.environ))) as client:
         tools = (await client.list_tools()).tools
         (resource,) = (await client.list_resources()).resources

@@ -1,1 +1,1 @@
-"""What others say is true, asked of our engines, algorithms and targets: `make truth` (docs/peers.md)."""
+"""Compare our engines, algorithms and targets with independent references: `make truth` (docs/peers.md)."""

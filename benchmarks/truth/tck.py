@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"\[(\d+)\]")
 
 @dataclass(frozen=True)
 class Judgement:
-    """What failures that fit mean for us; `met`: whether a query of ours can meet the case."""
+    """A judgement of the failures that fit; `met`: whether a query of ours can meet the case."""
 
     engine: str
     features: tuple[str, ...]
@@ -52,7 +52,7 @@ def played(engine: Engine, jar: Path) -> list[Outcome]:
 
 
 def judged(engine: str, outcomes: Iterable[Outcome]) -> dict[Judgement | None, list[Outcome]]:
-    """Failures by the first judgement that fits; those that nobody has judged under None."""
+    """Group failures by the first judgement that fits; None for those without one."""
     known, found = judgements(), defaultdict(list)
     for outcome in outcomes:
         if outcome.verdict == "failed":

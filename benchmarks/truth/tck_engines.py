@@ -33,11 +33,11 @@ class Engine(Protocol):
         ...
 
     def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
-        """What a query of the engine's own dialect returns. RefusedError where it refuses."""
+        """Return the rows of a query in the engine's dialect. Raise RefusedError if it refuses."""
         ...
 
     def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
-        """What the query that a scenario is about returns. RefusedError where it is refused."""
+        """Return the rows of a scenario's query. Raise RefusedError if it is refused."""
         ...
 
     def counts(self) -> dict[str, int]:

@@ -56,7 +56,7 @@ class Written:
 
 
 def fate(plainly: Outcome, written: Outcome) -> Fate:
-    """What becomes of a query through write_cypher; "right": as the TCK says, where it is not without that."""
+    """The outcome of a query through write_cypher; "right": as in the TCK, unlike without the guard."""
     if written.verdict == plainly.verdict and (written.verdict != "failed" or _same(written.detail, plainly.detail)):
         return "alike"
     if written.verdict == "passed":

@@ -24,7 +24,7 @@ class Outcome:
 
 
 class _FailedError(Exception):
-    """The engine does not do what the scenario says."""
+    """The engine's result differs from the scenario's."""
 
 
 class _OutOfReachError(Exception):

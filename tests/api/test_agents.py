@@ -22,7 +22,7 @@ WRONG = {**LOOK_UP, "label": "Movie"}
 
 
 class Scripted(GenericFakeChatModel):
-    """Calls tools as it is told, and takes the tools that an agent binds to it."""
+    """A chat model with a fixed sequence of tool calls; `bind_tools` stores the tools."""
 
     bound: list[str] = []  # noqa: RUF012 - a field of pydantic
 
@@ -50,7 +50,7 @@ def check(model: Scripted, messages: list[Any]) -> None:
     assert messages[-1].content == "Red Dust"
 
 
-async def test_they_walk_in_an_agent_of_langchain() -> None:
+async def test_tools_in_a_langchain_agent() -> None:
     with graphwalk.open_store(FILMS) as store:
         tools = graphwalk.langchain_tools(store)
         for awaited in (False, True):
@@ -60,14 +60,14 @@ async def test_they_walk_in_an_agent_of_langchain() -> None:
             check(model, (await agent.ainvoke(asked) if awaited else agent.invoke(asked))["messages"])
 
 
-async def test_they_walk_in_the_event_loop_of_the_caller() -> None:
+async def test_tools_in_the_callers_event_loop() -> None:
     async with graphwalk.aopen_store(FILMS) as store:
         model = scripted()
         agent: Any = create_agent(model, await graphwalk.alangchain_tools(store))
         check(model, (await agent.ainvoke({"messages": [("user", "Which film is f2?")]}))["messages"])
 
 
-def test_they_say_what_our_own_agent_is_told() -> None:
+def test_tool_texts_equal_the_agents() -> None:
     with graphwalk.open_store(FILMS) as store:
         made = graphwalk.langchain_tools(store, result_budget=2, direction=False)
         specs = graphwalk.openai_tools(store, result_budget=2, direction=False).specs
@@ -94,7 +94,7 @@ def test_openai_functions_are_run_and_answered() -> None:
                 assert said in message["content"]
 
 
-async def test_a_database_that_fails_is_told_in_words() -> None:
+async def test_store_failure_becomes_tool_text() -> None:
     async with graphwalk.aopen_store(FILMS) as store:
         tools, made = await graphwalk.aopenai_tools(store), await graphwalk.alangchain_tools(store)
         await store.drop()

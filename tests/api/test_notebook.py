@@ -1,4 +1,4 @@
-"""What a notebook does: graphs, tasks, stores, episodes and runs, with and without a running event loop."""
+"""The public functions in a notebook: graphs, tasks, stores, episodes and runs, with and without a running event loop."""
 
 import asyncio
 import csv
@@ -98,7 +98,7 @@ def test_an_episode_with_any_model(graph: PropertyGraph) -> None:
     assert not model.closed
 
 
-def test_a_model_that_fails_is_told_in_the_result(graph: PropertyGraph) -> None:
+def test_model_failure_is_in_the_result(graph: PropertyGraph) -> None:
     class Sick:
         async def complete(self, *ignored: Any) -> Reply:
             raise ValueError("ill")
@@ -193,7 +193,7 @@ def test_an_experiment_can_be_a_dictionary_or_a_file(tmp_path: Path) -> None:
     assert data["suite"] == {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}
 
 
-def test_an_interrupted_run_goes_on_with_the_same_objects(tmp_path: Path) -> None:
+def test_interrupted_run_resumes_with_the_same_objects(tmp_path: Path) -> None:
     model = Thinker()
     run = graphwalk.run("quickstart", models=[model], out=tmp_path / "run", graphs=1)
     log = run.path / "results.jsonl"
@@ -287,14 +287,14 @@ def test_the_example_plays_an_episode_and_is_short() -> None:
     assert done.stdout.endswith("correct: True, F1: 1.00\n")
 
 
-def test_a_wrong_object_is_told_with_what_is_accepted(graph: PropertyGraph) -> None:
+def test_wrong_task_error_lists_accepted_forms(graph: PropertyGraph) -> None:
     for given, words in (((None, graph), "task: must be a Task"), ((None, None), "task: must be a Task")):
         with pytest.raises(graphwalk.ConfigError, match=words) as caught:
             graphwalk.play(*given)  # type: ignore[arg-type]
         assert "make_tasks" in caught.value.hint
 
 
-def test_a_model_that_is_not_given_is_told_with_what_is_accepted(graph: PropertyGraph) -> None:
+def test_missing_model_error_lists_accepted_forms(graph: PropertyGraph) -> None:
     task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
     for call in (lambda: graphwalk.play(task, graph), lambda: graphwalk.ask("Who?", graph)):
         with pytest.raises(graphwalk.ConfigError, match="model is missing") as caught:

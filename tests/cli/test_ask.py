@@ -31,7 +31,7 @@ async def with_model(server: ModelServer, *words: object, folder: Path, **more: 
 
 
 def walk(request: Request) -> Answer:
-    """A model that looks the film up and answers; to a follow-up it says what it was told before."""
+    """A model that looks the film up and answers; its reply to a follow-up repeats the messages before."""
     messages = request.body["messages"]
     if [m["role"] for m in messages].count("user") > 1:
         return Answer(chat(f"You asked {sum(m['role'] == 'user' for m in messages)} questions."))
@@ -107,7 +107,7 @@ async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
     assert QUESTION in logged
 
 
-async def test_a_follow_up_knows_what_was_said(tmp_path: Path) -> None:
+async def test_follow_up_sees_the_conversation(tmp_path: Path) -> None:
     async with ModelServer(walk) as server:
         done = await with_model(server, QUESTION, "--dialogue", typed="And who else?\nquit\n", folder=tmp_path)
         last = server.requests[-1].body["messages"]
@@ -123,7 +123,7 @@ async def test_a_follow_up_knows_what_was_said(tmp_path: Path) -> None:
     assert graphwalk("verify", run, folder=tmp_path).returncode == 0
 
 
-async def test_a_model_that_fails_is_told_and_logged(tmp_path: Path) -> None:
+async def test_model_failure_is_printed_and_logged(tmp_path: Path) -> None:
     async with ModelServer(lambda _: error(400, "your plan has ended")) as server:
         plain = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
         told = await with_model(server, QUESTION, "--json", "--out", "run", folder=tmp_path)

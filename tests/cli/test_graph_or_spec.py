@@ -28,6 +28,6 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("words", "message"),
     [("nodez=5", "nodez"), ("nodes=many", "nodes"), ("seed=x,nodes=10", "whole numbers"), ("paper-9=,", "paper-9")],
 )
-def test_what_is_wrong_is_said(words: str, message: str) -> None:
+def test_wrong_specs_are_errors(words: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         generated(words)

@@ -27,7 +27,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log_bytes(folder).splitlines()]
 
 
-def test_it_runs_at_once(mine: Path) -> None:
+def test_written_experiment_runs(mine: Path) -> None:
     run = mine / "runs" / "first"
     done = graphwalk("run", "experiment.yaml", *SHIPPED_QUESTIONS, "--out", run, folder=mine)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Experiments with files of one's own: used in every suite, and wrong ones are told before a model is called."""
+"""Experiments with the user's files: used in every suite; a wrong file is an error before the first model call."""
 
 import json
 from pathlib import Path
@@ -70,13 +70,6 @@ def test_magma_with_a_prompt(tmp_path: Path) -> None:
     assert first(tmp_path)["task"]["question"] == user.removesuffix("\n\nStep 1?")
 
 
-def test_the_same_run_goes_on(tmp_path: Path) -> None:
-    experiment(tmp_path, "questions", "tools", "  tools: [get_node_by_property, ./list_labels.yaml]\n")
-    run(tmp_path)
-    assert graphwalk("resume", "run", folder=tmp_path).returncode == 0
-    assert graphwalk("rescore", "run", folder=tmp_path).returncode == 0
-
-
 def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: Path) -> None:
     (tmp_path / "list_labels.yaml").write_text(TOOL.format(name="list_labels"))
     shipped = data_path("templates")
@@ -114,7 +107,7 @@ def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: 
         ("questions", "  prompts: ./prompts/\n", "graph_tools.j2:2: there is no colour; known: clock", "ours: "),
     ],
 )
-def test_a_mistake_is_told_before_anything_runs(
+def test_wrong_files_are_errors_before_the_run(
     tmp_path: Path, suite: str, agent: str, cause: str, next_step: str
 ) -> None:
     experiment(tmp_path, suite, "tools", agent)

@@ -41,7 +41,7 @@ def test_a_question_is_walked_and_answered(tmp_path: Path) -> None:
     assert shown.endswith(f"\ncorrect: {task.gold}\n")
 
 
-def test_a_wrong_answer_and_none_are_told_with_the_target(tmp_path: Path) -> None:
+def test_wrong_and_empty_answers_show_the_target(tmp_path: Path) -> None:
     code, shown, _ = played("questions", *ONE_QUESTION, typed='answer [{"count": 100000}]\n', folder=tmp_path)
     assert code == 0
     assert re.search(r"incorrect: \[\{'count': 100000\}\]; target: \[\{'count': \d+\}\]\n$", shown)
@@ -103,7 +103,7 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
         (("magma", "--turn-limit", "0"), "turn-limit", ""),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_shown(
+def test_wrong_options_are_errors_before_the_game(
     tmp_path: Path, words: tuple[str, ...], cause: str, next_step: str
 ) -> None:
     code, shown, error = played(*words, typed="quit\n", folder=tmp_path)
@@ -137,7 +137,7 @@ class Terminal:
         self.shown = ""
 
     def until(self, pattern: str, seconds: float = 60) -> str:
-        """What was shown since the last time, up to the moment when it has the pattern."""
+        """Return the new output up to the first match of the pattern."""
         end, new = time.monotonic() + seconds, ""
         while not re.search(pattern, new, re.DOTALL):
             assert time.monotonic() < end, f"no {pattern!r} in {self.shown[-3000:]!r}"

@@ -38,7 +38,7 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     assert [json.loads(line)["tags"] for line in lines] == [["first", "[red]x"]] * 2
 
 
-def test_where_there_are_none(tmp_path: Path) -> None:
+def test_empty_folder_of_runs(tmp_path: Path) -> None:
     missing = graphwalk("runs", folder=tmp_path)
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "no folder runs" in missing.stderr

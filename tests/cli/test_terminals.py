@@ -1,4 +1,4 @@
-"""What appears on a terminal of 60, 80 and 200 columns: whole words, all figures, and data only where it belongs."""
+"""Output on terminals of 60, 80 and 200 columns: whole words, all figures, and data only where it belongs."""
 
 import asyncio
 import json

@@ -61,7 +61,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
 
 
 def refused(ended: Ended, named: str, said: object) -> str:
-    """What is wrong with how a wrong input was met; "" where nothing is."""
+    """Return the fault of a command's answer to a wrong input; "" without one."""
     text = ended.stdout + ended.stderr
     trouble = [
         *([f"exit code {ended.code}"] if ended.code not in (2, 3) else []),

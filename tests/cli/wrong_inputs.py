@@ -139,7 +139,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def wrong_values(option: Any) -> Iterator[str]:
-    """What cannot stand behind an option, by what it takes."""
+    """Wrong values of an option, by the type that it takes."""
     kind = option.type_descriptor.annotation
     text = str(kind)
     if "int" in text:

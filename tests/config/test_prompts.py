@@ -1,4 +1,4 @@
-"""A user's own prompts stand for ours of the same name, and a wrong one is found before anything runs."""
+"""A user's prompts replace the shipped ones of the same name; a wrong one is an error before the run."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def test_messages_replace_ours_one_by_one(tmp_path: Path) -> None:
         (MESSAGES, "- no", "", "not a list of messages"),
     ],
 )
-def test_a_wrong_file_is_told_with_its_place(tmp_path: Path, name: str, text: str, where: str, problem: str) -> None:
+def test_wrong_prompt_error_names_its_line(tmp_path: Path, name: str, text: str, where: str, problem: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         Prompts(tmp_path)
@@ -65,7 +65,7 @@ def test_a_wrong_file_is_told_with_its_place(tmp_path: Path, name: str, text: st
     assert problem in str(caught.value)
 
 
-def test_a_value_that_is_missing_while_rendering_is_told_with_its_place(tmp_path: Path) -> None:
+def test_missing_value_error_names_its_line(tmp_path: Path) -> None:
     own = Prompts(folder(tmp_path, maze_tools__j2="{% for row in rows %}\n{{ row.colour }}\n{% endfor %}"))
     with pytest.raises(ConfigError, match=r"maze_tools\.j2:2: .*colour"):
         own.render("maze_tools.j2", rows=["a"], size=1, start=0, goal=0, strict=False, clock="")

@@ -1,4 +1,4 @@
-"""What every store has to keep: the embedded engine and each release of Neo4j give the same answers."""
+"""The contract of stores: the embedded engine and each release of Neo4j give the same answers."""
 
 import pytest
 
@@ -14,7 +14,7 @@ HOSTILE = ("`) DETACH DELETE n //", "``", "x`:`y", "ünïcödé", "'quote\"", "$
 
 
 @pytest.mark.parametrize("name", STORE_CHECKS)
-async def test_it_keeps_the_contract(name: str, any_database: Database) -> None:
+async def test_store_contract(name: str, any_database: Database) -> None:
     await STORE_CHECKS[name](any_database)
 
 

@@ -1,4 +1,4 @@
-"""What every registered suite has to keep."""
+"""The contract of suites, checked for each registered one."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ KNOWN: dict[str, dict[str, float]] = {
 
 
 @pytest.mark.parametrize("name", SUITES.names())
-async def test_it_keeps_the_contract(name: str) -> None:
+async def test_suite_contract(name: str) -> None:
     graphs = None if name == "ask" else 1
     await check_suite(name, SMALL.get(name), graphs=graphs, accuracy=KNOWN.get(name))
 

@@ -1,4 +1,4 @@
-"""What every tool that ships has to keep; and that the shipped check finds what is wrong with others."""
+"""The contract of tools, checked for each one that ships; the shipped check finds the faults of others."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def test_the_papers_four_tools_ship() -> None:
 
 
 @pytest.mark.parametrize("name", tool_names())
-async def test_it_keeps_the_contract(name: str) -> None:
+async def test_tool_contract(name: str) -> None:
     await check_tool(name)
 
 

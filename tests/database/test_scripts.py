@@ -48,7 +48,7 @@ def test_a_command_of_a_shell_is_refused(command: str) -> None:
         list(statements(f"RETURN ':a';\n// :b\n{command}\nRETURN 1;\n"))
 
 
-async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) -> None:
+async def test_unsupported_statements_are_errors_before_the_start(tmp_path: Path) -> None:
     path = tmp_path / "s.cypher"
     for text, message in [
         (

@@ -47,7 +47,7 @@ def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> 
     assert "a-password" not in repr(written)
 
 
-def test_damaged_state_is_said(home: Settings) -> None:
+def test_damaged_state_is_an_error(home: Settings) -> None:
     state_folder(home).mkdir(parents=True)
     state_file(home).write_text('{"how": ')
     with pytest.raises(StoreError, match="is damaged") as raised:
@@ -173,7 +173,7 @@ def test_a_server_of_compose_is_found_without_settings(
 def test_a_container_that_does_not_come_up_is_taken_down(
     home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a stand-in for the `docker` command, since few machines that run tests have an engine."""
+    """With a script in place of the `docker` command, since few machines that run tests have an engine."""
     called = tmp_path / "called"
     docker = tmp_path / "docker"
     docker.write_text(

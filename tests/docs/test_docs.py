@@ -1,4 +1,4 @@
-"""What the documentation names is there, and what the program cites stands in it."""
+"""Paths and names in the documentation exist; citations of the program are in it."""
 
 import importlib.util
 import re
@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 NAMED = re.compile(r"\b(?:graphwalk|templates|tools|tests|benchmarks|examples|docs)/[\w./-]*\w")
-"""A path in the checkout; in `templates/prompts/NAME.j2` the capital letters stand for something else."""
+"""A path in the checkout; in `templates/prompts/NAME.j2` the capital letters are a placeholder."""
 CITED = re.compile(r"docs/(\w+)\.md, ([A-Z]\w+(?: \w+)*?)(?=[.,;:)\n]| and | \()")
 
 

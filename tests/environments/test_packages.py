@@ -77,7 +77,7 @@ def test_an_openenv_client_walks_through_the_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_trl_reads_traces_and_learns_what_was_said(tmp_path: Path) -> None:
+async def test_trl_trains_on_traces(tmp_path: Path) -> None:
     python = python_of("trl")
     files = []
     for name, suite in (("questions", QUESTIONS), ("mazes", MAZES)):

@@ -36,7 +36,7 @@ async def test_no_call_is_made_beyond_the_turn_limit() -> None:
     await stage.close()
 
 
-async def test_dialogues_go_on_until_all_is_asked() -> None:
+async def test_dialogues_ask_every_question() -> None:
     stage = await Stage.open(MAGMA, settings=["is"])
     episode = await stage.begin(0)
     replies = 0

@@ -12,7 +12,7 @@ QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20
 
 
 def tools_of(made: type[Any]) -> dict[str, Any]:
-    """What the trainer takes for tools: functions of the class, read from the class itself."""
+    """Return the functions of the class that the trainer takes for tools."""
     instance = made()
     return {
         name: getattr(instance, name)
@@ -45,7 +45,7 @@ def test_an_episode_is_played_and_paid() -> None:
     assert instance.get_reward() == 0.0
 
 
-def test_every_tool_says_what_its_arguments_are() -> None:
+def test_tool_docstrings_describe_arguments() -> None:
     for name, method in tools_of(environment(QUESTIONS)).items():
         signature = inspect.signature(method)
         assert method.__name__ == name

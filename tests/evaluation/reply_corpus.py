@@ -1,6 +1,6 @@
 """Count how the replies of `tests/data/replies.yaml` are read: `python -m tests.evaluation.reply_corpus`.
 
-An entry whose `says` is its target is right, any other one a trap: what it says is wrong, ambiguous or no answer, and a
+An entry whose `says` is its target is right, any other one a trap: it is wrong, ambiguous or no answer, and a
 misreading of it would score as correct.
 """
 

@@ -196,7 +196,7 @@ async def test_checkpointers_know_every_type(server: ModelServer, tmp_path: Path
 
 
 @pytest.mark.extended
-async def test_a_conversation_goes_on_in_another_process(server: ModelServer, example: Any, tmp_path: Path) -> None:
+async def test_conversation_continues_in_another_process(server: ModelServer, example: Any, tmp_path: Path) -> None:
     file = str(tmp_path / "threads.sqlite")
 
     def first() -> Any:
@@ -254,7 +254,7 @@ async def test_the_turn_limit_ends_with_an_answer(server: ModelServer) -> None:
     assert sum(isinstance(message, AIMessage) for message in state["messages"]) == 41
 
 
-async def test_a_thread_goes_on_after_calls_that_were_not_made(server: ModelServer) -> None:
+async def test_thread_continues_after_unanswered_calls(server: ModelServer) -> None:
     """A model may call tools where it was asked for its answer. Servers refuse a call without a result."""
 
     def respond(request: Request) -> Answer:

@@ -87,7 +87,7 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
         ("seed.x=1", "plain value"),
     ],
 )
-def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> None:
+def test_malformed_override_errors(override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_experiment("quickstart", [override])
 
@@ -102,7 +102,7 @@ def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> Non
         ("suite.graphs.*.nodes=few", "-o suite.graphs.*.nodes=few: must be a valid integer"),
     ],
 )
-def test_what_an_override_breaks_is_not_blamed_on_the_file(override: str, message: str) -> None:
+def test_override_errors_name_the_override(override: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_experiment("quickstart", [override])
     assert str(caught.value).startswith(message)

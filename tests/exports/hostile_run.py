@@ -1,4 +1,4 @@
-"""A small run whose every field says something that a terminal, a browser or a spreadsheet should not obey."""
+"""A small run whose every field contains something that a terminal, a browser or a spreadsheet should not obey."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def copied(name: str, to: Path) -> RunFolder:
 
 
 def hostile_run(to: Path) -> RunFolder:
-    """Two models; the second one is hostile in all that it says, and has malformed calls and a failed episode."""
+    """Two models; the second one is hostile in all its replies, and has malformed calls and a failed episode."""
     folder = copied("questions", to)
     records = list(read_lines(folder.results_path))
     lines = [
@@ -34,7 +34,7 @@ def hostile_run(to: Path) -> RunFolder:
     again = next(record for record in lines if record["model"] == MODEL)
     failed = {**again, "score": None, "answer": None, "exit_status": "model_error"}
     failed["trajectory"] = {**again["trajectory"], "exit_status": "model_error", "error": f"{FORMULA}{ESCAPE}"}
-    # The failed one stands first: it was tried again, and the last line counts.
+    # The failed one is first: it was tried again, and the last line counts.
     folder.results_path.write_bytes(b"".join(map(encode_line, [failed, *lines])))
     manifest = folder.read_manifest()
     manifest["config"]["models"] = ["scripted/expert", MODEL]

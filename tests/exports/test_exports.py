@@ -59,7 +59,7 @@ def test_every_suite_in_every_format_gives_the_same_bytes_twice(name: str, suite
     assert any(path.is_file() for path in first)
 
 
-def test_chats_hold_each_episode_once_and_what_was_said(tmp_path: Path) -> None:
+def test_chats_hold_each_episode_once(tmp_path: Path) -> None:
     folder = hostile_run(tmp_path / "run")
     lines = [strict(line) for line in export("chats", folder, tmp_path / "c.jsonl").read_text().splitlines()]
     assert len(lines) == 12

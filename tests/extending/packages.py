@@ -28,7 +28,7 @@ class Place:
         return cls(root / "work", root / "site")
 
     def install(self, project: Path) -> None:
-        """What pip does with a project: its packages, and metadata with its entry points."""
+        """Install a project as pip does: its packages, and metadata with its entry points."""
         described = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         for package in project.iterdir():
             if (package / "__init__.py").is_file():

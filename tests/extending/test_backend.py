@@ -1,40 +1,11 @@
 """A model backend of another package, from the list of providers to the report."""
 
-import json
-
-import pytest
-
-from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.extending.packages import EXAMPLES, Place
 from tests.runs.runs import log_bytes
 
 
-@pytest.mark.extended
-def test_it_runs_to_its_report(place: Place) -> None:
-    place.install(EXAMPLES / "backend")
-    assert "constant" in place.graphwalk("models", "list").stdout
-    words = ("run", "quickstart", "--graphs", 1, "-m", "constant/[]", "-m", "scripted/expert", "--out", "run")
-    done = place.graphwalk(*words)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(place.graphwalk("report", "run", "--json").stdout)["rows"]
-    assert {row["model"]: row["correct"] for row in rows} == {"constant/[]": 0, "scripted/expert": len(choose_kinds())}
-    estimate = place.graphwalk("run", "quickstart", "--graphs", 1, "-m", "constant/[]", "--dry-run", "--json")
-    assert json.loads(estimate.stdout)["rows"][0]["episodes"] == len(choose_kinds())
-    episodes = 2 * len(choose_kinds())
-    assert f"nothing left to do: all {episodes} episodes have a score" in place.graphwalk("resume", "run").stderr
-    assert f"{episodes} results rescored, 0 scores changed" in place.graphwalk("rescore", "run").stderr
-
-
-def test_it_reads_the_environment(place: Place) -> None:
-    place.install(EXAMPLES / "backend")
-    words = ("run", "quickstart", "--limit", 1, "-m", "constant/]", "--out", "run")
-    assert place.graphwalk(*words, CONSTANT_PREFIX="[").returncode == 0
-    record = json.loads(log_bytes(place.folder / "run").decode())
-    assert record["answer"] == []
-
-
-def test_it_passes_the_shipped_checks(place: Place) -> None:
-    """It says the same whatever it is told, and so fails where a reaction is looked for; nothing else is wrong."""
+def test_shipped_checks_of_a_backend(place: Place) -> None:
+    """A backend with one constant reply fails the checks of a reaction, and no other."""
     place.install(EXAMPLES / "backend")
     check = """
 import asyncio

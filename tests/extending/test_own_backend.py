@@ -24,7 +24,7 @@ def test_its_own_test_passes(lab: Place) -> None:
     assert "2 passed" in done.stdout
 
 
-async def test_it_is_checked_and_plays(lab: Place) -> None:
+async def test_generated_backend_is_checked_and_plays(lab: Place) -> None:
     import asyncio
 
     def answer(request: Request) -> Answer:
@@ -63,7 +63,7 @@ async def test_it_is_checked_and_plays(lab: Place) -> None:
         (("init", "--backend", "my-lab"), "not an empty folder"),
     ],
 )
-def test_mistakes_are_told(lab: Place, words: tuple[str, ...], cause: str) -> None:
+def test_backend_option_errors(lab: Place, words: tuple[str, ...], cause: str) -> None:
     done = lab.graphwalk(*words)
     assert done.returncode == 2
     assert cause in done.stderr

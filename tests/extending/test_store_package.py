@@ -25,7 +25,7 @@ def test_runs_and_games_use_it(place: Place) -> None:
     assert len((place.folder / "queries.jsonl").read_text().splitlines()) > before
 
 
-def test_what_is_missing_is_told_with_the_next_step(place: Place) -> None:
+def test_missing_capability_error_names_the_next_step(place: Place) -> None:
     place.install(EXAMPLES / "store")
     done = place.graphwalk("run", "quickstart", "--store", "logged")
     assert done.returncode == 2
@@ -35,14 +35,14 @@ def test_what_is_missing_is_told_with_the_next_step(place: Place) -> None:
     assert not list(place.folder.glob("runs/*/results.jsonl*"))
 
 
-def test_it_passes_the_shipped_checks(place: Place) -> None:
+def test_shipped_checks_of_a_store(place: Place) -> None:
     place.install(EXAMPLES / "store")
     check = "import asyncio; from graphwalk.testing import check_store; asyncio.run(check_store('logged'))"
     done = place.python("-c", check, LOGGED_STORE_FILE=str(place.folder / "queries.jsonl"))
     assert done.returncode == 0, done.stderr
 
 
-def test_a_store_that_cannot_be_loaded_is_told(place: Place) -> None:
+def test_unloadable_store_is_an_error(place: Place) -> None:
     place.install_text("broken_store", "open = 7\n", "[graphwalk.stores]\nbroken = broken_store:open\n")
     done = place.graphwalk("run", "quickstart", "--store", "broken")
     assert done.returncode == 2

@@ -18,7 +18,7 @@ def chains(place: Place) -> Place:
     return place
 
 
-def test_it_runs_to_its_report(chains: Place) -> None:
+def test_suite_run_has_a_report(chains: Place) -> None:
     done = chains.graphwalk("run", "chains.yaml", "--out", "first")
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
@@ -40,7 +40,7 @@ def test_options_reach_it(chains: Place) -> None:
     assert estimate["rows"][0]["tool_calls"] == 4 * 5 + 2 * 9
 
 
-def test_it_is_resumed_and_scored_again(chains: Place) -> None:
+def test_suite_run_is_resumed_and_rescored(chains: Place) -> None:
     assert chains.graphwalk("run", "chains.yaml", "--out", "run").returncode == 0
     log = chains.folder / "run" / "results.jsonl"
     log.write_bytes(b"".join(log_bytes(log.parent).splitlines(keepends=True)[:5]))
@@ -67,7 +67,7 @@ def test_its_commands_are_there(chains: Place) -> None:
 
 
 @pytest.mark.extended
-def test_a_suite_without_pictures_says_so(chains: Place) -> None:
+def test_suite_without_pictures(chains: Place) -> None:
     assert chains.graphwalk("run", "chains.yaml", "--graphs", 1, "--out", "run").returncode == 0
     done = chains.graphwalk("view", "run", "--out", "run.svg")
     assert done.returncode == 2
@@ -77,7 +77,7 @@ def test_a_suite_without_pictures_says_so(chains: Place) -> None:
     assert (chains.folder / "plots" / "accuracy-by-template.svg").exists()
 
 
-def test_it_passes_the_shipped_checks(chains: Place) -> None:
+def test_shipped_checks_of_a_suite(chains: Place) -> None:
     check = """
 import asyncio
 from graphwalk.testing import check_suite
@@ -154,7 +154,7 @@ OTHER_DEFAULT = "class Agents(ChainAgents):\n    default_names = ('x',)\n"
         ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
     ],
 )
-def test_what_a_suite_lacks_is_said_before_anything_is_played(chains: Place, body: str, cause: str) -> None:
+def test_incomplete_suites_are_errors_before_the_run(chains: Place, body: str, cause: str) -> None:
     chains.install_text("broken_suite", f"{HEAD}{body}\n", "[graphwalk.suites]\nbroken = broken_suite:Broken\n")
     (chains.folder / "broken.yaml").write_text("name: broken\nsuite: {name: broken}\n")
     done = chains.graphwalk("run", "broken.yaml", "--out", "run")

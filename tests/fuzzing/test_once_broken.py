@@ -30,7 +30,7 @@ def _before(text: str, *marks: str) -> Callable[[str], str]:
         pytest.param("results.jsonl", lambda content: "[" * 100_000 + "\n" + content, id="deep"),
     ],
 )
-def test_it_is_refused_in_words(name: str, changed: Callable[[str], str], tmp_path: Path) -> None:
+def test_input_is_refused_without_a_traceback(name: str, changed: Callable[[str], str], tmp_path: Path) -> None:
     path, read = FILES[name](tmp_path)
     path.write_text(changed(path.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(GraphwalkError):

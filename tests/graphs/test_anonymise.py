@@ -1,4 +1,4 @@
-"""The anonymised copy: the same graph under other names, none of which says anything of the original."""
+"""The anonymised copy: the same graph under other names that reveal nothing of the original."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ GRAPHS = [*(any_graph(Random(seed)) for seed in range(20)), generate_graph(Graph
 
 
 def mapped(copy: AnonymisedCopy) -> PropertyGraph:
-    """The original with every name, key and value replaced as the copy says."""
+    """Return the original with every name, key and value replaced by the copy's."""
 
     def properties(old: "dict[str, Value]") -> dict[str, Value]:
         return {copy.properties[name]: copy.values.of(name, value) for name, value in old.items()}
@@ -55,7 +55,7 @@ def plain(graph: PropertyGraph) -> "nx.MultiDiGraph[int]":
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.digest[:6])
-def test_it_is_the_graph_under_the_mapping(graph: PropertyGraph) -> None:
+def test_copy_is_the_graph_under_the_mapping(graph: PropertyGraph) -> None:
     copy = make_anonymised_copy(graph, 3)
     assert mapped(copy).digest == copy.graph.digest
     for names in (copy.labels, copy.relationship_types, copy.properties, copy.keys):
@@ -65,7 +65,7 @@ def test_it_is_the_graph_under_the_mapping(graph: PropertyGraph) -> None:
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.digest[:6])
-def test_values_are_told_apart_and_ordered_as_before(graph: PropertyGraph) -> None:
+def test_values_keep_difference_and_order(graph: PropertyGraph) -> None:
     copy = make_anonymised_copy(graph, 3)
     for name, values in values_of(graph).items():
         different = {value_order(value): value for value in values}
@@ -106,7 +106,7 @@ def test_no_word_of_the_original_is_left(graph: PropertyGraph) -> None:
     assert words_of(graph) & words_of(make_anonymised_copy(graph, 3).graph) <= {""}
 
 
-def test_it_is_the_same_from_the_same_seed_and_another_from_another() -> None:
+def test_copy_depends_on_the_seed() -> None:
     graph = GRAPHS[0]
     assert (
         make_anonymised_copy(graph, 3).graph.digest
@@ -115,7 +115,7 @@ def test_it_is_the_same_from_the_same_seed_and_another_from_another() -> None:
     )
 
 
-def test_one_text_stays_one_wherever_it_stands() -> None:
+def test_equal_texts_stay_equal() -> None:
     graph = PropertyGraph.from_rows(
         [Node("Ann", ("P",), {"name": "Ann"}), Node("Bo", ("P",), {"name": "Bo", "friend": "Ann"})], []
     )

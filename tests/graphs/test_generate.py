@@ -61,7 +61,7 @@ def test_graphs_of_a_series_differ_and_can_be_made_one_by_one() -> None:
     assert (again.digest, again.seed, again.spec) == (series[2].digest, 7, series[2].spec)
 
 
-def test_what_is_missing_changes_nothing_else() -> None:
+def test_missing_values_change_nothing_else() -> None:
     whole = generate_graph(GraphSpec(preset="paper-100"), 7)
     holed = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.5), 7)
     assert (pairs(whole), whole.keys) == (pairs(holed), holed.keys)

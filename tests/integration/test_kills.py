@@ -69,7 +69,7 @@ async def wait_for_results(folder: Path, some: int) -> None:
 
 
 async def killed_and_resumed(folder: Path, kills: int, draw: random.Random) -> None:
-    """A run that is killed again and again at random moments ends like one that nobody disturbed."""
+    """A run that is killed again and again at random moments ends like an undisturbed one."""
     async with ModelServer(thinker) as server:
         undisturbed = folder / "undisturbed"
         await (await begin(server.url, *start_words(undisturbed, 1))).communicate()

@@ -1,14 +1,10 @@
-"""Planted keys stand in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
+"""Planted keys are in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
 
 import asyncio
 import gzip
-import json
 import os
-import re
 import subprocess
-import unicodedata
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -20,7 +16,6 @@ from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings, read_settings
 from tests.integration.test_kills import command
-from tests.models.misbehaviour import HOSTILE
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, plain_log, records, resume, start
 
@@ -45,7 +40,7 @@ def planted(server: ModelServer, key: str) -> dict[str, str]:
 
 
 def echo(request: Request) -> Answer:
-    """Says all it knows, in errors and in replies."""
+    """A model that reveals its key in errors and in replies."""
     known = f"{request.headers['authorization']} {request.path} {LONG} {SHORT} {IN_QUERY} bolt://:{PASSWORD}@h"
     if "tool" in str(request.body["messages"][-1]["role"]):
         return error(400, f"{PASSWORD} {known}")
@@ -54,7 +49,7 @@ def echo(request: Request) -> Answer:
 
 
 @pytest.mark.parametrize("key", [LONG, SHORT])
-async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
+async def test_secrets_are_in_no_output(tmp_path: Path, key: str) -> None:
     async with ModelServer(echo) as server:
         flags = {"suite.questions": ["node_count"], "limits.retries": 0, "agent.turn_limit": 3}
         config = experiment(models=["openai-api/local/m"], **flags)
@@ -72,7 +67,7 @@ async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
     assert "***" in record["trajectory"]["turns"][0]["message"]["content"]
 
 
-async def test_no_secret_stands_in_the_list_of_processes(tmp_path: Path) -> None:
+async def test_process_list_shows_no_secret(tmp_path: Path) -> None:
     """Other users of a machine see command lines: of the run, and of every process that it starts."""
     seen: set[str] = set()
 
@@ -95,7 +90,7 @@ async def test_no_secret_stands_in_the_list_of_processes(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("key", ["llama3.2", "local", "m", "answered", "node_count", "tools"])
 async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: str) -> None:
-    """A run whose names hold the key goes on, is reported, and its model is called what it was."""
+    """A run whose names hold the key continues, is reported, and its model is called what it was."""
     model = "openai-api/local/llama3.2"
     async with ModelServer(lambda request: Answer(chat('[{"count": 3}]'))) as server:
         settings = Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
@@ -108,54 +103,6 @@ async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: st
         (model, "answered", "[{'count': 3}]")
     }
     assert report_of(RunFolder.open(tmp_path / "run")).rows[0]["model"] == model
-
-
-def acting(text: str) -> list[str]:
-    """Characters that a terminal obeys, or that hide or reorder what stands there."""
-    hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-    return sorted({hex(ord(c)) for c in text if unicodedata.category(c) in hidden and c not in "\n\t\r"})
-
-
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.extended
-@pytest.mark.parametrize(
-    ("name", "flags"),
-    [
-        ("quickstart", {"suite.questions": ["node_count"]}),
-        pytest.param("maze-walls", {}, marks=SLOW),
-        pytest.param("magma-one-size", {}, marks=SLOW),
-    ],
-)
-def test_hostile_words_of_a_server_act_nowhere(tmp_path: Path, name: str, flags: dict[str, Any]) -> None:
-    """What `run`, `report` in all forms, `rescore` and `show` write for every suite."""
-
-    async def outputs(name: str, flags: dict[str, Any], answer: Answer) -> dict[str, str]:
-        async with ModelServer(lambda _: answer) as server:
-            folder = tmp_path / f"{name}-{answer.status}"
-            settings = {**os.environ, "LOCAL_BASE_URL": server.url, "NO_COLOR": "1"}
-            words = [f"-o{key}={json.dumps(value)}" for key, value in flags.items()]
-            first = ["run", name, "-m", "openai-api/local/m", "--out", folder, "--graphs", "1", "--limit", "1", *words]
-            forms = (["--format", form] for form in ("terminal", "markdown", "csv", "json"))
-            runs = [first, *(["report", folder, *form] for form in forms), ["rescore", folder], ["show", folder]]
-            made = {}
-            for run in runs:
-                process = await asyncio.create_subprocess_exec(
-                    *command(*run), env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-                )
-                out, err = await process.communicate()
-                assert b"Traceback" not in err
-                made[" ".join(map(str, run[:1] + run[2:4]))] = (out + err).decode()
-            made["run.log"] = (folder / "run.log").read_text()
-            return made
-
-    for answer in (error(400, HOSTILE), Answer(chat(HOSTILE))):
-        found = asyncio.run(outputs(name, flags, answer))
-        assert {place: acting(text) for place, text in found.items() if acting(text)} == {}
-        markdown = next(text for place, text in found.items() if "markdown" in place)
-        assert "<script>" not in markdown
-        assert not re.search(r"(?<!\\)\]\(javascript", markdown)  # an escaped bracket is no link
 
 
 def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

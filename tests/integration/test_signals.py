@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: the process ends in order, and says how to resume (R05)."""
+"""Ctrl-C at any moment: the process ends in order, and prints how to resume (R05)."""
 
 import os
 import random

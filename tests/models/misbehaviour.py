@@ -11,7 +11,7 @@ HOSTILE = (
     "\x1b[31mred\x1b]0;title\x07 \x9b2J \x00 \u202egpj.exe \u2066x\u2069 \u2028 \ufeff <script>alert(1)</script> "
     "[c](javascript:alert(1)) ![i](http://127.0.0.1/x) =cmd|' /C calc'!A0 \ud800"
 )
-"""What terminals, browsers and spreadsheets would act on."""
+"""Text that terminals, browsers and spreadsheets would act on."""
 GOOD = json.dumps(chat("[]")).encode()
 BOMB = gzip.compress(b" " * (40 * 2**20))
 
@@ -38,7 +38,7 @@ SERVERS_FAULT: dict[str, Answer] = {
     "gigantic": Answer(b'{"choices": [' + b'"x",' * 5_000_000 + b'"x"]}'),
     "a pause for ever": error(429, "wait", retry_after="1000000000"),
 }
-"""Nobody is scored for these: the episode ends as `model_error`."""
+"""Replies without a score: the episode ends as `model_error`."""
 
 MODELS_FAULT: dict[str, Answer] = {
     "hostile text": Answer(chat(HOSTILE)),
@@ -53,7 +53,7 @@ MODELS_FAULT: dict[str, Answer] = {
     "fifty calls": Answer(chat(calls=[("think", {"thought": "x"})] * 50)),
     "nothing": Answer(chat(None)),
 }
-"""What a model may say: the episode has a score, if a bad one."""
+"""Replies with a score, if a bad one."""
 
 
 def drawn(draw: random.Random, share: float, good: Answer) -> Answer:

@@ -21,7 +21,7 @@ def said(text: str | None, **rest: object) -> Reply:
 
 
 class Player:
-    """Says or raises what it is given, one after the other (the last for ever), and remembers what it was sent."""
+    """A model that returns or raises `replies` in turn (the last for ever), and records its messages."""
 
     name = "test/player"
 

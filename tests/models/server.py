@@ -31,10 +31,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server sends: `body` as JSON (bytes as they are), and how it misbehaves while doing so.
+    """A response of the server: `body` as JSON (bytes as they are), and how it misbehaves while doing so.
 
     `delay`: seconds before the first byte. `drip`: seconds between single bytes of the body. `then`: after the body
-    (of which the client is told that more follows) the connection is reset, hangs, or goes on for ever.
+    (whose length header promises more) the connection is reset, hangs, or never ends.
     """
 
     body: Any = b""

@@ -34,7 +34,7 @@ TURNS = len(STEPS) + 1
 SIGNED = "signed:"
 """How each signature begins."""
 _DONE = re.compile(r"Steps done so far: (\d+)")
-"""What these models write as a summary."""
+"""The number of steps in a summary of these models."""
 _LABEL = re.compile(r"\| Node \| (\w+)")
 """A node label in the schema of a prompt."""
 

@@ -157,7 +157,7 @@ async def test_a_budget_ends_where_a_provider_reports_nothing(usage: Usage) -> N
     assert ["does not report" in note for note in notes] == [True]
 
 
-async def test_what_is_reported_stays_as_it_is() -> None:
+async def test_reported_usage_is_unchanged() -> None:
     model = in_run(Player(said("x", usage=Usage(10, None))), Limits())
     usage = (await model.complete(ASK, (), CallOptions())).usage
     assert (usage.input_tokens, usage.estimated) == (10, True)

@@ -36,14 +36,14 @@ async def test_exceptions_are_findings() -> None:
     assert all("raised RuntimeError instead of ModelError" in c.detail for c in checks)
 
 
-async def test_errors_worth_a_retry_are_told_apart() -> None:
+async def test_retryable_errors_fail_the_check() -> None:
     assert (await statuses(Player(said("hello"), ModelError("x", retryable=True))))["errors"] == "failed"
     assert (await statuses(Player(said("hello"), ModelError("x"))))["errors"] == "ok"
     overflow = await statuses(Player(said("hello"), ModelError("x", context_overflow=True)))
     assert overflow["long_context"] == "absent"
 
 
-async def test_a_backend_that_never_replies_is_told_once() -> None:
+async def test_silent_backend_fails_one_check() -> None:
     for player, detail in (
         (Player(seconds=60), "no reply within 0.01 s"),
         (Player(ModelError("connection refused", retryable=True)), "connection refused"),

@@ -20,7 +20,7 @@ from tests.models.player import ASK, LOOK
 
 
 class ToolChat(GenericFakeChatModel):
-    """GenericFakeChatModel, which remembers what it was given and can be told about tools."""
+    """A GenericFakeChatModel that records its messages and accepts tools."""
 
     seen: list[Any] = Field(default_factory=list)
 
@@ -77,7 +77,7 @@ async def test_failures() -> None:
         assert (failure.value.retryable, failure.value.retry_after) == (retryable, after)
 
 
-async def test_a_model_without_tools_is_told_apart() -> None:
+async def test_model_without_tools_is_an_error() -> None:
     with pytest.raises(ModelError, match="cannot call tools") as failure:
         await LangchainModel(FakeListChatModel(responses=["x"])).complete(ASK, (LOOK,), CallOptions())
     assert "tool_protocol" in failure.value.hint
@@ -94,3 +94,17 @@ async def test_the_arguments_of_its_class_are_given_by_name() -> None:
     assert (await model.complete(ASK, (), CallOptions())).message.content == "said so"
     with pytest.raises(ConfigError, match="responses"):
         open_model(name, Settings(), {"sleep": None})
+
+
+def test_the_hint_of_a_missing_package_installs_it() -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_model("langchain/langchain_nowhere.ChatNowhere/m", Settings())
+    assert caught.value.hint == "pip install langchain-nowhere"
+
+
+def test_the_hint_of_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("langchain_openai")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError) as caught:
+        open_model("langchain/langchain_openai.ChatOpenAI/gpt-4.1-mini", Settings())
+    assert caught.value.hint == "export OPENAI_API_KEY=…"

@@ -17,19 +17,7 @@ from tests.models.conftest import KEY
 from tests.models.player import ASK
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
-MEMBER = {"OPENAI_API_KEY": KEY, "OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-1"}
 PLANTED = "planted-path-key"
-
-
-@pytest.fixture
-def proxied(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
-    """The server as the proxy for all hosts but this machine."""
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-    return server
 
 
 async def request_to(url: str, server: ModelServer) -> Request:
@@ -59,16 +47,6 @@ async def test_a_request(server: ModelServer) -> None:
     assert request.headers["accept-encoding"] == "gzip, deflate"
 
 
-async def test_arguments_of_the_client_are_passed_on(server: ModelServer) -> None:
-    arguments = {"default_headers": {"X-Team": "maps"}, "organization": "org-2"}
-    model = open_model("openai-api/near/m", Settings({"NEAR_BASE_URL": server.url}), arguments)
-    await model.complete(ASK, (), CallOptions())
-    await model.close()
-    headers = server.requests[-1].headers
-    assert (headers["x-team"], headers["openai-organization"]) == ("maps", "org-2")
-    assert headers["user-agent"] == f"graphwalk/{__version__}"
-
-
 async def test_a_query_in_the_address_is_sent(server: ModelServer) -> None:
     request = await request_to(f"{server.url}/?version=2&tier=a%20b", server)
     assert request.path in (f"/v1/chat/completions?version=2&tier={space}" for space in ("a%20b", "a+b"))
@@ -79,50 +57,6 @@ async def test_a_user_in_the_address_is_sent_in_place_of_the_key(server: ModelSe
     request = await request_to(server.url.replace("//", "//me:pass%20word@") + "?version=2", server)
     assert request.path == "/v1/chat/completions?version=2"
     assert request.headers["authorization"] == "Basic bWU6cGFzcyB3b3Jk"
-
-
-async def test_a_proxy_is_used_for_all_hosts_but_this_machine(proxied: ModelServer) -> None:
-    assert (await request_to("http://models.test/v1", proxied)).path == "http://models.test/v1/chat/completions"
-    assert (await request_to(proxied.url, proxied)).path == "/v1/chat/completions"
-
-
-async def test_this_machine_is_reached_without_a_proxy_though_no_variable_excludes_it(
-    proxied: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("no_proxy")
-    assert (await request_to(proxied.url, proxied)).path == "/v1/chat/completions"
-
-
-async def test_organisation_and_project_are_sent_to_openai_only(
-    proxied: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in MEMBER.items():
-        monkeypatch.setenv(name, value)  # the package reads them as well
-    for address, sent in (("http://api.openai.com/v1", ("org-1", "proj-1")), (proxied.url, (None, None))):
-        model = openai_chat("m", Settings({**MEMBER, "OPENAI_BASE_URL": address}))
-        await model.complete(ASK, (), CallOptions())
-        await model.close()
-        headers = proxied.requests[-1].headers
-        assert (headers.get("openai-organization"), headers.get("openai-project")) == sent
-
-
-async def test_a_redirect_is_followed(model: OpenAIModel, server: ModelServer) -> None:
-    def respond(request: Request) -> Answer:
-        moved = Answer(b"", 307, {"location": "/elsewhere/chat/completions"})
-        return Answer(chat("there")) if request.path.startswith("/elsewhere") else moved
-
-    server.respond = respond
-    assert (await model.complete(ASK, (), CallOptions())).message.content == "there"
-    first, second = server.requests
-    assert (second.path, second.raw) == ("/elsewhere/chat/completions", first.raw)
-    assert second.headers["authorization"] == f"Bearer {KEY}"
-
-
-async def test_the_key_does_not_follow_a_redirect_to_another_server(model: OpenAIModel, server: ModelServer) -> None:
-    async with ModelServer() as other:
-        server.respond = lambda _: Answer(b"", 307, {"location": f"{other.url}/chat/completions"})
-        await model.complete(ASK, (), CallOptions())
-        assert KEY not in str(other.requests[0])
 
 
 @pytest.mark.parametrize(
@@ -164,9 +98,7 @@ def max_in_flight(requests: list[Request], delay: float) -> int:
     ],
     ids=["page", "null", "deep", "bytes", "empty", "JSON"],
 )
-async def test_a_failure_says_the_text_of_the_server(
-    model: OpenAIModel, server: ModelServer, answer: Answer, said: str
-) -> None:
+async def test_failure_quotes_the_server(model: OpenAIModel, server: ModelServer, answer: Answer, said: str) -> None:
     assert said in str(await failure(model, server, answer))
 
 
@@ -209,7 +141,7 @@ async def test_an_error_names_the_host_and_neither_path_nor_key(
     assert not any(secret in f"{failed} {failed.hint}" for secret in (PLANTED, KEY))
 
 
-async def test_what_is_no_answer_of_a_web_server_is_worth_another_try(model: OpenAIModel, server: ModelServer) -> None:
+async def test_malformed_http_is_retryable(model: OpenAIModel, server: ModelServer) -> None:
     """The body of an answer that has none by its status is read as the start of the next answer."""
     failures = [await failure(model, server, Answer(b"nonsense" * 100, 204)) for _ in range(3)]
     assert [failed.retryable for failed in failures] == [True] * 3

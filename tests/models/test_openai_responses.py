@@ -28,7 +28,7 @@ async def test_reasoning_goes_back_with_the_results(reasoning_model: OpenAIModel
     ]
 
 
-async def test_without_its_reasoning_a_conversation_goes_on(reasoning_model: OpenAIModel, server: ModelServer) -> None:
+async def test_conversation_without_reasoning_items(reasoning_model: OpenAIModel, server: ModelServer) -> None:
     earlier = Message("assistant", "text", (ToolCall("c9", "look", "{}"),))
     await reasoning_model.complete([*ASK, earlier, Message("tool", "x", tool_call_id="c9")], (LOOK,), CallOptions())
     kinds = [item.get("type", item.get("role")) for item in server.requests[0].body["input"]]

@@ -32,7 +32,7 @@ def test_a_listed_model_has_its_price(provider: str) -> None:
         ("scripted/expert", {}),
     ],
 )
-def test_what_is_not_known_stays_unknown(model: str, variables: dict[str, str]) -> None:
+def test_unknown_prices_stay_unknown(model: str, variables: dict[str, str]) -> None:
     assert price(model, **variables) is None
 
 

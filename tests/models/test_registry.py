@@ -1,4 +1,4 @@
-"""Models by name; what a missing key, an unknown provider and a plug-in of somebody else's lead to."""
+"""Models by name: missing keys, unknown providers, and plug-ins."""
 
 import inspect
 import subprocess
@@ -93,7 +93,7 @@ def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
     assert failure.value.hint
 
 
-def test_an_unknown_provider_is_told_what_there_is(parrots: None) -> None:
+def test_unknown_provider_error_lists_providers(parrots: None) -> None:
     with pytest.raises(ConfigError) as failure:
         open_model("nobody/m", KEYS)
     assert {"openai", "openai-api", "scripted", "replay", "parrot"} <= set(list_providers())
@@ -107,7 +107,7 @@ async def test_a_server_on_this_machine_needs_no_key(server: ModelServer, settin
     await model.close()
 
 
-async def test_a_backend_of_somebody_else(parrots: None) -> None:
+async def test_backend_of_another_package(parrots: None) -> None:
     model = open_model("parrot/polly", Settings({"X_API_KEY": "sk-1234567890"}))
     assert model.name == "parrot/polly"
     assert (await model.complete(ASK, (), CallOptions())).message.content == "polly: hi"
@@ -117,13 +117,13 @@ async def test_a_backend_of_somebody_else(parrots: None) -> None:
     assert len(inspect.getsource(Parrot).splitlines()) <= 25
 
 
-def test_a_broken_backend_of_somebody_else(parrots: None) -> None:
+def test_broken_backend_of_another_package(parrots: None) -> None:
     with pytest.raises(ConfigError, match="broken/x cannot be opened: ValueError: no feathers") as failure:
         open_model("broken/x", KEYS)
     assert failure.value.hint.endswith(f"look at {__name__}:Broken")
 
 
-def test_where_to_look_when_nothing_comes_back(parrots: None) -> None:
+def test_hint_without_a_reply(parrots: None) -> None:
     assert "server" in no_reply_hint("openai-api/local/m")
     assert no_reply_hint("parrot/x").endswith(f"look at {__name__}:Parrot")
 

@@ -1,4 +1,4 @@
-"""A policy behind the seam of a model: what it says, and how it reads the conversation."""
+"""A policy as a model: its replies, and its reading of the conversation."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def results(reply: Reply, *texts: str) -> list[Message]:
     return [reply.message, *(Message("tool", text, tool_call_id=call.id) for call, text in called)]
 
 
-async def test_it_asks_for_calls_and_answers_when_the_policy_returns() -> None:
+async def test_policy_calls_tools_and_answers() -> None:
     player, messages = model(looks_twice()), list(PROMPT)
     first = await say(player, messages)
     assert first.message.tool_calls == (
@@ -88,7 +88,7 @@ async def test_without_tools_it_answers_at_once() -> None:
         assert (await say(player, messages, tools=False)).message == Message("assistant", NO_ANSWER)
 
 
-async def test_a_policy_may_say_what_it_knows_when_it_has_to_answer() -> None:
+async def test_policy_answers_at_the_turn_limit() -> None:
     def careful() -> Policy:
         try:
             yield [Ask("look", {})]
@@ -110,7 +110,7 @@ async def test_a_policy_that_will_not_stop_is_stopped() -> None:
     assert (await say(model(stubborn()), PROMPT, tools=False)).message.content == NO_ANSWER
 
 
-async def test_a_dialogue_goes_on_with_what_the_user_says() -> None:
+async def test_dialogue_continues_after_a_user_message() -> None:
     def talks() -> Policy:
         (heard,) = yield "hello"
         return f"you said {heard}"

@@ -17,7 +17,7 @@ def speaking(player: Player, protocol: str) -> Cached:
     return in_run(player, Limits(), AgentConfig.model_validate({"tool_protocol": protocol}))
 
 
-async def test_what_the_model_reads() -> None:
+async def test_text_protocol_prompt() -> None:
     player = Player()
     await speaking(player, "text").complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
     messages, tools, options = player.sent[0]
@@ -135,7 +135,7 @@ B\
     )
 
 
-async def test_one_call_at_a_time_is_said_in_words() -> None:
+async def test_one_call_at_a_time_is_in_the_prompt() -> None:
     player = Player()
     await speaking(player, "text").complete(ASK, (LOOK,), CallOptions(parallel_tool_calls=False))
     assert "at most one call" in (player.sent[0][0][0].content or "")
@@ -191,8 +191,8 @@ async def test_the_short_prompt_tells_arguments_in_words() -> None:
     ],
     ids=["before a call", "nothing found", "found at last", "nothing found at last", "refused"],
 )
-async def test_the_short_prompt_says_what_comes_next(results: list[str], told: str) -> None:
-    """Small models give up where nothing was found, unless they are told what to do about it."""
+async def test_short_prompt_names_the_next_step(results: list[str], told: str) -> None:
+    """Small models give up after an empty result, unless the prompt names the next step."""
     player = Player()
     config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
     calls = tuple(ToolCall(str(n), "look", "{}") for n in range(len(results)))

@@ -48,13 +48,13 @@ def test_which_tokenizer_a_model_has(model: str | None, tokenizer: str | None) -
 
 
 @pytest.mark.parametrize("text", [ROWS, PROSE, CYPHER], ids=["rows", "prose", "cypher"])
-def test_the_rule_is_as_near_as_it_says(text: str) -> None:
+def test_estimate_is_within_its_error(text: str) -> None:
     estimate, exact = count_tokens(text)
     assert not exact
     assert estimate == pytest.approx(count_tokens(text, "gpt-4.1")[0], rel=RULE_ERROR)
 
 
-def test_without_the_tokenizer_the_count_says_that_it_is_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_count_without_the_tokenizer_is_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
     tokens._encoder.cache_clear()
     try:

@@ -1,4 +1,4 @@
-"""Python programs that tests start reach this machine only, and nobody is asked for a name: an audit hook refuses.
+"""Python programs that tests start reach this machine only, and resolve no names: an audit hook refuses.
 
 The tests put this folder on PYTHONPATH; what was tried is written into the file GRAPHWALK_TRIED_NETWORK, since a
 program may swallow the refusal. Programs that are not Python (a database server, a browser) are not seen here.

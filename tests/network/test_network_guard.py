@@ -18,12 +18,15 @@ def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "tried"
 
 
-@pytest.mark.parametrize("code", [TRY, "import socket; socket.getaddrinfo('example.invalid', 80)"])
-def test_a_program_that_a_test_starts_reaches_nobody(tried: Path, code: str) -> None:
+LOOK_UP = "import socket; socket.getaddrinfo('example.invalid', 80)"
+
+
+@pytest.mark.parametrize(("code", "host"), [(TRY, "192.0.2.1"), (LOOK_UP, "example.invalid")])
+def test_connections_of_subprocesses_are_refused(tried: Path, code: str, host: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=False)
     assert done.returncode == 1
     assert "tests reach no host but this machine" in done.stderr
-    assert "192.0.2.1" in tried.read_text() or "example.invalid" in tried.read_text()
+    assert host in tried.read_text()
 
 
 def test_a_swallowed_attempt_is_written_down(tried: Path) -> None:
@@ -32,7 +35,7 @@ def test_a_swallowed_attempt_is_written_down(tried: Path) -> None:
     assert "192.0.2.1" in tried.read_text()
 
 
-def test_so_does_this_process(tried: Path) -> None:
+def test_connections_of_this_process_are_refused(tried: Path) -> None:
     with pytest.raises(ConnectionRefusedError, match=r"example\.invalid"):
         socket.getaddrinfo("example.invalid", 80)
     assert "example.invalid" in tried.read_text()

@@ -1,4 +1,4 @@
-"""Results as they stand in a log, with as little in them as a report needs."""
+"""Minimal results of a log, for reports."""
 
 from collections.abc import Iterator
 from typing import Any

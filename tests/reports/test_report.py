@@ -145,7 +145,7 @@ def test_many_pairs_are_adjusted_together():
     assert min(pair["measures"]["accuracy"]["p_holm"] for pair in pairs) == pytest.approx(3 * ps[0])
 
 
-def test_players_that_do_the_same_are_not_told_apart():
+def test_equal_models_have_p_one():
     (pair,) = build_report([result(m, graph=g) for m in "ab" for g in range(3)], DECLARED).comparisons
     accuracy = pair["measures"]["accuracy"]
     assert (accuracy["difference"], accuracy["interval"], accuracy["p_value"], accuracy["p_t"]) == (0, None, 1, None)
@@ -213,7 +213,7 @@ def test_par_is_a_baseline_with_its_own_number_of_tasks():
     assert (old["tool_calls"], old["tokens_per_question"]) == (2, None)
 
 
-def test_baselines_stand_beside_every_group():
+def test_every_group_has_baselines():
     report = build_report(run(), DECLARED)
     assert [row["category"] for row in report.baseline_groups["category"] if row["model"] == "expert (reference)"] == [
         "retrieval",
@@ -223,7 +223,7 @@ def test_baselines_stand_beside_every_group():
     assert {row["questions"] for row in report.baseline_groups["question"]} == {4}
 
 
-def test_the_papers_rows_stand_beside_ours_where_the_setting_matches():
+def test_published_rows_of_the_same_setting():
     reference = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions")).reference
     assert reference is not None
     assert {row["setting"] for row in reference.rows} == {"tools"}
@@ -242,12 +242,6 @@ def test_the_papers_tables_agree_with_each_other():
             if (cell["model"], cell["setting"]) == (row["model"], row["setting"])
         ]
         assert (len(by_question), sum(by_question)) == (12, row["correct"])
-
-
-def test_graph_sizes_of_the_paper():
-    reference = build_report(run(), DECLARED, reference=DECLARED.reference("table_4_graph_size")).reference
-    assert reference is not None
-    assert [row["nodes"] for row in reference.groups["nodes"]] == [100, 150, 200, 500]
 
 
 def test_unknown_suites_and_tables_are_named():

@@ -145,7 +145,7 @@ def test_a_run_of_any_kind_has_a_verdict_of_whole_sentences(results: list[dict[s
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 7), st.integers(0, 2**32), st.floats(0, 1), st.floats(0, 1))
-def test_better_is_said_only_of_what_is_significant(graphs: int, seed: int, first: float, second: float) -> None:
+def test_better_means_significant(graphs: int, seed: int, first: float, second: float) -> None:
     draw = random.Random(seed)
     made = report(
         result(model, graph=graph, question=question, correct=draw.random() < rate)

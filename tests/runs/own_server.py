@@ -77,7 +77,7 @@ def own_server(home: Path, release: str) -> Iterator[OwnServer]:
 
 
 class Proxy:
-    """Passes on what is sent to a port of this machine, until it is told to cut all connections."""
+    """Passes on what is sent to a port of this machine, until `cut` resets all connections."""
 
     def __init__(self, port: int) -> None:
         self.cuts = 0

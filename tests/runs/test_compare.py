@@ -122,7 +122,7 @@ def test_scores_of_another_scorer_are_refused(played: Callable[..., Path], tmp_p
     assert "graphwalk rescore" in (refused.value.hint or "")
 
 
-def test_changed_prompts_are_said(played: Callable[..., Path], tmp_path: Path) -> None:
+def test_changed_prompts_have_a_note(played: Callable[..., Path], tmp_path: Path) -> None:
     def other_text(manifest: dict[str, Any]) -> None:
         manifest["fingerprint"]["texts"]["prompts/graph_tools.j2"] = "0" * 64
 

@@ -1,4 +1,4 @@
-"""What a run would take, without running it; compared with what is then sent."""
+"""The estimate of a run, compared with its real requests."""
 
 import json
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ async def test_an_estimate_is_what_a_walk_at_par_sends(tmp_path: Path, compactio
     assert straight.characters == pytest.approx(row.characters, rel=0.01)
 
 
-async def test_what_is_sent_again_is_told_from_what_is_new() -> None:
+async def test_repeated_tokens_are_counted_apart() -> None:
     estimate = await estimated(models=["openai/gpt-4.1-mini"], settings=["tools", "no_tools"])
     tools, whole = estimate.rows
     assert tools.repeated_tokens > tools.new_tokens / 4

@@ -62,7 +62,7 @@ async def test_a_run_interrupted_while_it_loads_names_the_graph_and_db_clean_rem
         begun.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Loads, "complete", hang)  # all batches are there, and the entry says loading
+    monkeypatch.setattr(Loads, "complete", hang)  # all batches are there, and the entry is marked as loading
     config = experiment(models=["scripted/expert"], store="neo4j", seed=uuid.uuid4().int % 10**6)
     new, progress = NewRun.make("run", tmp_path / "run"), Notes()
     task = asyncio.create_task(start_run(resolve(config, neo4j_server), new, progress))

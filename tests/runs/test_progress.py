@@ -63,7 +63,7 @@ def test_estimated_tokens_are_marked() -> None:
 
 
 async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
-    """What is said on stderr until it has these words."""
+    """Return the output on stderr up to these words."""
     told = ""
     async with asyncio.timeout(60):
         while words not in (told := told + capsys.readouterr().err):  # noqa: ASYNC110 - a thread is watched
@@ -71,7 +71,7 @@ async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
     return told
 
 
-async def test_a_pipe_is_told_now_and_then_and_data_stays_alone(
+async def test_progress_in_a_pipe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
@@ -104,7 +104,7 @@ def test_speed_and_time_left() -> None:
     assert (clock(7), clock(750), clock(11100)) == ("0:07", "12:30", "3:05:00")
 
 
-async def test_long_work_without_steps_still_says_that_it_goes_on(
+async def test_progress_of_work_without_steps(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
@@ -116,9 +116,7 @@ async def test_long_work_without_steps_still_says_that_it_goes_on(
     assert told.startswith("loading [red]x[/red] · 0:00\n")
 
 
-async def test_steps_are_told_as_they_begin_and_while_they_last(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_progress_of_steps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
     stderr.cache_clear()
     with steps() as begin:

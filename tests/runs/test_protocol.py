@@ -81,7 +81,7 @@ def test_a_question_has_a_wording_with_the_information_of_the_paper(kind: Any) -
     assert set(re.findall(r"{{ (\w+)", wording)) == set(kind.template.parameters)
 
 
-def test_what_an_experiment_sets_itself_stays_and_is_named(tmp_path: Path) -> None:
+def test_fields_of_the_experiment_override_the_protocol(tmp_path: Path) -> None:
     prompts = tmp_path / "prompts"
     prompts.mkdir()
     (prompts / "graph_tools.j2").write_text("Answer. {{ clock }}", encoding="utf-8")

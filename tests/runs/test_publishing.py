@@ -107,7 +107,7 @@ async def test_nothing_of_the_machine_and_no_secret_goes_along(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("key", LOOKS_LIKE_KEYS)
-async def test_what_looks_like_a_key_is_refused_and_redacted_on_demand(key: str, tmp_path: Path) -> None:
+async def test_possible_keys_are_refused_or_redacted(key: str, tmp_path: Path) -> None:
     folder, out = copied("questions", tmp_path / "run"), tmp_path / "run.zip"
     planted(folder, key)
     with pytest.raises(RunLogError, match=r"results\.jsonl:1") as caught:
@@ -185,7 +185,7 @@ def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
         RunFolder.open(large)
 
 
-def test_the_command_says_what_it_took_out(tmp_path: Path) -> None:
+def test_publish_lists_removed_text(tmp_path: Path) -> None:
     done = graphwalk("publish", RUNS / "mazes", "--out", "a run.tar", folder=tmp_path)
     assert (done.returncode, "a run.tar does not end in .zip" in done.stderr) == (2, True)
     assert "--out 'a run.zip'" in done.stderr

@@ -137,7 +137,7 @@ def test_a_folder_in_place_of_a_file_is_named(run: Path) -> None:
         records(run)
 
 
-def test_a_merge_after_a_killed_one_says_what_to_do(run: Path) -> None:
+def test_folder_of_a_killed_merge_names_the_next_step(run: Path) -> None:
     plain_log(run)
     (run / "run.json").rename(run.parent / "run.json")
     for words in (("report", run), ("resume", run)):

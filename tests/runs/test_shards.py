@@ -44,20 +44,12 @@ async def test_merged_shards_are_the_undivided_run(tmp_path: Path, shards: list[
     assert (await resume(new.folder.path)).finished == 9
 
 
-async def test_a_shard_has_its_own_tasks_and_says_that_it_is_one(shards: list[RunFolder]) -> None:
+async def test_shard_has_its_own_tasks(shards: list[RunFolder]) -> None:
     tasks = [{record["task_id"] for record in records(folder.path)} for folder in shards]
     assert [len(part) for part in tasks] == [2, 1]
     assert not tasks[0] & tasks[1]
     assert "SHARD 1 of 2: complete, 6 episodes; the whole run has 9" in (report_of(shards[0]).incomplete or "")
     assert (await resume(shards[0].path)).episodes == 6
-
-
-async def test_a_shard_of_one_episode_is_told_in_the_singular(tmp_path: Path) -> None:
-    flags = {"models": ["scripted/expert"], "suite.questions": ["node_count", "path_finding"]}
-    shard = await play(tmp_path / "part", "1/2", **flags)
-    assert (
-        report_of(shard).incomplete == "SHARD 1 of 2: complete, 1 episode; the whole run has 2 (see graphwalk merge)."
-    )
 
 
 async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not(shards: list[RunFolder]) -> None:
@@ -70,7 +62,7 @@ async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not
     assert "SHARD 2 of 2, NOT FINISHED: 2 of its 3 episodes" in (report_of(shards[1]).incomplete or "")
 
 
-async def test_a_shard_that_is_named_twice_is_said_to_be(tmp_path: Path, shards: list[RunFolder]) -> None:
+async def test_repeated_shard_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
     again = RunFolder.open(tmp_path / "part2" / ".." / "part1")
     with pytest.raises(RunLogError, match="part1 is named twice"):
         merge_runs([*shards, again], NewRun.make("quickstart", tmp_path / "merged"))
@@ -112,7 +104,7 @@ def test_the_commands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "-1/2"])
-def test_what_is_no_shard_is_said(text: str) -> None:
+def test_malformed_shards_are_errors(text: str) -> None:
     with pytest.raises(ConfigError, match="there is no shard"):
         Shard.parse(text)
 

@@ -1,4 +1,4 @@
-"""Stores to be attacked: graphs of ours on each engine, and a Neo4j as it stands, on servers that nobody else uses."""
+"""Stores to be attacked: graphs of ours on each engine, and an existing Neo4j, on servers that no other test uses."""
 
 import json
 import os
@@ -106,7 +106,7 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
 
 
 async def _set_up(settings: Settings | None) -> None:
-    """Somebody else's data, once: the same graph as it would stand in a database of theirs, and secrets."""
+    """The data of an existing database: the same graph with other labels, and secrets."""
     if settings is None:
         return
     connection = await connect(settings, wait_seconds=30)

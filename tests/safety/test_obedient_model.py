@@ -1,4 +1,4 @@
-"""A graph that tells the model what to do, and a model that does all it is told: it gets nothing but the tools."""
+"""A graph with instructions, and a model that obeys them: it reaches nothing but the tools."""
 
 import json
 import re
@@ -78,7 +78,7 @@ async def played(place: Place) -> tuple[Trajectory, bool]:
     return trajectory, before == after
 
 
-async def test_it_gets_nothing_but_the_tools(played: tuple[Trajectory, bool]) -> None:
+async def test_instructions_in_the_graph_reach_only_the_tools(played: tuple[Trajectory, bool]) -> None:
     trajectory, unchanged = played
     assert unchanged
     assert trajectory.error is None

@@ -22,7 +22,7 @@ Sent = list[tuple[GraphStore, str, Mapping[str, Any]]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch, place: Place) -> Sent:
-    """What a tool really sends to its store."""
+    """Return the queries that a tool sends to its store."""
     queries: Sent = []
     kind = type(place.store)
     run = kind.run

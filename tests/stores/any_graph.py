@@ -81,7 +81,7 @@ def any_graphs(draw: st.DrawFn) -> PropertyGraph:
 
 
 async def comes_back(store: GraphStore, graph: PropertyGraph) -> None:
-    """What was loaded is in the store, names and values, and nothing of ours."""
+    """Check that the store has the loaded names and values, and no internal ones."""
     ordered = PropertyGraph.from_rows(sorted(graph.nodes(), key=lambda node: node.key), graph.relationships())
     found = await store.read_graph()
     assert found.digest == ordered.digest

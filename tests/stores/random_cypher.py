@@ -1,4 +1,4 @@
-"""Queries that nobody would write, drawn from a grammar that is wider than what is offered, and then damaged."""
+"""Random queries, drawn from a grammar that is wider than what is offered, and then damaged."""
 
 from collections.abc import Callable
 from random import Random

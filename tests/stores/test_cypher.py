@@ -39,7 +39,7 @@ def test_the_label_of_a_node() -> None:
         "{{ 'n) //' | label_of }}",
     ],
 )
-def test_what_is_no_safe_template_is_refused(template: str) -> None:
+def test_unsafe_templates_are_refused(template: str) -> None:
     with pytest.raises(ConfigError):
         render_cypher(template, NAMES)
 

@@ -34,7 +34,7 @@ def graphs(draw: st.DrawFn) -> PropertyGraph:
 
 @settings(deadline=None, max_examples=60)
 @given(graphs())
-def test_what_goes_in_comes_out(graph: PropertyGraph) -> None:
+def test_load_and_read_round_trip(graph: PropertyGraph) -> None:
     async def check() -> None:
         store = await EmbeddedDatabase().load(graph)
         nodes = await store.run("MATCH (n) RETURN n.key AS key, labels(n) AS labels, properties(n) AS p")
@@ -88,7 +88,7 @@ async def test_a_long_query_ends_in_time_and_lets_others_run() -> None:
     assert turns > 1
 
 
-async def test_an_unknown_label_says_nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+async def test_unknown_label_writes_nothing_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     store = await EmbeddedDatabase().load(ring(3))
     assert await store.run("MATCH (n:Nosuch) RETURN n") == []
     assert capfd.readouterr().err == ""

@@ -79,7 +79,7 @@ async def of_rows(rows: list[dict[str, Any]], **arguments: str) -> Any:
         ),
     ],
 )
-async def test_it_picks_rows(arguments: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+async def test_references_select_rows(arguments: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     result = await answered(**arguments)
     assert result.error is None, result.content
     assert result.final
@@ -111,7 +111,7 @@ async def test_a_key_alone_is_the_key_of_nodes_that_were_looked_up_and_of_nothin
         ({}, "columns"),
     ],
 )
-async def test_what_cannot_be_followed_is_said(arguments: dict[str, Any], cause: str) -> None:
+async def test_unresolved_references_are_errors(arguments: dict[str, Any], cause: str) -> None:
     result = await answered(**arguments)
     assert result.error in ("bad_reference", "bad_arguments")
     assert not result.final

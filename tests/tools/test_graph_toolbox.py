@@ -1,4 +1,4 @@
-"""What the tools return, and what the ablation switches change."""
+"""The results of the tools, and the effect of the ablation switches."""
 
 import json
 
@@ -159,7 +159,7 @@ async def test_pages_add_up_to_the_whole(call: Call) -> None:
     assert rows == whole
 
 
-async def test_a_page_says_how_many_there_are(call: Call) -> None:
+async def test_page_note_counts_rows(call: Call) -> None:
     arguments = {"property_name": "key", "entity_name": "Zorep", "entity_type": "node"}
     agent = AgentConfig(result_budget=2)
     assert (await call(VALUES, agent, **arguments)).content == snapshot("""\
@@ -178,7 +178,7 @@ Note: page 2 of 2, rows 3 to 3 of 3 in all.
     assert without_budget.error == "bad_arguments"
 
 
-async def test_encodings_say_the_same(call: Call) -> None:
+async def test_encodings_hold_the_same_rows(call: Call) -> None:
     arguments = {"label": "Blick", "property_name": "name", "property_value": "true"}
     json_text = await call(NEIGHBORS, **arguments)
     csv_text = await call(NEIGHBORS, AgentConfig(encoding="csv"), **arguments)
@@ -194,7 +194,7 @@ b2,incoming,FLIN,Zorep,"{""key"": ""z2"", ""count"": 4, ""hue"": ""vark"", ""liv
     assert decode_rows(csv_text.content, "csv") == decode_rows(json_text.content)
 
 
-async def test_what_a_model_is_told(store: GraphStore, schema: Schema) -> None:
+async def test_tool_descriptions(store: GraphStore, schema: Schema) -> None:
     specs = GraphToolbox(store, schema).specs
     assert [spec.as_openai() for spec in specs] == snapshot(
         [

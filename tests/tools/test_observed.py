@@ -1,4 +1,4 @@
-"""What tool results show of a graph: for scores, scenes and scripted agents alike."""
+"""The nodes and relationships in tool results, for scores, pictures and scripted agents."""
 
 import json
 from dataclasses import replace
@@ -143,7 +143,7 @@ def test_mistakes_show_nothing() -> None:
     assert not observed_graph([result([{"properties": {"key": "a"}}], error="bad_json")]).nodes
 
 
-def test_the_schema_is_what_the_prompt_says() -> None:
+def test_schema_equals_the_prompts() -> None:
     text = "1 | Relationship | R | (:A)-[:R]->(:Odd `b`) | w\n2 | Node | A | (:A) | p"
     assert schema_pairs(text) == {("A", "R", "Odd `b`")}
     assert schema_pairs("nothing") == frozenset()

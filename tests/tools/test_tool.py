@@ -1,4 +1,4 @@
-"""Tool files: one YAML makes a tool, and a wrong one is told with file, line and field."""
+"""Tool files: one YAML makes a tool, and the error of a wrong one names file, line and field."""
 
 import json
 from pathlib import Path

@@ -21,7 +21,7 @@ def nothing(task: QuestionTask, schema: Schema) -> Policy:
 
 
 def copied_prompt(task: QuestionTask, schema: Schema) -> Policy:
-    """Gives the form of the answer back as it stands in the question."""
+    """Return the answer's form from the question unchanged."""
     yield from ()
     return task.question.rpartition("\n")[2]
 

@@ -1,4 +1,4 @@
-"""What is trained on and what is asked afterwards share prompts, and neither names nor wordings."""
+"""Training and evaluation share prompts, and neither names nor wordings."""
 
 from pathlib import Path
 

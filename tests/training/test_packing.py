@@ -1,4 +1,4 @@
-"""What a model learns of a chat: each of its replies once, and nothing that it was sent."""
+"""The tokens that are trained on: each reply once, and nothing that the model was sent."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_replies_are_learnt_and_nothing_else() -> None:
     assert learnt(encoded({"messages": chat()["messages"]}, Letters())[1]) == "call\ndone\n"
 
 
-def test_a_template_that_rewrites_what_was_said_is_refused() -> None:
+def test_template_that_rewrites_replies_is_refused() -> None:
     with pytest.raises(ValueError, match="rewrites"):
         encoded(chat(), Forgetful())
 

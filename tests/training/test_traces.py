@@ -43,7 +43,7 @@ async def test_an_episode_is_one_chat_that_ends_with_the_answer(tmp_path: Path) 
     assert json.loads(manifest_path(tmp_path / "all.jsonl").read_text()) == json.loads(json.dumps(manifest))
 
 
-async def test_arguments_can_be_text_and_calls_can_stand_in_the_text(tmp_path: Path) -> None:
+async def test_arguments_and_calls_as_text(tmp_path: Path) -> None:
     run = await recorded(tmp_path / "run", QUESTIONS)
     export_traces([run], tmp_path / "string.jsonl", TraceOptions(form=ChatForm(arguments="string")))
     assert all(isinstance(json.loads(call["arguments"]), dict) for call in calls(lines(tmp_path / "string.jsonl")[0]))
@@ -57,7 +57,7 @@ async def test_arguments_can_be_text_and_calls_can_stand_in_the_text(tmp_path: P
 
 @pytest.mark.parametrize("agent", [{"compaction": "window", "compaction_window": 2}, {"tool_protocol": "text"}])
 async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: Any) -> None:
-    """Every reply stands once as new, in exactly the context that the loop gave it."""
+    """Every reply is new once, in exactly the context that the loop gave it."""
     sent: list[tuple[int, str]] = []
     from graphwalk.models.scripted import ScriptedModel
 
@@ -133,7 +133,7 @@ async def test_questions_without_an_answer_are_refused_in_words(tmp_path: Path, 
         )
 
 
-async def test_what_is_left_out_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_omitted_episodes_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scripted, "flawed", partial(with_flaws, walk=WALK_FLAWS["malformed_arguments"]))
     run = await recorded(tmp_path / "run", QUESTIONS, "expert", "random", "flawed")
     manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True))

@@ -1,4 +1,4 @@
-"""Texts of dates and times, canonical as Neo4j's `toString` has them (tests/stores/neo4j/test_reading.py asks it)."""
+"""Texts of dates and times, canonical as Neo4j's `toString` has them (tests/stores/neo4j/test_existing_read_whole.py asks it)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever a model says is written and read back without loss."""
+"""Every message is written and read back without loss."""
 
 import math
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_unknown_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("file", sorted(RUNS.glob("*/results.jsonl")), ids=lambda file: file.parent.name)
-def test_what_was_logged_earlier_is_written_again_byte_for_byte(file: Path) -> None:
+def test_earlier_logs_are_rewritten_byte_for_byte(file: Path) -> None:
     for line in file.read_bytes().splitlines(keepends=True):
         record = decode_line(line)
         assert encode_line(Result.from_dict(record).as_line(record)) == line

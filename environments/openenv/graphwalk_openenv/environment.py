@@ -47,7 +47,7 @@ class GraphwalkEnvironment(MCPEnvironment):
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, task: int | None = None, **kwargs: Any
     ) -> Observation:
-        """The task with a number, else the one that the seed stands for. The prompt is in `metadata`."""
+        """Begin the task with a number, else the one of the seed. The prompt is in `metadata`."""
         number = (seed or 0) % len(self._stage) if task is None else task
         self._episode = run_in_background(self._stage.begin(number))
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)

@@ -11,5 +11,5 @@ class ConstantModel:
         self.text = settings.get("CONSTANT_PREFIX", "") + name
 
     async def complete(self, messages: list[Message], tools: list[ToolSpec], options: CallOptions) -> Reply:
-        """The next message. A failure is a ModelError, which says whether to try again."""
+        """Return the next message. Raise ModelError on a failure; its `retryable` allows another try."""
         return Reply(Message("assistant", self.text), finish_reason="stop")

@@ -1,4 +1,4 @@
-"""What the suite is about: chains of nodes with random keys."""
+"""Chains of nodes with random keys, and their questions."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 LABEL, TYPE = "Link", "NEXT"
 
 
-# --- configuration: what stands under `suite:` in an experiment ---
+# --- configuration: the fields under `suite:` in an experiment ---
 
 
 class ChainSpec(Spec):

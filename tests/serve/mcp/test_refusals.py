@@ -1,4 +1,4 @@
-"""What a person is told where it cannot begin."""
+"""Errors where the server cannot start."""
 
 import socket
 import subprocess
@@ -62,7 +62,7 @@ def test_graphs_and_tools_that_cannot_be_opened(odd_file: Path, tmp_path: Path) 
         assert cause in errors
 
 
-def test_without_the_extra_it_says_how_to_install_it(odd_file: Path) -> None:
+def test_missing_extra_error_names_the_command(odd_file: Path) -> None:
     program = "import sys; sys.modules['mcp'] = None; sys.argv[0] = 'graphwalk'; from graphwalk.cli import main; main()"
     words = [sys.executable, "-c", program, "mcp", "--graph", str(odd_file)]
     done = subprocess.run(words, capture_output=True, text=True, env=variables(), timeout=60, check=False)

@@ -68,7 +68,7 @@ def test_a_signal_ends_it_while_stdin_stays_open(odd_file: Path, signum: signal.
         assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
 
 
-def test_it_ends_when_stdin_does(odd_file: Path) -> None:
+def test_server_ends_with_stdin(odd_file: Path) -> None:
     assert started(odd_file).communicate(b"", timeout=60) == (b"", b"")
 
 

@@ -105,7 +105,7 @@ def test_half_requests_without_the_token_leave_room_for_others(odd_file: Path, s
         HEADER + "Content-Length: 1\r\n\r\n{" + HEADER,
     ],
 )
-async def test_what_never_ends_is_given_up(odd_file: Path, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
+async def test_endless_requests_are_closed(odd_file: Path, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
     monkeypatch.setattr(mcp, "HEADER_SECONDS", 0.5)
     monkeypatch.setattr(mcp, "BODY_SECONDS", 0.5)
     token, told = "a-token-of-my-own-1234", asyncio.Queue[str]()

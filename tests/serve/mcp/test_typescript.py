@@ -31,7 +31,7 @@ def place(transport: str, graph: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-async def test_it_sees_what_the_python_client_sees(transport: str, tmp_path: Path) -> None:
+async def test_typescript_client_sees_the_same(transport: str, tmp_path: Path) -> None:
     graph = tmp_path / "films.json"
     save_graph(FILMS, graph)
     with place(transport, graph) as where:

@@ -92,7 +92,7 @@ async def test_mistakes_are_errors_with_advice(
         assert (await client.call_tool("get_node_by_property", BY_KEY)).structured_content["total"] == 1
 
 
-async def test_the_schema_is_a_resource_and_told_at_the_beginning(
+async def test_schema_is_a_resource_and_in_the_instructions(
     way: AbstractAsyncContextManager[Client],
 ) -> None:
     async with way as client:

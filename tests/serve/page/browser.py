@@ -73,7 +73,7 @@ class Browser:
         os.close(self._from)
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """What the browser answers; its other messages are kept."""
+        """Return the browser's answer; its other messages are queued."""
         self._number += 1
         number, asked = self._number, {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
@@ -140,7 +140,7 @@ class Browser:
 
     @property
     def complaints(self) -> list[str]:
-        """What the page logged as an error, what a policy refused, and every address that was asked for."""
+        """Return the errors that the page logged, the policy's refusals, and every requested address."""
         found = []
         for message in self.messages:
             parameters = message.get("params", {})

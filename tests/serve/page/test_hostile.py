@@ -1,4 +1,4 @@
-"""What models, graphs and servers write stays text: in the page, in plots, in their data."""
+"""Text of models, graphs and servers stays text: in the page, in plots, in their data."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u206
 NAMES = {"task_id", "template", "setting", "exit_status", "suite", "graph_digest", "role", "algorithm", "mode", "id"}
 """Texts that the program itself chose, and by which it finds its way."""
 KEPT = ("task_id", "setting", "exit_status", "run_id", "conditions")
-"""Those of them that stand in every record."""
+"""Those of them that every record contains."""
 
 
 def poisoned(value: Any, name: str = "") -> Any:
@@ -71,7 +71,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["questions", "mazes", "magma", "ask"])
 def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
-    """A run of each suite with hostile text in all that anybody but the program wrote."""
+    """A run of each suite with hostile text in everything that the program did not write."""
     run = request.getfixturevalue("asked") if request.param == "ask" else request.param
     return changed_run(run, tmp_path / "run", poisoned_record, poisoned_manifest)
 
@@ -129,7 +129,7 @@ def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) ->
 
 
 def said(*words: str) -> str:
-    """What a command writes. In this process: many commands, and each would load everything again."""
+    """Return a command's output. It runs in this process: each new one would load everything again."""
     stdout.cache_clear()
     stderr.cache_clear()
     done = CliRunner().invoke(app, words)

@@ -108,7 +108,7 @@ def test_a_class_of_error_that_is_also_the_cause_is_shown_once(browser: Browser,
     assert text(browser, ".verdict").count("invented") == 1
 
 
-def test_what_is_cut_off_has_an_ellipsis_or_a_faded_edge(browser: Browser, tmp_path: Path) -> None:
+def test_cut_text_has_an_ellipsis_or_a_faded_edge(browser: Browser, tmp_path: Path) -> None:
     def long(record: dict[str, Any]) -> dict[str, Any]:
         return {**record, "setting": f"tools:{'turn_limit=5,' * 20}"}
 
@@ -190,7 +190,7 @@ def test_a_trace_shows_every_state_against_the_target(browser: Browser, page_of:
         assert browser.run("document.querySelectorAll('.states tr.fate-given').length") > 0
 
 
-def test_two_models_stand_side_by_side_on_one_task(browser: Browser, page_of: PageOf) -> None:
+def test_two_models_side_by_side_on_one_task(browser: Browser, page_of: PageOf) -> None:
     address = page_of("questions")
     open_episode(browser, address, 0)
     rival = browser.run("Number(document.querySelectorAll('#beside option')[1].value)")

@@ -1,4 +1,4 @@
-"""The page while a run goes on: served to this machine, to those who know the token, and to be read only."""
+"""The page during a run: served to this machine, to holders of the token, and read-only."""
 
 import http.client
 import json
@@ -41,7 +41,7 @@ def asked(server: PageServer, path: str, method: str = "GET", **headers: str) ->
     return response.status, response.read().decode()
 
 
-def test_it_answers_this_machine_and_the_token_alone(server: PageServer) -> None:
+def test_server_requires_loopback_and_token(server: PageServer) -> None:
     inside = f"/{server.token}/"
     assert asked(server, inside)[0] == 200
     assert asked(server, "/")[0] == asked(server, "/guess/")[0] == asked(server, "/guess/runs")[0] == 404
@@ -96,7 +96,7 @@ def test_a_client_that_leaves_makes_no_traceback(server: PageServer, capfd: pyte
     assert capfd.readouterr().err == ""
 
 
-def test_what_has_not_changed_is_not_sent_again(server: PageServer) -> None:
+def test_unchanged_data_is_not_sent_again(server: PageServer) -> None:
     inside = f"/{server.token}/"
     index = json.loads(asked(server, f"{inside}index?run=mazes")[1])
     assert len(index["episodes"]) == 4

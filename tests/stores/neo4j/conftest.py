@@ -1,4 +1,4 @@
-"""A Neo4j as it stands, one per test."""
+"""An existing Neo4j, one per test."""
 
 from collections.abc import AsyncIterator
 

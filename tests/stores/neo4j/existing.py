@@ -1,4 +1,4 @@
-"""A Neo4j as it stands, for tests: what they write there is removed after them."""
+"""An existing Neo4j for tests: their nodes are removed after them."""
 
 import hashlib
 import json

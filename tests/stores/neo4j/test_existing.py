@@ -1,4 +1,4 @@
-"""A Neo4j as it stands: what nodes are called, what is left out, and that nothing is ever changed."""
+"""An existing Neo4j: the names of nodes, omitted parts, and that nothing changes."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Limits on a Neo4j as it stands: large results, large schemas, long values, slow queries, missing indexes."""
+"""Limits on an existing Neo4j: large results, large schemas, long values, slow queries, missing indexes."""
 
 from pathlib import Path
 
@@ -60,7 +60,7 @@ async def test_pages_hold_so_many_tokens_and_long_values_are_cut(own: OwnDatabas
     assert decode_rows(alone.content)[0]["properties"]["text"] == text
 
 
-async def test_a_missing_index_is_said_once(own: OwnDatabase) -> None:
+async def test_missing_index_has_one_note(own: OwnDatabase) -> None:
     await own.unique("st_person", "StPerson", "name")
     await own.write(f"UNWIND range(1, 1100) AS n CREATE (:{MARK}:StPerson {{name: 'Ida' + n, `born in`: 1990}})")
     await own.write(f"CREATE (:{MARK}:StFew {{`born in`: 1990}})")
@@ -78,7 +78,7 @@ async def test_a_missing_index_is_said_once(own: OwnDatabase) -> None:
     assert said == [True, False, False, False]
 
 
-async def test_a_slow_call_is_told_in_words(own: OwnDatabase, tmp_path: Path) -> None:
+async def test_slow_call_becomes_tool_text(own: OwnDatabase, tmp_path: Path) -> None:
     await own.write(f"UNWIND range(1, 10) AS n CREATE (:{MARK}:StSlow)")
     store = await own.open()
     (tmp_path / "count_all.yaml").write_text(SLOW)

@@ -1,4 +1,4 @@
-"""What an answer rests on, out of what the tools have shown."""
+"""The evidence of an answer, from the rows that the tools returned."""
 
 import json
 from typing import Any
@@ -54,7 +54,7 @@ def keys(question: str, answer: str) -> list[str]:
         ("Who?", "", []),
     ],
 )
-def test_it_is_what_the_answer_names_and_the_way_to_the_question(question: str, answer: str, wanted: list[str]) -> None:
+def test_evidence_connects_answer_and_question(question: str, answer: str, wanted: list[str]) -> None:
     assert sorted(keys(question, answer)) == sorted(wanted)
 
 

@@ -20,7 +20,7 @@ def evidence(size: int, name: str = "node") -> AnswerEvidence:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 12, 40])
-def test_no_two_nodes_stand_on_each_other(size: int) -> None:
+def test_nodes_do_not_overlap(size: int) -> None:
     drawn = evidence_svg(evidence(size) if size else AnswerEvidence(), "who?")
     assert drawn == evidence_svg(evidence(size) if size else AnswerEvidence(), "who?")
     root = ElementTree.fromstring(drawn)
@@ -46,7 +46,7 @@ def test_names_stay_text() -> None:
     assert any((text.text or "").startswith("<script>") for text in root.iter(f"{SVG}text"))
 
 
-def test_a_terminal_is_not_told_what_to_do() -> None:
+def test_terminal_control_characters_are_escaped() -> None:
     from rich.console import Console
 
     console = Console(width=80, record=True, file=io.StringIO())

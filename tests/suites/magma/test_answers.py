@@ -86,7 +86,7 @@ def test_many_prefixes_are_read_in_time(part: str) -> None:
     assert read_answer("mst_prim", part * 50_000).lossy
 
 
-def test_what_is_written_is_read() -> None:
+def test_written_answers_are_read() -> None:
     for algorithm, items in (("bfs", [0, 2]), ("dfs", [[0], [1, 2]]), ("mst_prim", TREE), ("dijkstra", [])):
         assert read_answer(algorithm, write_answer(algorithm, items)) == Extraction(items, "strict")
 

@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert a == b != c
 
 
-def test_what_cannot_be_exported(tmp_path: Path) -> None:
+def test_export_errors(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="unknown strategy cot"):
         export_magma(SPECS, tmp_path, seed=1, strategies=["cot"])
     with pytest.raises(ConfigError, match="two exports have the same file name train-bfs-n5-io"):

@@ -1,4 +1,4 @@
-"""What the model reads, word for word."""
+"""The prompts of MAGMA, word for word."""
 
 import pytest
 from inline_snapshot import snapshot
@@ -105,43 +105,14 @@ user: Give the state after step 3, as one line in the answer format.\
 
 
 def test_steps_with_hints_bfs() -> None:
-    assert shown("bfs", "ish", 1) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: breadth-first search (BFS) from the source node.
-Goal: find all nodes that can be reached from the source; the source counts as reached.
-The graph is undirected; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1), (0, 2), (1, 2)]
-Source: 0
-
-Answer format: one line that begins with "Reachable Nodes:", followed by a list in square brackets.
-The list holds the nodes, in ascending order, for example: Reachable Nodes: [0, 2, 3]
-Where there is nothing to list, answer: Reachable Nodes: []
-
-We go through the algorithm one step at a time.
-One step takes the node at the front of the queue and puts its unvisited neighbours, lowest first, at the end. Give all nodes reached so far.
-
+    assert shown("bfs", "ish", 1).rpartition("\n\n")[2] == snapshot("""\
 Hint for step 1: the queue is [0]; node 0 is dequeued; its unvisited neighbourhood is [1, 2].
 Give the state after step 1, as one line in the answer format.\
 """)
 
 
 def test_steps_with_hints_dfs() -> None:
-    assert shown("dfs", "ish", 1) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: depth-first search (DFS) over the whole graph.
-Goal: find the connected components. The search starts at the lowest node; where it ends and nodes are left, a new tree starts at the lowest node not yet visited.
-The graph is undirected; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1), (0, 2), (1, 2)]
-
-Answer format: one line that begins with "Connected Components:", followed by a list in square brackets.
-The list holds one sorted list of nodes per component, for example: Connected Components: [[0, 1], [2]]
-Where there is nothing to list, answer: Connected Components: []
-
-We go through the algorithm one step at a time.
-One step is the first visit to one node. Give the components as far as they are visited, leaving out the nodes not yet visited.
-
+    assert shown("dfs", "ish", 1).rpartition("\n\n")[2] == snapshot("""\
 Hint for step 1: the stack is [0]; node 0 is visited; its neighbourhood is [1, 2].
 Give the state after step 1, as one line in the answer format.\
 """)
@@ -173,21 +144,7 @@ Give the state after step 2, as one line in the answer format.\
 
 
 def test_steps_with_hints_floyd_warshall() -> None:
-    assert shown("floyd_warshall", "ish", 1) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: Floyd–Warshall, with the pivots taken in the order 0, 1, 2, …
-Goal: find the length of the shortest path between every pair of nodes that are connected.
-The graph is undirected and weighted; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j, weight) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1, 8.0), (0, 2, 3.0), (1, 2, 1.0)]
-
-Answer format: one line that begins with "Distances:", followed by a list in square brackets.
-The list holds (i, j, distance) with i < j, sorted, and no pair without a known path, for example: Distances: [(0, 1, 8.0), (1, 2, 3.0)]
-Where there is nothing to list, answer: Distances: []
-
-We go through the algorithm one step at a time.
-One step is one pivot, applied to all pairs. Give the shortest distances known so far.
-
+    assert shown("floyd_warshall", "ish", 1).rpartition("\n\n")[2] == snapshot("""\
 Hint for step 1: the pivot is 0; the pivots left after it are [1, 2, 3].
 Give the state after step 1, as one line in the answer format.\
 """)
@@ -231,7 +188,7 @@ MST Edges: [(0, 2, 3.0), (1, 2, 1.0)]\
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_model_is_told_the_tie_rule_and_never_the_answer(algorithm: str) -> None:
+def test_prompt_has_the_tie_rule_and_not_the_answer(algorithm: str) -> None:
     text = shown(algorithm, "io", 1)
     assert "Every tie goes to the node with the lowest number." in text
     assert prompts.reasoned_answer(trace(algorithm)).splitlines()[-1] not in text

@@ -44,7 +44,7 @@ def test_validity_and_calls_by_size() -> None:
     assert titles == ["Results", "By size", "Errors and wasted calls"]  # the other groupings have one group
 
 
-def test_what_was_not_asked_is_unknown_and_not_zero() -> None:
+def test_failed_episodes_are_unknown_and_not_zero() -> None:
     failed = result(1, score=None, exit_status="model_error")
     (row,) = build_report([failed], DECLARED).rows
     assert (row["questions"], row["infrastructure_failures"], row["accuracy"], row["length_ratio"]) == (
@@ -66,7 +66,7 @@ def test_always_empty_is_a_baseline() -> None:
     assert (baseline["model"], baseline["accuracy"], baseline["no_answer"]) == ("always empty", 0.0, 1)
 
 
-def test_the_papers_table_stands_beside() -> None:
+def test_published_table_is_shown() -> None:
     reference = build_report([result()], DECLARED, reference=DECLARED.reference("table_1_mazes")).reference
     assert reference is not None
     rows = {row["model"]: row for row in reference.rows}
@@ -79,7 +79,7 @@ def test_the_papers_table_stands_beside() -> None:
     assert len(paper_reference("table_1_mazes").rows) == 12
 
 
-def test_calls_of_solved_mazes_stand_beside_those_of_all() -> None:
+def test_calls_of_solved_mazes_and_of_all() -> None:
     """The paper's 22.125 is no average over ten mazes; every other average in its Table 1 may be one."""
     results = [result(0, tool_calls=10), result(1, tool_calls=20), result(2, error="wrong_goal", tool_calls=60)]
     report = build_report(results, DECLARED, reference=DECLARED.reference("table_1_mazes"))

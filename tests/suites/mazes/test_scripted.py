@@ -67,7 +67,7 @@ def from_labelled(text: str) -> Any:
     return json.loads(text.removeprefix("rows: "))
 
 
-async def test_out_of_turns_the_explorer_says_how_far_it_came() -> None:
+async def test_explorer_answers_with_its_path_at_the_turn_limit() -> None:
     score, trajectory = await (await stage()).play("expert", agent=AgentConfig(turn_limit=4))
     assert trajectory.exit_status is ExitStatus.TURN_LIMIT
     assert (score.error_class, score.path_length) == ("wrong_goal", 3)
@@ -80,7 +80,7 @@ async def test_the_random_walk_is_sometimes_lucky_and_never_leaves_the_open_cell
     assert all(score.wall_hits == score.teleports == score.tool_errors == 0 for score in scores)
 
 
-async def test_flaws_do_what_they_say() -> None:
+async def test_flaws_have_their_effect() -> None:
     expected = {
         "jump": {"not_adjacent"},
         "early_stop": {"wrong_goal"},
@@ -115,7 +115,7 @@ def test_an_unknown_agent_is_named(name: str) -> None:
         agent_named(name, "0", "1", None)  # type: ignore[arg-type]
 
 
-def test_the_default_is_what_the_page_on_mazes_says() -> None:
+def test_default_maze_is_the_documented_one() -> None:
     assert MazeSpec().model_dump() == {
         "count": 1,
         "size": 10,

@@ -58,7 +58,7 @@ async def test_strictness_travels_with_the_task() -> None:
     assert [task.strict for task in await tasks_of(config({"count": 1}, strict=True))] == [True]
 
 
-def test_what_reports_group_by() -> None:
+def test_facts_for_grouping() -> None:
     asked = config({"walls": 0.4, "generator": "depth_first", "min_path": 12})
     (instance,) = MazesSuite().graphs(asked.suite, asked.seed)
     facts = {
@@ -86,7 +86,7 @@ def test_the_shipped_experiments_can_be_generated(name: str) -> None:
     assert asked.agent.turn_limit == (30 if name == "paper-table-1" else 60)
 
 
-def test_a_maze_has_sixty_turns_unless_the_experiment_says_otherwise() -> None:
+def test_default_turn_limit_of_mazes() -> None:
     assert config({}).agent.turn_limit == 60
     asked = {"name": "mine", "suite": {"name": "mazes"}, "agent": {"think": False, "turn_limit": 9}}
     assert load_experiment(asked).agent.turn_limit == 9

@@ -144,7 +144,7 @@ async def test_the_sentinel_of_walls_is_never_shown() -> None:
     assert not any("1000000" in text or "1e" in text for text in said)
 
 
-async def test_a_cell_without_neighbours_says_so() -> None:
+async def test_cell_without_neighbours_has_a_note() -> None:
     here = await random_stage(3)
     maze = here.task.maze
     alone = next(cell for cell in range(100) if maze.is_open(cell) and not maze.open_neighbours(cell))
@@ -237,7 +237,7 @@ async def test_specs(encoding: Any) -> None:
 
 @given(node_ids=st.lists(st.text(max_size=4) | st.integers(-2, 17).map(str) | st.none() | st.integers(), max_size=12))
 @settings(max_examples=80, deadline=None)
-async def test_whatever_is_asked_marks_are_open_cells_in_order(node_ids: list[Any]) -> None:
+async def test_marks_are_open_cells_in_order(node_ids: list[Any]) -> None:
     toolbox = (await stage()).toolbox()
     results = [await ask(toolbox, node_id) for node_id in node_ids]
     right = [node_id for node_id, result in zip(node_ids, results, strict=True) if result.error is None]

@@ -1,4 +1,4 @@
-"""Small graphs of any shape that somebody's own may have: several labels or none, values of every kind."""
+"""Small graphs of any shape that a user's may have: several labels or none, values of every kind."""
 
 from random import Random
 

@@ -91,7 +91,7 @@ async def place() -> Place:
 
 
 def differs(one: dict[str, Any], score: QuestionScore) -> list[str]:
-    """What the analysis names in another way than the file."""
+    """Names of the analysis that differ from the file's."""
     diverged = [score.diverged_at, score.diverged_by]
     named = {"cause": score.failure, "condition": score.ignored_condition}
     named |= {"diverged": diverged, "unexplored": score.unexplored}

@@ -1,4 +1,4 @@
-"""The simulated weak model: every flaw does what it says, and the mixture is well below the expert."""
+"""The simulated weak model: every flaw has the effect of its name, and the mixture is well below the expert."""
 
 import pytest
 import pytest_asyncio

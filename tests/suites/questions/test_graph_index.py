@@ -1,4 +1,4 @@
-"""What the evaluators ask a graph, on one with several labels, none, loops and parallel relationships.
+"""The index that the evaluators read, of a graph with several labels, none, loops and parallel relationships.
 
 a:A:B ─R→ b:B ─R→ c (no label), a ─R→ b again, b ─S→ b, c ─S→ a
 """

@@ -54,7 +54,7 @@ ALL = [
 ]
 
 ALL_OF_A = [values("A"), near("A", "key", "a3")]
-"""All nodes of A, and that one of them stands alone, which the values of others do not show."""
+"""All nodes of A, and that one of them is isolated, which the values of others do not show."""
 
 
 def keys(*names: str) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ LACKS = {
     "compositional_intersection": "in 18 no node has relationships that go to both labels",
     "negation_with_connection": "in 4 no node leads to both labels, so that the negation rules out none",
 }
-"""What a graph lacks in which people and companies lead to films, and nothing leads on."""
+"""The omitted kinds of a graph in which people and companies lead to films, and films to nothing."""
 TINY = {"nodes": 4, "labels": 2, "mean_degree": 0.5}
 QUESTIONS = ["node_by_property", "variable_hop_path"]
 

@@ -1,4 +1,4 @@
-"""Every question that ships can be asked in other words, and means the same."""
+"""Every question that ships has a second wording with the same meaning."""
 
 import re
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Parameters are drawn so that a question is worth asking, and graphs that cannot host one are told so."""
+"""Parameters are drawn so that a question is worth asking, and graphs that cannot host one are an error."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -106,7 +106,7 @@ def test_without_tools_every_encoding_holds_the_graph(encoding: str) -> None:
 
 
 def test_hostile_text_stays_text() -> None:
-    """What stands in a graph or a question is never read as a template."""
+    """Text of a graph or a question is never read as a template."""
     hostile = "{{ 7 * 7 }}{% endfor %}</form>"
     schema = Schema((NodeType(hostile, (PropertyType(hostile, (hostile,), True),)),), ())
     system, user = tools_prompt(hostile, schema, AgentConfig())

@@ -1,4 +1,4 @@
-"""The random walk: valid calls, answers of the right form, right now and then; and the baseline that says nothing."""
+"""The random walk: valid calls, answers of the right form, right now and then; and the baseline with empty answers."""
 
 import json
 

@@ -46,7 +46,7 @@ async def test_one_call_and_the_answer_turn_are_par_for_a_look_up(setting: Setti
 
 
 async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(setting: Setting) -> None:
-    """What the loop really sends and gets, counted message by message."""
+    """Count the loop's tokens, sent and received, message by message."""
     schema, toolbox, tasks = setting
     for task in tasks.values():
         seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))

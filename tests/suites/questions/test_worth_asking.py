@@ -1,4 +1,4 @@
-"""What makes a question worth asking is data in its YAML, and holds on graphs of every shape."""
+"""The conditions of a question are data in its YAML, and hold on graphs of every shape."""
 
 from typing import Any
 

@@ -1,0 +1,54 @@
+"""A graph loaded by hand is what is asked next, and its evidence can be looked at in the database."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+import graphwalk
+from graphwalk import database
+from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
+from graphwalk.stores.neo4j.connection import connect
+from tests.cli.test_commands import graphwalk as command
+
+pytestmark = pytest.mark.neo4j
+FILMS = Path(__file__).parent.parent / "data" / "films.json"
+ASK = ("ask", "Who directed Red Dust?", "--model", "scripted/look", "--json", "--no-log")
+
+
+async def test_the_graph_loaded_last_is_asked(
+    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in neo4j_server.variables.items():
+        monkeypatch.setenv(name, value)
+    films, other = graphwalk.read_graph(FILMS), graphwalk.generate_graph(nodes=20, seed=1)
+    loads = [await database.load(neo4j_server, graph) for graph in (films, other, films)]
+    try:
+        last = await database.loaded_last(neo4j_server)
+        assert last is not None
+        assert last.scope == loads[0].scope == loads[2].scope != loads[1].scope
+        done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **neo4j_server.variables)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert "Bo Lund [p2] DIRECTED Red Dust [f2]" in told["answer"]
+        assert told["graph"] == last.scope
+        connection = await connect(neo4j_server, wait_seconds=10)
+        rows = await connection.read(told["evidence"]["cypher"], {}, 10)
+        await connection.close()
+        assert len(rows) == len(told["evidence"]["relationships"]) == 1
+        async with graphwalk.aopen_store({"loaded": last.scope, "labels": ["Film"]}) as store:
+            schema = await store.schema()
+            assert ([node.label for node in schema.nodes], schema.relationships) == (["Film"], ())
+        assert last.scope in {load.scope for load in await database.list_loads(neo4j_server) if load.kept}
+    finally:
+        await database.clean(neo4j_server, kept=True)
+
+
+async def test_removed_graph_is_an_error(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in neo4j_server.variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(StoreError, match="there is no graph gw_000000000000 in this Neo4j"):
+        async with graphwalk.aopen_store({"loaded": "gw_000000000000"}):
+            pass

@@ -1,0 +1,167 @@
+"""Folders of CSV files in the layout of Neo4j's importer."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.files import load_graph, save_graph
+from graphwalk.graphs.formats.csv import csv_records
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Point, Temporal
+
+
+def folder(tmp_path: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (tmp_path / f"{name.replace('__', '-')}.csv").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_types_lists_and_missing_fields(tmp_path: Path) -> None:
+    place = folder(
+        tmp_path,
+        people="id:ID,name,:LABEL,age:int,born:date,at:point{crs:WGS-84},tags:string[],note,seen:datetime{timezone:+02:00}\n"
+        'a,"Ada ""A"", L.",Person;Old,36,1815-12-10,"{longitude: 12.5, latitude: 55.7}",x;y,"",2001-04-25T12:00\n'
+        "b,Bob,,,,,,,\n",
+        knows=":START_ID,:END_ID,:TYPE,since:long\na,b,KNOWS,1999\nb,b,SELF,\n",
+    )
+    graph = load_graph(place)
+    assert list(graph.nodes()) == [
+        Node(
+            "a",
+            ("Old", "Person"),
+            {
+                "id": "a",
+                "name": 'Ada "A", L.',
+                "age": 36,
+                "born": Temporal("date", "1815-12-10"),
+                "at": Point(4326, (12.5, 55.7)),
+                "tags": ("x", "y"),
+                "note": "",
+                "seen": Temporal("datetime", "2001-04-25T12:00:00+02:00"),
+            },
+        ),
+        Node("b", (), {"id": "b", "name": "Bob"}),
+    ]
+    assert list(graph.relationships()) == [
+        Relationship("KNOWS", "a", "b", {"since": 1999}),
+        Relationship("SELF", "b", "b", {}),
+    ]
+
+
+def test_id_spaces_separate_headers_and_several_files(tmp_path: Path) -> None:
+    place = folder(
+        tmp_path,
+        people__header=":ID(Person),:LABEL\n",
+        people1="1,Person\n",
+        people2="2,Person\n",
+        towns=":ID(Town),name,:LABEL\n1,Riga,Town\n",
+    )
+    (tmp_path / "lives-header.csv").write_text(":START_ID(Person),:END_ID(Town),:TYPE\n")
+    (tmp_path / "lives.csv.gz").write_bytes(gzip.compress(b"2,1,LIVES_IN\n1,1,LIVES_IN\n"))
+    graph = load_graph(place)
+    assert [node.key for node in graph.nodes()] == ["Person:1", "2", "Town:1"]
+    assert [(r.source, r.target) for r in graph.relationships()] == [("2", "Town:1"), ("Person:1", "Town:1")]
+
+
+def test_manifest_completes_headers(tmp_path: Path) -> None:
+    (tmp_path / "people.txt").write_text(":ID|tags:string[]\n'1'|a,b\n2|\n")
+    (tmp_path / "knows.txt").write_text(":START_ID|:END_ID\n1|2\n")
+    (tmp_path / "import.yaml").write_text(
+        "nodes: [{files: [people.txt], labels: [Person]}]\nrelationships: [{files: [knows.txt], type: KNOWS}]\n"
+        "delimiter: '|'\narray_delimiter: ','\nquote: \"'\"\n"
+    )
+    graph = load_graph(tmp_path)
+    assert list(graph.nodes()) == [Node("1", ("Person",), {"tags": ("a", "b")}), Node("2", ("Person",), {})]
+    assert list(graph.relationships()) == [Relationship("KNOWS", "1", "2", {})]
+
+
+def test_layout_for_the_importer(tmp_path: Path) -> None:
+    graph = PropertyGraph.from_rows(
+        [Node("a", ("A", "B"), {"p": 1, "q": "x, y"}), Node("b", ("A", "B"), {"p": "1", "l": ("u;v", "w")})],
+        [Relationship("R S", "a", "b", {"b": b"\x01\xff"})],
+    )
+    save_graph(graph, tmp_path / "g")
+    files = {path.name: path.read_text() for path in (tmp_path / "g").iterdir()}
+    made = files.pop("import.yaml")
+    assert "array_delimiter: '|'" in made
+    assert files == {
+        "nodes-A-B.csv": 'key:ID,:LABEL,number:IGNORE,p:long,q:string\na,A|B,0,1,"x, y"\n',
+        "nodes-A-B-2.csv": "key:ID,:LABEL,number:IGNORE,l:string[],p:string\nb,A|B,1,u;v|w,1\n",
+        "relationships-R_S.csv": ":START_ID,:END_ID,:TYPE,b:byte[]\na,b,R S,1|-1\n",
+        "import.args": "--nodes=./nodes-A-B.csv\n--nodes=./nodes-A-B-2.csv\n--relationships=./relationships-R_S.csv\n"
+        "--multiline-fields=true\n--array-delimiter=U+007C\n",
+    }
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(ConfigError, match="holds something else"):
+        save_graph(PropertyGraph.from_rows([Node("a", (), {})], []), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"x": "a,b\n1,2\n"}, r"x\.csv: its first line has neither :ID nor :START_ID"),
+        ({"x": PEOPLE + "b,two,A\n"}, r"x\.csv: line 3: column 'n', a int: 'two' is not a whole number"),
+        ({"x": PEOPLE + "a,2,A\n"}, r"x\.csv, line 3: the id 'a' is there already, in x\.csv, line 2"),
+        ({"x": PEOPLE + 'b,"2,A\n'}, r"x\.csv: line 3: cannot read .*is a quote not closed"),
+        ({"x": PEOPLE + "b,2,A,4\n"}, r"x\.csv: line 3: there are 4 fields, and 3 in the header"),
+        ({"x": PEOPLE + "b,2,gw_1\n"}, r"x\.csv, line 3 has the label 'gw_1'"),
+        ({"x": ":ID,p:map\na,1\n"}, "the column 'p' has the unknown type 'map'"),
+        ({"x": ":ID,p,p\na,1,2\n"}, "the header has the column 'p' more than once"),
+        ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,b,R\n"}, r"y\.csv, line 2: no node has the id 'b'"),
+        ({"x": PEOPLE, "y": ":START_ID,:END_ID\na,a\n"}, r"y\.csv, line 2: there is no type"),
+        ({"x": PEOPLE, "y": ":START_ID,:TYPE\na,R\n"}, "a header of relationships has :END_ID once"),
+        ({"x": ""}, r"x\.csv: its first line has neither"),
+    ],
+)
+def test_unusable_files_are_errors(files: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_graph(folder(tmp_path, **files))
+
+
+def test_a_manifest_stays_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "import.yaml").write_text("nodes: [{files: [../secret.csv]}]\n")
+    with pytest.raises(ConfigError, match="is not the name of a file in the folder"):
+        load_graph(tmp_path)
+
+
+def test_quotes_lines_and_gaps() -> None:
+    text = 'a,"b\n""c""",,""\r\n\r\n"x",y,\n'
+    assert list(csv_records(text)) == [(1, ["a", 'b\n"c"', None, ""]), (4, ["x", "y", None])]
+
+
+@pytest.mark.parametrize("name", ["people.csv", "import.yaml"])
+def test_a_link_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "graph"
+    place.mkdir()
+    (place / "towns.csv").write_text("id:ID\na\n")
+    (tmp_path / "other").write_text("id:ID\nb\n")
+    (place / name).symlink_to(tmp_path / "other")
+    with pytest.raises(ConfigError, match=rf"{name} is a link to a place outside its folder"):
+        load_graph(place)
+
+
+def test_a_link_to_a_listed_file_is_refused_too(tmp_path: Path) -> None:
+    place = tmp_path / "graph"
+    place.mkdir()
+    (place / "import.yaml").write_text("nodes: [{files: [towns.csv, more.txt]}]")
+    (place / "towns.csv").write_text("id:ID\na\n")
+    (tmp_path / "other").write_text("b\n")
+    (place / "more.txt").symlink_to(tmp_path / "other")
+    with pytest.raises(ConfigError, match=r"more\.txt is a link to a place outside its folder"):
+        load_graph(place)
+
+
+def test_a_link_within_the_folder_is_read(tmp_path: Path) -> None:
+    place = folder(tmp_path, towns="id:ID\na\n")
+    (place / "more.csv").symlink_to("towns.csv")
+    (place / "import.yaml").write_text("nodes: [{files: [more.csv]}]")
+    assert load_graph(place).node_count == 1

@@ -1,0 +1,83 @@
+"""GraphML of other programs."""
+
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.files import load_graph
+from graphwalk.types.graph import Node, Relationship
+
+
+def test_graphml_of_neo4j(tmp_path: Path) -> None:
+    (tmp_path / "g.graphml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        '<key id="name" for="node" attr.name="name"/><key id="labels" for="node" attr.name="labels"/>'
+        '<key id="tags" for="node" attr.name="tags" attr.type="string" attr.list="string"/>'
+        '<key id="label" for="edge" attr.name="label"/><graph id="G" edgedefault="directed">'
+        '<node id="n0" labels=":Movie:Old"><data key="labels">:Movie:Old</data><data key="name">It</data>'
+        '<data key="tags">["a","b"]</data></node><node id="n1"/>'
+        '<edge id="e0" source="n0" target="n1" label="LIKES"><data key="label">LIKES</data></edge></graph></graphml>'
+    )
+    graph = load_graph(tmp_path / "g.graphml")
+    assert list(graph.nodes()) == [
+        Node("n0", ("Movie", "Old"), {"name": "It", "tags": ("a", "b")}),
+        Node("n1", ("Node",), {}),
+    ]
+    assert list(graph.relationships()) == [Relationship("LIKES", "n0", "n1", {})]
+
+
+def test_undirected_edges_are_read_both_ways_by_choice(tmp_path: Path) -> None:
+    nx.write_graphml_xml(nx.les_miserables_graph(), tmp_path / "g.graphml")
+    with pytest.raises(ConfigError, match="is undirected"):
+        load_graph(tmp_path / "g.graphml")
+    graph = load_graph(tmp_path / "g.graphml", undirected="both")
+    assert (graph.node_count, graph.relationship_count) == (77, 508)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ['<!ENTITY a "x"><!ENTITY b "&a;&a;">', '<!ENTITY a SYSTEM "file:///etc/hostname">', '<!ATTLIST node a CDATA "1">'],
+)
+def test_entities_are_refused(declared: str, tmp_path: Path) -> None:
+    (tmp_path / "g.graphml").write_text(
+        f'<!DOCTYPE graphml [{declared}]><graphml><graph edgedefault="directed"><node id="a">&a;</node></graph></graphml>'
+    )
+    with pytest.raises(ConfigError, match="declares entities or attributes of its own"):
+        load_graph(tmp_path / "g.graphml")
+
+
+LONG = "a" * (1 << 18)
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        (f'<node id="{LONG}"/>', "a tag or comment has more than"),
+        (f"<{LONG}/>", "a tag or comment has more than"),
+        (f"<!--{LONG}-->", "a tag or comment has more than"),
+        (f"<?x {LONG}?>", "a tag or comment has more than"),
+        ("<node {}/>".format(" ".join(f'a{n}="1"' for n in range(101))), "<node> has more than 100 attributes"),
+        ("<a>" * 200 + "</a>" * 200, "more than 100 deep"),
+        ("".join(f'<key id="{n}"><default>1</default></key>' for n in range(101)), "more than 100 <key> elements"),
+    ],
+    ids=["attribute", "name", "comment", "instruction", "attributes", "depth", "defaults"],
+)
+def test_expanding_documents_are_refused(inside: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "g.graphml"
+    path.write_text(f'<graphml><graph edgedefault="directed">{inside}</graph></graphml>')
+    with pytest.raises(ConfigError, match=message):
+        load_graph(path)
+
+
+def test_long_values_and_long_files_are_read(tmp_path: Path) -> None:
+    nodes = "".join(f'<node id="{n}"><data key="v">{n}</data></node>' for n in range(5000))
+    path = tmp_path / "g.graphml"
+    path.write_text(
+        '<graphml><key id="v" attr.name="v"/><graph edgedefault="directed">'
+        f'{nodes}<node id="{LONG[:130_000]}"><data key="v">{LONG}</data></node></graph></graphml>'
+    )
+    graph = load_graph(path)
+    assert graph.node_count == 5001
+    assert {len(str(node.properties["v"])) for node in graph.nodes()} == {1, 2, 3, 4, len(LONG)}

@@ -1,0 +1,129 @@
+from datetime import date, datetime, timedelta
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.conversion import from_networkx, to_networkx
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Temporal
+from tests.graphs.graphs import odd_graphs, specs
+
+
+@settings(max_examples=30, deadline=None)
+@given(spec=specs)
+def test_a_round_trip_gives_the_same_graph(spec: GraphSpec) -> None:
+    graph = generate_graph(spec, 1)
+    again = from_networkx(to_networkx(graph))
+    assert (again.digest, again.seed, again.spec) == (graph.digest, graph.seed, graph.spec)
+
+
+def test_somebody_elses_graph_is_understood() -> None:
+    theirs = nx.MultiDiGraph()
+    theirs.add_node(1, labels=["Person"], key="1", age=np.int64(30), nickname=None)
+    theirs.add_node("b", label="City")
+    theirs.add_edge(1, "b", key="LIVES_IN", since=1999.5)
+    theirs.add_edge("b", 1, type="HAS", key="x")
+    theirs.add_edge("b", "c")
+    graph = from_networkx(theirs)
+    assert list(graph.nodes()) == [
+        Node("1", ("Person",), {"age": 30}),
+        Node("b", ("City",), {}),
+        Node("c", ("Node",), {}),
+    ]
+    assert list(graph.relationships()) == [
+        Relationship("LIVES_IN", "1", "b", {"since": 1999.5}),
+        Relationship("HAS", "b", "1", {}),
+        Relationship("RELATED", "b", "c", {}),
+    ]
+
+
+def test_simple_directed_graphs_work_too() -> None:
+    assert [r.type for r in from_networkx(nx.DiGraph([("a", "b", {"relation": "KNOWS"})])).relationships()] == ["KNOWS"]
+
+
+def _with_node(**attributes: object) -> nx.DiGraph:
+    graph = nx.DiGraph()
+    graph.add_node("a", **attributes)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (nx.Graph([(1, 2)]), "undirected"),
+        (nx.DiGraph([(1, "1")]), "two nodes have the same key '1'"),
+        (_with_node(tags=[["x"]]), "node 'a', property 'tags': a value must be text, a number, a boolean"),
+        (_with_node(tags=["x", 1]), "a list holds values of one kind, not of int, str"),
+        (_with_node(thing=object()), "a value must be text, a number, a boolean"),
+        (_with_node(label="GraphWalkLoad"), "node 'a' has the label 'GraphWalkLoad'"),
+    ],
+)
+def test_unusable_networkx_graphs_are_errors(graph: "nx.Graph", message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        from_networkx(graph)
+
+
+def test_a_property_that_would_hide_the_label_is_refused() -> None:
+    with pytest.raises(ConfigError, match="a has a property 'label'"):
+        to_networkx(PropertyGraph.from_rows([Node("a", ("A",), {"label": "x"})], []))
+
+
+def test_labels_values_and_a_foreign_key_come_over() -> None:
+    theirs = nx.DiGraph()
+    theirs.add_node(
+        "a",
+        labels=("Ship", "Old"),
+        built=date(1897, 5, 1),
+        seen=datetime(2001, 4, 25, 12, 30, 1, 500_000),
+        trip=timedelta(days=2, seconds=3),
+        day=np.datetime64("2001-04-25"),
+        gap=np.datetime64("NaT"),
+        sizes=np.array([1.5, 2.0]),
+        ports=("Cork", "Riga"),
+        key="captain",
+    )
+    theirs.add_node("b", labels=":Two:Labels")
+    theirs.add_node("c", labels=[])
+    assert list(from_networkx(theirs).nodes()) == [
+        Node(
+            "a",
+            ("Old", "Ship"),
+            {
+                "built": Temporal("date", "1897-05-01"),
+                "seen": Temporal("local datetime", "2001-04-25T12:30:01.5"),
+                "trip": Temporal("duration", "P2DT3S"),
+                "day": Temporal("date", "2001-04-25"),
+                "sizes": (1.5, 2.0),
+                "ports": ("Cork", "Riga"),
+                "key_": "captain",
+            },
+        ),
+        Node("b", ("Labels", "Two"), {}),
+        Node("c", (), {}),
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(graph=odd_graphs())
+def test_odd_graphs_survive_the_round_trip(graph: PropertyGraph) -> None:
+    taken = {"label", "labels", "type"}
+    assume(not any(taken & set(row.properties) for row in (*graph.nodes(), *graph.relationships())))
+    assert from_networkx(to_networkx(graph)).digest == graph.digest
+
+
+@pytest.mark.parametrize(
+    ("theirs", "nodes", "edges"),
+    [(nx.karate_club_graph(), 34, 78), (nx.les_miserables_graph(), 77, 254), (nx.florentine_families_graph(), 15, 20)],
+)
+def test_bundled_graphs_are_read_both_ways(theirs: "nx.Graph", nodes: int, edges: int) -> None:
+    graph = from_networkx(theirs, undirected="both")
+    assert (graph.node_count, graph.relationship_count) == (nodes, 2 * edges)
+    there = {(r.source, r.target) for r in graph.relationships()}
+    assert there == {(target, source) for source, target in there}
+    with pytest.raises(ConfigError, match="undirected") as caught:
+        from_networkx(theirs)
+    assert 'undirected="both"' in caught.value.hint

@@ -1,0 +1,314 @@
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.conversion import to_networkx
+from graphwalk.graphs.files import FORMATS, load_graph, save_graph
+from graphwalk.graphs.formats import common
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from tests.graphs.graphs import foreign_graphs, odd_graphs, specs
+
+SUFFIXES = list(FORMATS)
+PAPER = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2, parallel_relationships=True), 7)
+SMALL = PropertyGraph.from_rows(
+    [Node("k7q2", ("Zorep",), {"ajowu": 1.25}), Node("c1x9", ("Mubo",), {})],
+    [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "zuvek"})],
+    seed=7,
+    spec={"nodes": 2},
+)
+once_per_example = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def content(path: Path) -> dict[str, bytes]:
+    """The bytes of a file, or of all files in a folder."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return {file.name if path.is_dir() else "": file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_round_trip_gives_the_same_graph_and_the_same_bytes(suffix: str, tmp_path: Path) -> None:
+    first, second = tmp_path / f"a{suffix}", tmp_path / "new folder" / f"b{suffix}"
+    save_graph(PAPER, first)
+    loaded = load_graph(first)
+    with pytest.raises(ConfigError, match=r"there is no folder .*new folder"):
+        save_graph(loaded, second)
+    second.parent.mkdir()
+    save_graph(loaded, second)
+    assert (loaded.digest, loaded.seed, loaded.spec) == (PAPER.digest, 7, PAPER.spec)
+    assert content(first) == content(second)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, "new folder"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@once_per_example
+@given(spec=specs)
+def test_every_generated_graph_survives(suffix: str, tmp_path: Path, spec: GraphSpec) -> None:
+    graph = generate_graph(spec, 1)
+    save_graph(graph, tmp_path / f"g{suffix}")
+    assert load_graph(tmp_path / f"g{suffix}").digest == graph.digest
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@once_per_example
+@given(graph=foreign_graphs() | odd_graphs())
+def test_every_value_and_name_survives(suffix: str, tmp_path: Path, graph: PropertyGraph) -> None:
+    save_graph(graph, tmp_path / f"g{suffix}")
+    loaded = load_graph(tmp_path / f"g{suffix}")
+    assert list(loaded.nodes()) == list(graph.nodes()) or "nan" in repr(list(graph.nodes()))
+    assert loaded.digest == graph.digest
+
+
+@pytest.mark.parametrize("suffix", [".json", ".graphml", ""])
+def test_bytes_survive_where_the_format_can_hold_them(suffix: str, tmp_path: Path) -> None:
+    graph = PropertyGraph.from_rows([Node("a", ("A",), {"p": b"\x00\x7f\x80\xff", "q": b""})], [])
+    save_graph(graph, tmp_path / f"g{suffix}")
+    assert list(load_graph(tmp_path / f"g{suffix}").nodes()) == list(graph.nodes())
+    with pytest.raises(ConfigError, match="no way to write bytes"):
+        save_graph(graph, tmp_path / "g.cypher")
+
+
+@pytest.mark.parametrize("suffix", [".json", ".graphml", ".cypher"])
+def test_a_packed_file_that_grows_beyond_measure_is_refused_before_it_is_read(suffix: str, tmp_path: Path) -> None:
+    packed = tmp_path / f"g{suffix}.gz"
+    packed.write_bytes(gzip.compress(b" " * (1 << 20)) * 100)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match="the most that is read of such a file"):
+            load_graph(packed)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".graphml", ".cypher"])
+def test_packed_files_are_read_and_not_written(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_graph(PAPER, tmp_path / f"g{suffix}")
+    packed = tmp_path / f"g{suffix}.gz"
+    packed.write_bytes(gzip.compress((tmp_path / f"g{suffix}").read_bytes()))
+    assert load_graph(packed).digest == PAPER.digest
+    with pytest.raises(ConfigError, match="written unpacked"):
+        save_graph(PAPER, packed)
+    monkeypatch.setattr(common, "MOST_BYTES", 1000)
+    with pytest.raises(ConfigError, match=r"\.gz: it holds more than 1,000 bytes"):
+        load_graph(packed)
+    with pytest.raises(ConfigError, match=r"g\.\w+: it holds more than 1,000 bytes"):
+        load_graph(tmp_path / f"g{suffix}")
+    monkeypatch.undo()
+    packed.write_bytes(packed.read_bytes()[:-100])
+    with pytest.raises(ConfigError, match="the packed file is damaged"):
+        load_graph(packed)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("text", ["a\nb", "a\rb", "\r\n\t", "", " "])
+def test_white_space_survives(suffix: str, text: str, tmp_path: Path) -> None:
+    graph = PropertyGraph.from_rows([Node("a", ("A",), {"p": text})], [])
+    save_graph(graph, tmp_path / f"g{suffix}")
+    assert load_graph(tmp_path / f"g{suffix}").digest == graph.digest
+
+
+def test_the_json_form_is_the_documented_one(tmp_path: Path) -> None:
+    save_graph(SMALL, tmp_path / "g.json")
+    assert json.loads((tmp_path / "g.json").read_text()) == {
+        "schema_version": 1,
+        "seed": 7,
+        "spec": {"nodes": 2},
+        "nodes": [
+            {"key": "k7q2", "label": "Zorep", "properties": {"ajowu": 1.25}},
+            {"key": "c1x9", "label": "Mubo", "properties": {}},
+        ],
+        "relationships": [{"type": "VEPAZ", "source": "k7q2", "target": "c1x9", "properties": {"oti": "zuvek"}}],
+    }
+
+
+def test_networkx_reads_our_graphml(tmp_path: Path) -> None:
+    save_graph(PAPER, tmp_path / "g.graphml")
+    theirs, ours = nx.read_graphml(tmp_path / "g.graphml", force_multigraph=True), to_networkx(PAPER)
+    assert dict(theirs.nodes(data=True)) == dict(ours.nodes(data=True))
+    by_content = [sorted((s, t, sorted(d.items())) for s, t, d in g.edges(data=True)) for g in (theirs, ours)]
+    assert by_content[0] == by_content[1]
+
+
+def test_we_read_the_graphml_of_networkx(tmp_path: Path) -> None:
+    nx.write_graphml_xml(to_networkx(SMALL).__class__(to_networkx(SMALL).edges), tmp_path / "bare.graphml")
+    assert {node.label for node in load_graph(tmp_path / "bare.graphml").nodes()} == {"Node"}
+    theirs = to_networkx(PAPER)
+    theirs.graph.clear()
+    nx.write_graphml_xml(theirs, tmp_path / "g.graphml")
+    assert load_graph(tmp_path / "g.graphml").digest == PAPER.digest
+
+
+def test_kglite_runs_our_cypher(tmp_path: Path) -> None:
+    import kglite
+
+    save_graph(PAPER, tmp_path / "g.cypher")
+    database = kglite.KnowledgeGraph()
+    for statement in (tmp_path / "g.cypher").read_text().rstrip().split(";\n"):
+        database.cypher(statement)
+    relationships = database.cypher(
+        "MATCH (a)-[r]->(b) RETURN a.key AS a, type(r) AS t, properties(r) AS p, b.key AS b"
+    )
+    expected = [(r.source, r.type, dict(r.properties), r.target) for r in PAPER.relationships()]
+    # kglite counts the type of a relationship among its properties.
+    found = [(r["a"], r["t"], {k: v for k, v in r["p"].items() if k != "type"}, r["b"]) for r in relationships]
+    assert sorted(map(repr, map(_sorted_map, found))) == sorted(map(repr, map(_sorted_map, expected)))
+    for node in PAPER.nodes():
+        names = "".join(f", n.`{name}` AS `{name}`" for name in node.properties)
+        rows = database.cypher(
+            f"MATCH (n:`{node.label}` {{key: $key}}) RETURN n.key AS key{names}", params={"key": node.key}
+        )
+        assert [dict(row) for row in rows] == [{"key": node.key, **node.properties}]
+
+
+def _sorted_map(row: tuple[str, str, dict[str, object], str]) -> tuple[object, ...]:
+    return (row[0], row[1], sorted(row[2].items()), row[3])
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "g.graphml"
+    save_graph(SMALL, path)
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match="control characters"):
+        save_graph(PropertyGraph.from_rows([Node("a", ("A",), {"p": "\0"})], []), path)
+    assert path.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["g.graphml"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"g\.json cannot be written"):
+        save_graph(SMALL, tmp_path / "file" / "g.json")
+
+
+def test_an_unknown_suffix_lists_the_formats() -> None:
+    with pytest.raises(ConfigError, match=r"'\.txt'") as caught:
+        load_graph("graph.txt")
+    assert ".json, .graphml, .cypher" in caught.value.hint
+
+
+NODE = {"key": "a", "label": "A", "properties": {}}
+EDGE = {"type": "R", "source": "a", "target": "a", "properties": {}}
+
+
+def document(**fields: object) -> str:
+    return json.dumps({"schema_version": 1, "seed": 1, "spec": {}, "nodes": [NODE], "relationships": [EDGE], **fields})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1 column 1"),
+        ('{"nodes": [', "line 1 column 12"),
+        ("7", "must be a JSON object"),
+        ("{}", "'nodes' must be a list"),
+        ('{"nodes": [], "nodes": []}', "an object has the field 'nodes' twice"),
+        ("[" * 100_000, "it is nested too deeply"),
+        (document(nodes=[NODE | {"properties": {"p": 10**4000}}]), "has 4001 digits and does not fit into 64 bits"),
+        (document().replace('"seed": 1', '"seed": 1e999'), "1e999 is too large"),
+        (document(nodes=[NODE | {"label": "GraphWalkLoad"}]), r"nodes\[0\] has the label 'GraphWalkLoad'"),
+        (document(nodes=[NODE | {"labels": ["A", "gw_3f"]}]), r"nodes\[0\] has the label 'gw_3f'"),
+        (document(nodes=[NODE | {"properties": {"p": {"$date": "2001-02-30"}}}]), "'2001-02-30' is not a date"),
+        (document(nodes=[NODE | {"properties": {"p": {"$when": "x"}}}]), r"one of \$date"),
+        (
+            document(nodes=[NODE | {"properties": {"p": {"$point": {"srid": 1, "x": 0, "y": 0}}}}]),
+            "coordinate system 1",
+        ),
+        (document(nodes=[NODE | {"properties": {"p": [1, "a"]}}]), "a list holds values of one kind, not of int, str"),
+        (document(schema_version=2), "schema_version is 2, this version of GraphWalk reads 1"),
+        (document(seed="x"), "seed must be a whole number or null, not 'x'"),
+        (document(nodes=3), "'nodes' must be a list"),
+        (document(nodes=[NODE, "x"]), r"nodes\[1\] must be an object"),
+        (document(nodes=[NODE | {"key": [4]}]), r"nodes\[0\], key must be text, not \[4\]"),
+        (document(nodes=[NODE | {"properties": []}]), r"nodes\[0\]: properties must be an object"),
+        (document(nodes=[NODE | {"properties": {"p": [[1]]}}]), r"nodes\[0\], property 'p': a value must be text"),
+        (document(nodes=[NODE | {"properties": {"p": 2**63}}]), "does not fit into 64 bits"),
+        (document(nodes=[NODE | {"properties": {"p": float("nan")}}]), "NaN is not a JSON number"),
+        (document(nodes=[NODE | {"properties": {"p": "\ud800"}}]), "not valid Unicode"),
+        (document(nodes=[NODE, NODE]), "two nodes have the same key 'a'"),
+        (document(relationships=[EDGE | {"target": "b"}]), "names the node 'b', which does not exist"),
+        (document(relationships=[EDGE, {"type": "R"}]), r"relationships\[1\] lacks the field 'source'"),
+    ],
+)
+def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "g.json").write_text(text)
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_graph(tmp_path / "g.json")
+    assert "g.json" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "old", "new", "message"),
+    [
+        (".cypher", "// graphwalk", "// other", "does not begin with '// graphwalk '"),
+        (".cypher", "CREATE (:`Mubo`", "MERGE (:`Mubo`", "line 5: not a statement of a graph script"),
+        (".cypher", "1.25", "1.2.5", r"line 4: cannot read the properties .*1\.2\.5"),
+        (".cypher", "'zuvek'", "'zuvek", "line 6: cannot read the properties .*'zuvek"),
+        (".cypher", "'zuvek'", r"'zu\wek'", r"line 6: unknown escape \\w"),
+        (".cypher", "b:`Mubo` {`key`: 'c1x9'", "b:`Mubo` {`key`: 'no'", "names the node 'no'"),
+        (".graphml", "</graph>", "", "mismatched tag"),
+        (".graphml", '"directed"', '"undirected"', "the edge from 'k7q2' to 'c1x9' is undirected"),
+        (".graphml", '<data key="n0">1.25', '<data key="n0">x', "'x' of attribute 'ajowu' is no double"),
+        (".graphml", '<data key="n0">', '<data key="n9">', "no <key> element explains the data 'n9'"),
+        (".graphml", 'attr.type="double"', 'attr.type="complex"', "unknown type 'complex'"),
+        (
+            ".graphml",
+            "<graphml ",
+            '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]><graphml ',
+            "declares entities or attributes of its own",
+        ),
+        (".graphml", "<node id", "<node><port/></node><node id", "cannot hold ports"),
+        (".graphml", "<node id", '<node id="s"><graph/></node><node id', "nested graphs"),
+        (".graphml", "</graph>", "<hyperedge/></graph>", "cannot hold hyperedges"),
+        (".graphml", 'target="c1x9"', 'target="no"', "names the node 'no'"),
+        (".graphml", ">Mubo<", "><", "node 'c1x9', label must be text"),
+    ],
+)
+def test_damaged_scripts_and_graphml_are_clear_errors(
+    suffix: str, old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"g{suffix}"
+    save_graph(SMALL, path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_graph(path)
+    assert path.name in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_files_without_a_graph_are_errors(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"g{suffix}"
+    with pytest.raises(ConfigError, match="does not exist"):
+        load_graph(path)
+    if not suffix:
+        path.mkdir()
+        with pytest.raises(ConfigError, match="no CSV file is in this folder"):
+            load_graph(path)
+        return
+    path.mkdir()
+    with pytest.raises(ConfigError, match="is not a file"):
+        load_graph(path)
+    path.rmdir()
+    path.write_bytes(b"\x93\xff\x00 binary")
+    with pytest.raises(ConfigError, match=path.name):
+        load_graph(path)
+    path.write_text('<?xml version="1.0"?><html/>')
+    with pytest.raises(ConfigError, match=path.name):
+        load_graph(path)
+
+
+def test_default_values_of_graphml_are_filled_in(tmp_path: Path) -> None:
+    (tmp_path / "g.graphml").write_text(
+        '<graphml><key id="d" for="node" attr.name="age" attr.type="int"><default>4</default></key>'
+        '<graph edgedefault="directed"><node id="a"/><node id="b"><data key="d">5</data></node></graph></graphml>'
+    )
+    nodes = list(load_graph(tmp_path / "g.graphml").nodes())
+    assert nodes == [Node("a", ("Node",), {"age": 4}), Node("b", ("Node",), {"age": 5})]

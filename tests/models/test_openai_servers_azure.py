@@ -1,0 +1,126 @@
+"""Azure: paths, keys and Entra tokens, at a local server."""
+
+from typing import Any
+
+import pytest
+
+from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions, Message
+from tests.models.player import ASK, LOOK
+from tests.models.server import Answer, ModelServer, Request, error
+
+KEY = "azure-key-0123456789"
+VERSION = "2025-04-01-preview"
+tokens: list[str] = []
+
+
+def fresh_token() -> str:
+    """An Entra token provider of the user's."""
+    tokens.append(f"token-{len(tokens)}")
+    return tokens[-1]
+
+
+async def fresh_token_later() -> str:
+    return fresh_token()
+
+
+@pytest.fixture(autouse=True)
+def no_tokens() -> None:
+    tokens.clear()
+
+
+def azure(server: ModelServer, **variables: str) -> Settings:
+    address = server.url.removesuffix("/v1")
+    return Settings({"AZURE_OPENAI_ENDPOINT": address, "OPENAI_API_VERSION": VERSION, **variables})
+
+
+async def asked(settings: Settings, *, times: int = 1, **arguments: Any) -> list[Message]:
+    model = open_model("azure/my-deployment", settings, arguments)
+    try:
+        return [(await model.complete(ASK, (LOOK,), CallOptions(max_output_tokens=9))).message for _ in range(times)]
+    finally:
+        await model.close()
+
+
+async def test_path_version_and_key(server: ModelServer) -> None:
+    (message,) = await asked(azure(server, AZURE_OPENAI_API_KEY=KEY))
+    assert message.content == "hello"
+    (request,) = server.requests
+    assert request.path == f"/openai/deployments/my-deployment/chat/completions?api-version={VERSION}"
+    assert request.headers["api-key"] == KEY
+    assert "authorization" not in request.headers
+    assert request.headers["user-agent"].startswith("graphwalk/")
+    assert request.body["messages"] == [{"role": "user", "content": "hi"}]
+    assert request.body["max_completion_tokens"] == 9
+    assert "max_tokens" not in request.body
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+async def test_an_endpoint_may_end_with_a_slash(server: ModelServer, slash: str) -> None:
+    settings = azure(server, AZURE_OPENAI_API_KEY=KEY)
+    await asked(Settings({**settings.variables, "AZURE_OPENAI_ENDPOINT": server.url[:-3] + slash}))
+    assert server.requests[0].path.startswith("/openai/deployments/my-deployment/chat/completions?")
+
+
+async def test_endpoint_and_version_as_arguments(server: ModelServer) -> None:
+    named: dict[str, Any] = {"azure_endpoint": server.url[:-3], "api_version": "2024-10-21"}
+    await asked(Settings({"AZURE_OPENAI_API_KEY": KEY}), **named)
+    assert server.requests[0].path.endswith("?api-version=2024-10-21")
+
+
+async def test_a_token_of_the_environment_comes_before_a_key(server: ModelServer) -> None:
+    await asked(azure(server, AZURE_OPENAI_AD_TOKEN="entra-token-1", AZURE_OPENAI_API_KEY=KEY))
+    headers = server.requests[0].headers
+    assert headers["authorization"] == "Bearer entra-token-1"
+    assert KEY not in str(headers)
+
+
+@pytest.mark.parametrize("function", ["fresh_token", "fresh_token_later"])
+async def test_a_token_provider_is_called_for_each_request(server: ModelServer, function: str) -> None:
+    await asked(azure(server), times=3, azure_ad_token_provider=f"{__name__}:{function}")
+    sent = [request.headers["authorization"] for request in server.requests]
+    assert sent == ["Bearer token-0", "Bearer token-1", "Bearer token-2"]
+
+
+@pytest.mark.parametrize("path", ["no_such_module_here:f", f"{__name__}:no_such_function", "no-colon", ":f"])
+async def test_a_token_provider_that_is_not_there(server: ModelServer, path: str) -> None:
+    with pytest.raises(ConfigError, match="azure_ad_token_provider") as refused:
+        open_model("azure/d", azure(server), {"azure_ad_token_provider": path})
+    assert "module:function" in refused.value.hint
+
+
+@pytest.mark.parametrize("missing", ["AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "AZURE_OPENAI_API_KEY"])
+async def test_a_missing_variable_is_named(server: ModelServer, missing: str) -> None:
+    variables = dict(azure(server, AZURE_OPENAI_API_KEY=KEY).variables)
+    del variables[missing]
+    with pytest.raises(ConfigError, match=f"^{missing} is not set") as refused:
+        open_model("azure/d", Settings(variables))
+    assert missing in refused.value.hint
+    assert KEY not in str(refused.value)
+
+
+@pytest.mark.parametrize("address", ["my-resource", "ftp://here/", "http://", "https://a b/"])
+def test_an_endpoint_that_is_no_address(address: str) -> None:
+    variables = {"OPENAI_API_VERSION": VERSION, "AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_ENDPOINT": address}
+    with pytest.raises(ConfigError, match="AZURE_OPENAI_ENDPOINT is not the address of a server"):
+        open_model("azure/d", Settings(variables))
+
+
+def test_key_is_not_sent_to_an_endpoint_of_the_folder(server: ModelServer) -> None:
+    """`.env` of a foreign repository names the endpoint, the user's own environment the key."""
+    variables = azure(server, AZURE_OPENAI_API_KEY=KEY).variables
+    with pytest.raises(ConfigError, match=r"AZURE_OPENAI_ENDPOINT, which is set by the \.env file"):
+        open_model("azure/d", Settings(variables, frozenset({"AZURE_OPENAI_ENDPOINT"})))
+
+
+async def test_its_refusals_name_no_key(server: ModelServer) -> None:
+    def refuse(request: Request) -> Answer:
+        return error(401, f"Access denied for {request.headers['api-key']}: invalid subscription key")
+
+    server.respond = refuse
+    with pytest.raises(ModelError, match="Access denied") as refused:
+        await asked(azure(server, AZURE_OPENAI_API_KEY=KEY))
+    assert KEY not in str(refused.value)
+    assert "API key" in refused.value.hint

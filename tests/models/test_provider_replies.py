@@ -1,0 +1,126 @@
+"""Every refusal of a server, as a ModelError with the next step."""
+
+from email.utils import formatdate
+
+import pytest
+
+from graphwalk.errors import ModelError
+from graphwalk.models.provider_replies import OverloadedError, reported_error, retry_after, status_error
+
+OVERFLOWS = [
+    {"error": {"message": "too long", "code": "context_length_exceeded"}},
+    {"message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"},
+    {"error": {"code": 400, "message": "the request exceeds the available context size", "type": "x"}},
+    {"error": {"type": "exceed_context_size_error", "message": "no"}},
+    {"error": "input length exceeds maximum context length"},
+    {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens"}},
+    {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"},
+    {"error": {"message": "The input token count (1200000) exceeds the maximum number of tokens allowed"}},
+    {"detail": "This model's maximum prompt length is 131072"},
+    "Input is too long for requested model.",
+]
+
+
+@pytest.mark.parametrize("body", OVERFLOWS, ids=lambda body: str(body)[:40])
+def test_context_overflow(body: object) -> None:
+    error = status_error(400, {}, body, "host")
+    assert error.context_overflow
+    assert not error.retryable
+
+
+@pytest.mark.parametrize(
+    ("status", "retryable", "overloaded"),
+    [
+        (400, False, False),
+        (401, False, False),
+        (403, False, False),
+        (404, False, False),
+        (408, True, False),
+        (409, True, False),
+        (422, False, False),
+        (429, True, True),
+        (500, True, False),
+        (502, True, False),
+        (503, True, True),
+        (529, True, True),
+        (599, True, False),
+    ],
+)
+def test_statuses(status: int, retryable: bool, overloaded: bool) -> None:
+    error = status_error(status, {"retry-after": "3"}, {"error": {"message": "words"}}, "host")
+    assert (error.retryable, isinstance(error, OverloadedError)) == (retryable, overloaded)
+    assert error.retry_after == (3.0 if retryable else None)
+    assert str(error) == f"host answered {status}: words"
+    assert not error.context_overflow
+
+
+def test_money_that_ran_out_does_not_come_back() -> None:
+    assert not status_error(429, {}, {"code": "insufficient_quota", "message": "pay"}, "host").retryable
+
+
+def test_a_request_too_large_is_an_overflow() -> None:
+    assert status_error(413, {}, "", "host").context_overflow
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        *((status, body) for status in (500, 502, 503) for body in OVERFLOWS[4:]),
+        (500, {"error": {"message": "worker died while it read input length 7", "type": "server_error"}}),
+        (413, {"error": {"message": "too many tokens per minute", "code": "rate_limit_exceeded"}}),
+        (429, {"error": {"message": "input token count per minute"}}),
+        (200, {"message": "maximum context length of the other request", "code": "server_error"}),
+    ],
+)
+def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body: object) -> None:
+    error = reported_error(body, "host") if status == 200 else status_error(status, {}, body, "host")
+    assert not error.context_overflow
+    assert error.retryable
+
+
+def test_overflow_code_counts_at_any_status() -> None:
+    error = status_error(500, {}, {"error": {"code": "context_length_exceeded", "message": "no"}}, "host")
+    assert error.context_overflow
+    assert not error.retryable
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "86400"}, 86400.0),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": formatdate(10_000, usegmt=True), "date": formatdate(9_990, usegmt=True)}, 10.0),
+        ({"retry-after": formatdate(10_000, usegmt=True)}, 0.0),
+        ({"retry-after": "Mon, 99 Foo 99999999 99:99:99 GMT"}, None),
+    ],
+)
+def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "retryable"),
+    [
+        ({"code": 429, "message": "x"}, OverloadedError, True),
+        ({"code": "rate_limit_exceeded"}, OverloadedError, True),
+        ({"code": "server_error"}, ModelError, True),
+        ({"code": 400, "message": "x"}, ModelError, False),
+        ({"code": "context_length_exceeded"}, ModelError, False),
+        ("words", ModelError, True),
+    ],
+)
+def test_errors_inside_of_a_good_status(body: object, kind: type[ModelError], retryable: bool) -> None:
+    error = reported_error(body, "host")
+    assert type(error) is kind
+    assert error.retryable == retryable
+
+
+@pytest.mark.parametrize("body", [None, "", [], 7, {"error": {"error": {"error": {}}}}, {"error": []}, "x" * 10**6])
+def test_odd_bodies(body: object) -> None:
+    assert len(str(status_error(500, {}, body, "host"))) < 101_000

@@ -1,0 +1,125 @@
+"""Which texts are calls, and which are answers."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.models.text_protocol import find_calls
+
+KNOWN = {"look": ("key", "rows"), "think": ("thought",)}
+LOOK_A = ("look", '{"key": "a"}')
+
+CALLS = {
+    "fenced": '```json\n{"name": "look", "arguments": {"key": "a"}}\n```',
+    "fenced, no language": '```\n{"name": "look", "arguments": {"key": "a"}}\n```',
+    "tool_call tag": '<tool_call>\n{"name": "look", "arguments": {"key": "a"}}\n</tool_call>',
+    "unclosed tag": '<tool_call>{"name": "look", "arguments": {"key": "a"}}',
+    "written as code": 'look({"key": "a"})',
+    "written as code, fenced": '```python\nlook( {"key": "a"} );\n```',
+    "written as code after thinking": '<think>hm {"x": 1}</think>\nlook({"key": "a"})',
+    "bare": '{"name": "look", "arguments": {"key": "a"}}',
+    "parameters": '{"name": "look", "parameters": {"key": "a"}}',
+    "llama": '{"type": "function", "name": "look", "parameters": {"key": "a"}}',
+    "function as name": '{"function": "look", "arguments": {"key": "a"}}',
+    "function object": '{"type": "function", "function": {"name": "look", "arguments": {"key": "a"}}}',
+    "tool_call object": '{"tool_call": {"name": "look", "arguments": {"key": "a"}}}',
+    "tool_calls object": '{"tool_calls": [{"function": {"name": "look", "arguments": {"key": "a"}}}]}',
+    "tool": '{"tool": "look", "args": {"key": "a"}}',
+    "arguments as text": '{"name": "look", "arguments": "{\\"key\\": \\"a\\"}"}',
+    "list": '[{"name": "look", "arguments": {"key": "a"}}]',
+    "mistral": '[TOOL_CALLS][{"name": "look", "arguments": {"key": "a"}}]',
+    "function tag": '<function=look>{"key": "a"}</function>',
+    "attributes": """<tools>\n  <function name="look" arguments='{"key": "a"}'/>\n</tools>""",
+    "attributes, closed by a tag": """<invoke name="look" arguments='{"key": "a"}'></invoke>""",
+    "in prose": 'I will look {now}.\n{"name": "look", "arguments": {"key": "a"}}\nThen I know.',
+    "after thinking": '<think>{"name": "look", "arguments": {}}</think>{"name": "look", "arguments": {"key": "a"}}',
+}
+
+ANSWERS = {
+    "told of a call": 'I called look({"key": "a"}) and it found nothing.',
+    "a call and rows": 'look({"key": "a"}) gives\n[{"key": "b"}]',
+    "a function of no tool": 'find({"key": "a"})',
+    "rows": '[{"name": "Zorep", "count": 3}]',
+    "rows named as a tool": '[{"name": "look", "count": 3}]',
+    "fenced rows": '```json\n[{"node_key": "a"}, {"node_key": "b"}]\n```',
+    "object": '{"answer": [{"name": "look"}]}',
+    "call inside an answer": '{"answer": {"name": "look", "arguments": {"key": "a"}}}',
+    "list with one row that is none": '[{"name": "look", "arguments": {}}, {"node_key": "a"}]',
+    "value called arguments": '[{"name": "Zorep", "arguments": "abc"}]',
+    "only a thought": '<think>{"name": "look", "arguments": {"key": "a"}}</think>{"count": 3}',
+    "prose": "There are {3} nodes.",
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("text", CALLS.values(), ids=CALLS.keys())
+def test_calls(text: str, lenient: bool) -> None:
+    assert find_calls(text, KNOWN, lenient=lenient).calls == (LOOK_A,)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS.keys())
+def test_answers(text: str, lenient: bool) -> None:
+    found = find_calls(text, KNOWN, lenient=lenient)
+    assert found.calls == ()
+    assert found.rest == text
+
+
+def test_several_calls_in_order_and_what_remains() -> None:
+    text = f"First this.\n{CALLS['fenced']}\nThen that.\n{CALLS['tool_call tag']}\n{CALLS['bare']}"
+    found = find_calls(text, KNOWN, lenient=False)
+    assert found.calls == (LOOK_A,) * 3
+    assert found.rest == "First this.\n\nThen that."
+
+
+def test_an_unknown_tool_is_called_only_where_text_is_the_way_to_call() -> None:
+    text = '{"name": "count_nodes", "arguments": {"label": "A"}}'
+    assert find_calls(text, KNOWN, lenient=True).calls == (("count_nodes", '{"label": "A"}'),)
+    assert find_calls(text, KNOWN, lenient=False).calls == ()
+
+
+def test_arguments_beside_the_name_count_where_text_is_the_way_to_call() -> None:
+    text = 'So:\n```json\n{"name": "look", "key": "a", "rows": [1]}\n```'
+    found = find_calls(text, KNOWN, lenient=True)
+    assert (found.calls, found.rest) == ((("look", '{"key": "a", "rows": [1]}'),), "So:")
+    assert find_calls(text, KNOWN, lenient=False).calls == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('{"name": "look", "arguments": {"key": "a"', '{"key": "a"'),
+        ('```json\n{"name": "look", "arguments": {"key": a}}\n```', '{"key": a}}'),
+        ('<tool_call>{"name": "look", "arguments": {\'key\': 1}}</tool_call>', "{'key': 1}}"),
+    ],
+)
+def test_broken_call_is_passed_on(text: str, arguments: str) -> None:
+    assert find_calls(text, KNOWN, lenient=True).calls == (("look", arguments),)
+    assert find_calls(text, KNOWN, lenient=False).calls == ()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "x", "key"]), inner),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(JSON, st.booleans())
+def test_json_without_arguments_is_never_a_call(value: object, lenient: bool) -> None:
+    assert find_calls(json.dumps(value), {"": (), "look": ()}, lenient=lenient).calls == ()
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from('{}[]":,\\`<>/ abcnamelookarguments\n'), max_size=200), st.booleans())
+def test_any_text_is_parsed(text: str, lenient: bool) -> None:
+    find_calls(text, KNOWN, lenient=lenient)
+
+
+@pytest.mark.parametrize("piece", ["{", '{"a":', "[{", '{"name": "look", "arguments": ', "```", "<tool_call>", "[ "])
+def test_hostile_text_takes_no_time(piece: str) -> None:
+    find_calls(piece * (10_000_000 // len(piece)), KNOWN, lenient=True)

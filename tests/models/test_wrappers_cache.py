@@ -1,0 +1,144 @@
+"""A call already paid for is never made again, whatever happened to the file."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graphwalk.config.calls import Limits
+from graphwalk.errors import ModelError, RunLogError
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget
+from graphwalk.models.wrappers import Cached, Guarded, ReplyCache
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
+from tests.models.player import ASK, LOOK, WALK, Player, in_run, said
+
+FULL = Reply(
+    Message(
+        "assistant",
+        "\ud800\u0000 ✓",
+        (ToolCall("1", "look", "{}"),),
+        reasoning="hm",
+        provider_state={"format": "x", "message": {"signature": "\ud800=", "parts": [1, None, {"a": 0.5}]}},
+    ),
+    Usage(10, 5, 1, 2, 0.25),
+    "tool_calls",
+    1.5,
+    "m-1",
+)
+
+
+def cached(player: Model, cache: ReplyCache, episode: str) -> Cached:
+    return in_run(player, Limits(retries=0), cache=cache, key=episode)
+
+
+async def replies(path: Path, player: Player, episode: str = "e", calls: int = 3) -> list[Reply]:
+    cache = ReplyCache(path)
+    model = cached(player, cache, episode)
+    try:
+        return [await model.complete(ASK, (LOOK,), CallOptions()) for _ in range(calls)]
+    finally:
+        cache.close()
+
+
+async def test_a_resumed_episode_pays_nothing(tmp_path: Path) -> None:
+    said_first = [FULL, said("b", usage=Usage(1, 1)), said("c", usage=Usage(2, 1))]
+    first = await replies(tmp_path / "c", Player(*said_first))
+    later = Player(ModelError("must not be called"))
+    assert first == said_first == await replies(tmp_path / "c", later)
+    assert later.sent == []
+
+
+async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "c")
+    player = Player()
+    other = Player()
+    other.name = "test/other"
+    for model, episode in ((player, "e"), (player, "f"), (other, "e")):
+        for messages in (ASK, (*ASK, Message("assistant", "x")), (Message("system", "hi"),)):
+            for tools in ((LOOK,), (LOOK, WALK), ()):
+                for options in (CallOptions(), CallOptions(temperature=1.0), CallOptions(extra={"a": 1})):
+                    await cached(model, cache, episode).complete(messages, tools, options)
+    assert len(player.sent) + len(other.sent) == 81 == len(cache)
+    cache.close()
+
+
+def test_keys_of_earlier_runs_are_still_the_same() -> None:
+    said_first = Message("assistant", "\ud800", (ToolCall("1", "look", "{}"),), reasoning="hm")
+    messages = (*ASK, said_first, Message("tool", "[]", tool_call_id="1"))
+    model = Cached(Player(), None, Budget(), "task\x1ftools")
+    assert [model.next_key(messages, (LOOK,), CallOptions(temperature=0.0)) for _ in range(2)] == [
+        "ef4eb2aaa04108bcee49b998f72e41323fce9fcc980fdeaa2ae5a6b18ffa05b9",
+        "54098a4c193976afd6ab66ed0ddb7d9c8b5ac7d54ad906bac4633d133bccb779",
+    ]
+
+
+async def test_failures_are_not_kept(tmp_path: Path) -> None:
+    yes = said("yes", usage=Usage(1, 1))
+    player = Player(ModelError("no"), yes)
+    with pytest.raises(ModelError):
+        await replies(tmp_path / "c", player)
+    assert (await replies(tmp_path / "c", player, calls=1)) == [yes]
+
+
+async def test_a_torn_last_line_is_dropped_wherever_it_ends(tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    await replies(path, Player(said("a"), said("b")), calls=2)
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for cut in (*range(first, len(whole), 5), len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        player = Player(said("again"))
+        assert [r.message.content for r in await replies(path, player, calls=2)] == ["a", "again"]
+        assert path.read_bytes().count(b"\n") == 2
+
+
+async def test_a_damaged_line_is_counted_and_removed(tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    await replies(path, Player(said("a"), said("b"), said("c")))
+    lines = path.read_bytes().splitlines(keepends=True)
+    for position in range(0, len(lines[1]) - 1, 7):
+        damaged = bytearray(lines[1])
+        damaged[position] ^= 1
+        path.write_bytes(lines[0] + bytes(damaged) + lines[2])
+        cache = ReplyCache(path)
+        assert len(cache) == 2
+        assert cache.damaged >= 1
+        assert path.read_bytes() == lines[0] + lines[2]
+        cache.close()
+        cache = ReplyCache(path)
+        assert (len(cache), cache.damaged) == (2, 0)
+        cache.close()
+
+
+async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
+    secret = "sk-planted-987654"
+    cache = ReplyCache(tmp_path / "c")
+    settings = Settings({"SOME_API_KEY": secret})
+    call = ToolCall("1", "look", json.dumps({"key": secret}))
+    state = {"format": "x", "message": {"signature": f"signed {secret}"}}
+    reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,), provider_state=state))
+    player = Guarded(Player(reply), settings, "test/player")
+    used = await cached(player, cache, "e").complete(ASK, (), CallOptions())
+    assert secret not in (tmp_path / "c").read_text()
+    assert used.message.content == "my key is ***"
+    assert used.message.provider_state == {"format": "x", "message": {"signature": "signed ***"}}
+    assert used == await cached(Player(), cache, "e").complete(ASK, (), CallOptions())
+    cache.close()
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(RunLogError, match="cannot be opened"):
+        ReplyCache(tmp_path / "missing" / "c")
+
+
+def test_thousands_of_lines_are_loaded(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "c")
+    for number in range(5000):
+        cache.put(f"{number:064x}", FULL)
+    cache.close()
+    cache = ReplyCache(tmp_path / "c")
+    assert (len(cache), cache.get(f"{4999:064x}"), cache.get("f" * 64)) == (5000, FULL, None)
+    cache.close()

@@ -1,0 +1,119 @@
+"""One pace for many conversations."""
+
+import asyncio
+import random
+
+import pytest
+
+from graphwalk.config.calls import Limits
+from graphwalk.errors import ModelError
+from graphwalk.models.provider_replies import OverloadedError
+from graphwalk.models.wrappers import RateLimited
+from graphwalk.types.chat import CallOptions, Message, Usage
+from tests.models.player import ASK, Player, in_run, said
+
+CLOCK = 0.001
+"""Seconds by which a timer may be early: the resolution of the clock."""
+
+
+async def send(limited: RateLimited, player: Player, messages: tuple[Message, ...] = ASK) -> None:
+    limited.inner = player
+    await limited.complete(messages, (), CallOptions())
+
+
+async def run(limited: RateLimited, player: Player, calls: int) -> None:
+    await asyncio.gather(*(send(limited, player) for _ in range(calls)), return_exceptions=True)
+
+
+async def test_no_more_at_a_time_than_allowed() -> None:
+    player = Player(seconds=0.01)
+    await run(RateLimited(Player(), 3), player, 12)
+    assert (player.most_running, len(player.sent)) == (3, 12)
+
+
+async def test_requests_are_spaced() -> None:
+    player, started = Player(), asyncio.get_running_loop().time()
+    async with asyncio.timeout(60):
+        await run(RateLimited(Player(), 8, requests_per_minute=1200), player, 7)
+    assert all(time - started >= 0.05 * number - CLOCK for number, time in enumerate(player.times))
+
+
+async def test_tokens_are_paid_off_before_the_next_call() -> None:
+    player, started = Player(said("x", usage=Usage(90, 10))), asyncio.get_running_loop().time()
+    async with asyncio.timeout(60):
+        await run(RateLimited(Player(), 1, tokens_per_minute=60_000), player, 4)
+    assert player.times[-1] - started >= 0.3 - CLOCK
+
+
+async def test_estimates_are_corrected() -> None:
+    limited = RateLimited(Player(), 4, tokens_per_minute=60_000)
+    message = (Message("user", "x" * 4_000_000),)
+    player = Player(said("x", usage=Usage(50, 50)))
+    async with asyncio.timeout(60):  # the estimate of a call is a quarter of an hour
+        for _ in range(2):
+            await send(limited, player, message)
+
+
+async def test_a_storm_halves_the_concurrency_once_per_round() -> None:
+    limited = RateLimited(Player(), 16)
+    await run(limited, Player(OverloadedError("429", retryable=True), seconds=0.01), 16)
+    assert limited.concurrency == 8
+    await run(limited, Player(OverloadedError("429", retryable=True), seconds=0.01), 8)
+    assert limited.concurrency == 4
+
+
+async def test_concurrency_recovers_slowly_and_is_never_zero() -> None:
+    limited = RateLimited(Player(), 4)
+    for _ in range(9):
+        await run(limited, Player(OverloadedError("429", retryable=True)), 1)
+    assert limited.concurrency == 1
+    await run(limited, Player(), 2)
+    assert limited.concurrency == 2
+    await run(limited, Player(), 20)
+    assert limited.concurrency == 4
+
+
+async def test_other_failures_do_not_slow_down() -> None:
+    limited = RateLimited(Player(), 4)
+    await run(limited, Player(ModelError("broken", retryable=True)), 4)
+    assert limited.concurrency == 4
+
+
+async def test_one_pause_for_all() -> None:
+    player = Player(OverloadedError("429", retryable=True, retry_after=0.3), said("ok"))
+    model = in_run(player, Limits())
+    first = asyncio.create_task(model.complete(ASK, (), CallOptions()))
+    while not player.sent or player.running:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    await asyncio.gather(first, *(model.complete(ASK, (), CallOptions()) for _ in range(5)))
+    assert all(time - player.times[0] >= 0.3 - CLOCK for time in player.times[1:])
+
+
+async def test_cancelled_calls_give_their_places_back() -> None:
+    limited = RateLimited(Player(), 2, requests_per_minute=6000)
+    player = Player(seconds=0.02)
+    draw = random.Random(3)
+    calls = [asyncio.create_task(send(limited, player)) for _ in range(60)]
+    for call in calls:
+        if draw.random() < 0.5:
+            asyncio.get_running_loop().call_later(draw.random() * 0.3, call.cancel)
+    await asyncio.gather(*calls, return_exceptions=True)
+    await run(limited, player, 4)
+    assert player.most_running == 2
+    assert (player.running, limited._running) == (0, 0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+async def test_all_calls_finish_in_a_storm(share: float) -> None:
+    draw = random.Random(5)
+
+    class Stormy(Player):
+        async def complete(self, *arguments: object) -> object:  # type: ignore[override]
+            reply = await super().complete(*arguments)  # type: ignore[arg-type]
+            if draw.random() < share:
+                raise OverloadedError("503", retryable=True)
+            return reply
+
+    model = in_run(Stormy(), Limits(max_concurrency=16, retries=20))
+    replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(100)))
+    assert len(replies) == 100

@@ -1,0 +1,135 @@
+"""Tables in the papers' form: right answers side by side, chance and the expert beside them."""
+
+from typing import Any
+
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import TextTable
+from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.report import baselines, paper_reference
+from graphwalk.suites.registry import suite_named
+from tests.reports.results import result
+
+DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
+ASKED = {kind.name: kind.template.category for kind in choose_kinds()}
+SIZES = {"nodes": 100, "relationships": 300}
+
+
+def asked(template: str, category: str, graph: int = 0, **task: Any) -> dict[str, Any]:
+    entry = result(graph=graph, task_id=f"{graph}-{template}") | {"graph": {"digest": f"g{graph}", **SIZES}}
+    changes = {"template": template, "category": category, "mode": "set", "candidates": 20, **task}
+    return entry | {"task": entry["task"] | changes}
+
+
+def run(graphs: int = 2) -> list[dict[str, Any]]:
+    return [
+        asked(question, category, graph) | {"model": model, "setting": setting}
+        for model in ("openai/gpt-4.1", "other/m")
+        for setting in ("tools", "no_tools")
+        for graph in range(graphs)
+        for question, category in ASKED.items()
+    ]
+
+
+def cells(table: TextTable) -> list[dict[str, str]]:
+    titles = [header.title.replace("\n", " ") for header in table.headers]
+    return [dict(zip(titles, [cell.text for cell in row], strict=True)) for row in table.rows]
+
+
+def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:
+    report = build_report(results, DECLARED, reference=paper_reference(reference))
+    return {table.title: table for table in text_tables(report)}
+
+
+def test_table_3_has_categories_questions_totals_and_the_papers_columns() -> None:
+    rows = cells(by_title(run())["Correct answers by question"])
+    names = [row["Question"] for row in rows]
+    assert names[names.index("all retrieval") - 1] == "relationship_by_property"
+    assert (len(names), names[-1]) == (len(ASKED) + 3 + 1, "all")
+    assert [row["Category"] for row in rows if row["Category"]] == ["retrieval", "traversal", "logic"]
+    total = rows[-1]
+    assert (total["openai/gpt-4.1 tools"], total["gpt-4.1 (paper) tools"], total["Tasks"]) == (
+        f"{2 * len(ASKED)}/{2 * len(ASKED)}",
+        "35/120",
+        f"{2 * len(ASKED)}",
+    )
+    assert total["o4-mini (paper) no_tools"] == "59/120"
+    retrieval = next(row for row in rows if row["Question"] == "all retrieval")
+    assert (retrieval["o4-mini (paper) no_tools"], retrieval["other/m no_tools"]) == ("26/50", "10/10")
+
+
+def test_table_4_has_counts_by_size() -> None:
+    results = run(1) + [
+        entry | {"graph": {"digest": "h", "nodes": 500}, "task_id": f"h{entry['task_id']}"} for entry in run(1)
+    ]
+    rows = cells(by_title(results, "table_4_graph_size")["Correct answers by graph size"])
+    assert [row["Nodes"] for row in rows] == ["100", "500"]
+    assert [row["gpt-4.1 (paper) tools"] for row in rows] == ["35/120", "32/120"]
+    assert [row["o4-mini (paper) no_tools"] for row in rows] == ["59/120", "5/120"]
+    assert {row["openai/gpt-4.1 tools"] for row in rows} == {f"{len(ASKED)}/{len(ASKED)}"}
+
+
+def chance(entry: dict[str, Any]) -> dict[str, Any] | None:
+    return next((made["score"] for made in baselines(entry) if made["model"] == "chance"), None)
+
+
+def test_chance_is_what_one_valid_row_scores() -> None:
+    value = chance(asked("remote_node_property", "traversal", mode="any-one", candidates=5, gold_size=3))
+    assert value is not None
+    assert (value["correct"], value["precision"], value["recall"], value["f1"]) == (0.6, 0.6, 0.6, 0.6)
+    pair = chance(asked("path_finding", "traversal", candidates=20, gold_size=4))
+    assert pair is not None
+    assert (pair["correct"], pair["precision"], pair["recall"], pair["f1"]) == (0, 0.2, 0.05, 0.2 * 2 / 5)
+    single = chance(asked("node_by_property", "retrieval", candidates=20, gold_size=1))
+    assert single is not None
+    assert single["correct"] == 1 / 20
+
+
+def test_chance_of_a_count_is_one_in_what_there_is() -> None:
+    counted = {"candidates": None, "gold_size": 1}
+    expected = {"node_count": 1 / 100, "relationship_count": 1 / 300, "node_with_most_relationships": 1 / 30_000}
+    for template, probability in expected.items():
+        score = chance(asked(template, "retrieval", **counted))
+        assert score is not None
+        assert score["correct"] == probability
+    assert chance(asked("a_question_of_my_own", "retrieval", **counted)) is None
+
+
+def test_chance_and_reference_have_their_own_number_of_tasks() -> None:
+    results = [
+        asked("remote_node_property", "traversal", graph, mode="any-one", gold_size=2, candidates=4 if graph else None)
+        for graph in range(3)
+    ]
+    row = cells(by_title(results)["Correct answers by question"])[0]
+    assert (row["Target rows"], row["Chance %"], row["Reference calls"]) == ("2", "50.0 (2)", "2.0")
+
+
+def test_the_papers_notes_are_in_every_form() -> None:
+    report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
+    for text in (to_csv(report), to_json(report), to_markdown(report).replace("\\", ""), as_text(report, width=4000)):
+        assert "16.67 % (printed: 17.7)" in text
+        assert "49.17 % (printed: 49.07)" in text
+
+
+def test_the_papers_models_are_shown_whatever_ours_are_called() -> None:
+    tables = by_title([entry | {"model": "other/m"} for entry in run()])
+    assert "o4-mini (paper)" in {row["Model"] for row in cells(tables["Results"])}
+    category = tables["By category"]
+    models = [row["Model"] for row in cells(category)]
+    assert models.count("o4-mini (paper)") == 3
+    assert {models[number] for number in category.long_only} >= {"o4-mini (paper)"}  # noted in a narrow place
+    ours = by_title(run())["By category"]
+    shown = [row["Model"] for number, row in enumerate(cells(ours)) if number not in ours.long_only]
+    assert shown.count("gpt-4.1 (paper)") == 6
+    assert "o4-mini (paper)" not in shown
+
+
+def test_mistakes_and_waste_are_in_the_terminal_where_they_fit() -> None:
+    wrong = result(correct=False)
+    wrong["score"] |= {"cycles": 3, "repeated_calls": 5, "unused_results": 2, "tool_errors": 1, "parallel_calls": 0}
+    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Errors and wasted calls")[2]
+    titles = text.splitlines()[1]
+    assert all(title in titles for title in ("No answer", "Loops", "Repeated", "Unused", "Tool errors", "Parallel"))
+    narrow = as_text(build_report([wrong], DECLARED), width=60)
+    assert max(map(len, narrow.splitlines())) <= 60

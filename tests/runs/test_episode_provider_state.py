@@ -1,0 +1,207 @@
+"""Runs of models whose servers want state back: it is logged, and survives kill, resume, verify, replay and rescore."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.verify import verify_run
+from graphwalk.settings import Settings
+from tests.models.stateful_servers import (
+    SERVERS,
+    SIGNED,
+    STEPS,
+    TURNS,
+    AnthropicServer,
+    ChatServer,
+    StatefulServer,
+)
+from tests.runs.runs import experiment, log_bytes, plain_log, records, resume, start
+
+EPISODES = 3
+FAST = {"limits.retries": 0, "limits.max_concurrency": 2}
+
+
+@pytest.fixture(params=["Gemini", "Responses", "LangChain"])
+def server(request: pytest.FixtureRequest) -> StatefulServer:
+    """One server for each API; tests/models has them all."""
+    return SERVERS[request.param]()
+
+
+def asked(server: StatefulServer, **flags: Any) -> AnyExperiment:
+    """One task, so that the plan is made fast, and several episodes of it."""
+    one = {"suite.questions": ["node_count"], "repeats": EPISODES}
+    arguments = {server.spec: server.arguments} if server.arguments else {}
+    return experiment(models=[server.spec], model_arguments=arguments, **{**FAST, **one, **flags})
+
+
+def replayed(run: Path, server: StatefulServer, **flags: Any) -> AnyExperiment:
+    return asked(server, **flags).model_copy(update={"models": (f"replay/{run}",), "model_arguments": {}})
+
+
+def last(folder: Path) -> list[dict[str, Any]]:
+    """The last record of each episode, in order."""
+    found = {record["repeat"]: record for record in records(folder)}
+    return [found[repeat] for repeat in sorted(found)]
+
+
+def statuses(folder: Path) -> set[str]:
+    return {record["exit_status"] for record in last(folder)}
+
+
+def messages(folder: Path) -> list[list[dict[str, Any]]]:
+    """Return the model's messages, by episode."""
+    return [[turn["message"] for turn in record["trajectory"]["turns"]] for record in last(folder)]
+
+
+def states(folder: Path) -> list[list[Any]]:
+    return [[message.get("provider_state") for message in episode] for episode in messages(folder)]
+
+
+def received(folder: Path) -> list[str]:
+    """The states in the reply cache, sorted."""
+    lines = (folder / "replies.jsonl").read_bytes().splitlines()
+    return sorted(
+        json.dumps(json.loads(line)["reply"]["message"].get("provider_state"), sort_keys=True) for line in lines
+    )
+
+
+async def check_verified(folder: Path, settings: Settings, replies: int = EPISODES * TURNS) -> None:
+    found = await verify_run(RunFolder.open(folder), settings)
+    assert found.error is None, found.error
+    unverified = {reason for check in found.checks.values() for reason in check.unverified}
+    assert unverified <= {"ended by a failure of provider or store"}
+    assert found.checks["replies"].verified >= replies
+
+
+def tool_errors(folder: Path) -> Iterator[Any]:
+    for record in last(folder):
+        for turn in record["trajectory"]["turns"]:
+            yield from (result.get("error") for result in turn.get("results", ()))
+
+
+async def test_a_run_is_answered_verified_replayed_and_rescored(server: StatefulServer, tmp_path: Path) -> None:
+    run, again = tmp_path / "run", tmp_path / "again"
+    async with server.serving() as settings:
+        await start(run, asked(server), settings)
+        assert statuses(run) == {"answered"}
+        assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
+        assert set(tool_errors(run)) == {None}
+        assert [len(episode) for episode in states(run)] == [TURNS] * EPISODES
+        assert all(SIGNED in json.dumps(state, sort_keys=True) for episode in states(run) for state in episode)
+        assert received(run) == sorted(
+            json.dumps(state, sort_keys=True) for episode in states(run) for state in episode
+        )
+        await check_verified(run, settings)
+    assert server.replies == EPISODES * TURNS, "verify calls nothing"
+
+    await start(again, replayed(run, server))
+    assert messages(again) == messages(run)
+
+    before = states(run)
+    assert rescore_run(RunFolder.open(run)) == (0, EPISODES)
+    assert states(run) == before
+
+
+async def test_a_run_that_was_killed_resumes_without_a_second_call(server: StatefulServer, tmp_path: Path) -> None:
+    """The last lines of the results are lost, and one more is torn; all replies are kept."""
+    run = tmp_path / "run"
+    async with server.serving() as settings:
+        await start(run, asked(server), settings)
+        whole = messages(run)
+        lines = log_bytes(run).splitlines(keepends=True)
+        plain_log(run).write_bytes(b"".join(lines[:1]) + lines[1][:200])
+        with pytest.warns(UserWarning, match="line 2"):
+            await resume(run, settings)
+        assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
+        assert statuses(run) == {"answered"}
+        assert messages(run) == whole
+        await check_verified(run, settings)
+
+
+async def test_replies_that_were_lost_are_asked_for_once_more(server: StatefulServer, tmp_path: Path) -> None:
+    """Results and the last replies are lost: the server accepts a state that was read from the cache."""
+    run = tmp_path / "run"
+    async with server.serving() as settings:
+        await start(run, asked(server), settings)
+        plain_log(run).write_bytes(b"")
+        replies = run / "replies.jsonl"
+        kept = replies.read_bytes().splitlines(keepends=True)
+        lost = EPISODES + 1
+        replies.write_bytes(b"".join(kept[:-lost]) + kept[-lost][:100])
+        await resume(run, settings)
+        assert (server.replies, server.refusals) == (EPISODES * TURNS + lost, [])
+        assert statuses(run) == {"answered"}
+
+
+async def test_a_run_whose_server_closed_resumes_without_a_second_call(server: StatefulServer, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    async with server.serving() as settings:
+        server.closes_after = TURNS + 2
+        await start(run, asked(server), settings)
+        assert "model_error" in statuses(run)
+        server.closes_after = None
+        await resume(run, settings)
+        assert statuses(run) == {"answered"}
+        assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
+        await check_verified(run, settings)
+
+
+async def test_a_summary_drops_the_state_of_the_turns_before_it(server: StatefulServer, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    summed = {"agent.compaction": "summary", "agent.compaction_window": 1, "limits.max_concurrency": 1}
+    async with server.serving() as settings:
+        await start(run, asked(server, **summed), settings)
+        assert statuses(run) == {"answered"}
+        assert (server.replies, server.refusals) == (EPISODES * (TURNS + 1), [])
+        await check_verified(run, settings)
+    # Two turns, the request of the summary, and a conversation that begins anew.
+    assert [len(sent) for sent in server.seen] == [0, 1, 2, 0, 1] * EPISODES
+    (turns,) = {len(record["trajectory"]["turns"]) for record in last(run)}
+    assert turns == TURNS
+    if isinstance(server, ChatServer):
+        bodies = [request.raw.decode() for request in server.server.requests]
+        assert [json.dumps(SIGNED)[1:-1] in body for body in bodies] == [False, True, True, False, True] * EPISODES
+
+
+async def test_the_text_protocol_sends_no_state(server: StatefulServer, tmp_path: Path) -> None:
+    """The server refuses any message with more than a text."""
+    run = tmp_path / "run"
+    server.in_text = True
+    async with server.serving() as settings:
+        await start(run, asked(server, **{"agent.tool_protocol": "text"}), settings)
+        assert statuses(run) == {"answered"}
+        assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
+        await check_verified(run, settings)
+    assert {record["tool_calls"] for record in last(run)} == {sum(map(len, STEPS))}
+    assert all(SIGNED not in json.dumps(sent) for sent in server.seen)
+
+
+async def test_state_without_usage_is_logged_as_it_was_received(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    server = AnthropicServer()
+    server.reports_usage = False
+    async with server.serving() as settings:
+        await start(run, asked(server, repeats=1), settings)
+    assert received(run) == sorted(json.dumps(state, sort_keys=True) for state in states(run)[0])
+
+
+async def test_messages_with_one_id_are_different_messages(tmp_path: Path) -> None:
+    """Some servers give all their replies the same id."""
+    run = tmp_path / "run"
+    server = AnthropicServer(closes_after=3 * TURNS)
+    server.same_id = "msg_1"
+    async with server.serving() as settings:
+        await start(run, asked(server, repeats=1), settings)
+        assert statuses(run) == {"answered"}
+        assert (server.replies, server.refusals) == (TURNS, [])
+        plain_log(run).write_bytes(b"")
+        await resume(run, settings)
+        assert server.replies == TURNS
+        await check_verified(run, settings, TURNS)
+    assert received(run) == sorted(json.dumps(state, sort_keys=True) for state in states(run)[0])

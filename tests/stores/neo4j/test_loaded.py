@@ -1,0 +1,339 @@
+"""Killed processes, restarted servers, and many runs on one Neo4j (R21 to R26)."""
+
+import asyncio
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+from neo4j.exceptions import ServiceUnavailable
+
+import graphwalk
+from graphwalk import database
+from graphwalk.errors import StoreAwayError, StoreError
+from graphwalk.settings import Settings
+from graphwalk.stores.neo4j import admin
+from graphwalk.stores.neo4j.admin import BY_HAND, Loads
+from graphwalk.stores.neo4j.connection import store_error
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
+from graphwalk.stores.schema_queries import schema_of
+from tests.cli.test_commands import graphwalk as graphwalk_command
+from tests.stores.loader import chain
+
+pytestmark = pytest.mark.neo4j
+ROOT = Path(__file__).parents[2]
+NODES = 1_000
+
+
+@pytest.fixture
+def run_id() -> str:
+    return f"test-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
+    found = await Neo4jDatabase.open(neo4j_server, run_id=run_id)
+    yield found
+    for load in await found.loads():
+        if load.run_id.startswith(run_id):
+            await found.drop(load.scope)
+    await found.close()
+
+
+def start_loader(settings: Settings, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.stores.loader", run_id, str(nodes)],
+        cwd=ROOT,
+        env={**os.environ, **settings.variables},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+async def scope_count(found: Neo4jDatabase, scope: str) -> tuple[int, int]:
+    (nodes,) = await found._connection.write(f"MATCH (n:`{scope}`) RETURN count(n) AS n")
+    (relationships,) = await found._connection.write(f"MATCH (:`{scope}`)-[r]->() RETURN count(r) AS n")
+    return nodes["n"], relationships["n"]
+
+
+async def killed_half_way(opened: Neo4jDatabase, settings: Settings, run_id: str) -> str:
+    scope = scope_of(run_id, chain(NODES).digest)
+    with start_loader(settings, run_id) as loader:
+        for _ in range(3000):
+            if (await scope_count(opened, scope))[0] > 100:
+                break
+            await asyncio.sleep(0.02)
+        loader.send_signal(signal.SIGKILL)
+    nodes, relationships = await scope_count(opened, scope)
+    assert nodes < NODES or relationships < 2 * (NODES - 1), "the load was over before it was killed"
+    return scope
+
+
+async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+    scope = await killed_half_way(opened, neo4j_server, run_id)
+    store = await opened.load(chain(NODES))
+    assert store.scope == scope
+    assert await scope_count(opened, scope) == (NODES, 2 * (NODES - 1))
+    assert await store.schema() == schema_of(chain(NODES))
+
+
+async def test_schema_comes_from_the_graph_in_memory(opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await opened.load(chain(9))
+    monkeypatch.setattr(opened._connection, "read", None)  # no query is sent any more
+    assert await store.schema(2) == schema_of(chain(9), 2)
+
+
+async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
+    opened: Neo4jDatabase, neo4j_server: Settings, run_id: str, tmp_path: Path
+) -> None:
+    await opened._connection.write("CREATE (:Canary {key: $run})-[:SINGS]->(:Canary {key: $run})", run=run_id)
+    living = await opened.load(chain(10))
+    dead = await killed_half_way(opened, neo4j_server, run_id + "-killed")
+    other = await Neo4jDatabase.open(neo4j_server, run_id=run_id + "-kept")
+    kept = await other.load(chain(20))
+    await other.close()
+    assert dead not in {load.scope for load in await opened.clean()}
+    shown = graphwalk_command("db", "clean", "--dry-run", folder=tmp_path, **neo4j_server.variables)
+    assert dead not in shown.stdout
+    assert "in use, or left by a run killed less than five minutes ago" in shown.stderr
+    await expire(opened, dead)
+    scopes = {load.scope for load in await opened.clean()}
+    assert dead in scopes
+    assert not {living.scope, kept.scope} & scopes
+    assert await scope_count(opened, dead) == (0, 0)
+    assert kept.scope in {load.scope for load in await opened.clean(kept=True)}
+    assert await scope_count(opened, living.scope) == (10, 18)
+    removed = await opened._connection.write(
+        "MATCH (n:Canary {key: $run}) DETACH DELETE n RETURN count(n) AS n", run=run_id
+    )
+    assert removed == [{"n": 2}]
+    names = {row["name"] for row in await opened._connection.write("SHOW CONSTRAINTS YIELD name RETURN name")}
+    assert living.scope in names
+    assert not {dead, kept.scope} & names
+
+
+@pytest.mark.extended
+async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+    runs = [run_id, run_id + "-2", run_id + "-3"]
+    loaders = [start_loader(neo4j_server, name, 100) for name in runs]
+    for loader in loaders:
+        assert loader.stdout is not None
+        assert await asyncio.to_thread(loader.stdout.readline) == "loaded\n"
+    digest = chain(100).digest
+    assert [await scope_count(opened, scope_of(name, digest)) for name in runs] == [(100, 198)] * 3
+    for loader in loaders:
+        loader.kill()
+        loader.communicate()
+
+
+async def test_a_graph_that_another_process_is_loading_is_refused(neo4j_server: Settings) -> None:
+    graph = chain(77)
+    found = await Neo4jDatabase.open(neo4j_server, run_id=BY_HAND)
+    entry = await found._loads._enter(graph, scope_of(BY_HAND, graph.digest), BY_HAND)
+    found._loads.prepared = True
+    try:
+        with pytest.raises(StoreError, match="another process is loading") as raised:
+            await database.load(neo4j_server, graph)
+        assert "5 minutes" in raised.value.hint
+        assert entry.scope not in {load.scope for load in await found.clean(kept=True)}
+    finally:
+        await found.close()
+    loaded = await database.load(neo4j_server, graph)  # at its end a process gives up what it did not complete
+    assert (loaded.scope, loaded.state) == (entry.scope, "complete")
+    assert entry.scope in {load.scope for load in await database.clean(neo4j_server, kept=True)}
+
+
+async def test_a_process_whose_graph_was_taken_over_changes_nothing(opened: Neo4jDatabase, run_id: str) -> None:
+    graph = chain(10)
+    scope = scope_of(run_id, graph.digest)
+    slow = Loads(opened._connection)
+    await slow._enter(graph, scope, run_id)
+    store = await opened.load(graph)
+    with pytest.raises(StoreError, match="another process took over"):
+        await slow._fill(graph, scope)
+    await slow.release()
+    assert await scope_count(opened, scope) == (10, 18)
+    await store.check_unchanged(0)
+
+
+async def expire(found: Neo4jDatabase, scope: str) -> None:
+    """Set the heartbeat of a graph back, as if its process had been gone for a while."""
+    await found._connection.write("MATCH (l:GraphWalkLoad {scope: $scope}) SET l.heartbeat = 1", scope=scope)
+
+
+async def test_an_answer_that_got_lost_does_not_load_twice(
+    opened: Neo4jDatabase, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every batch is sent twice, as after a connection that broke between commit and answer."""
+    send = opened._connection._send
+
+    async def twice(*sent: Any) -> Any:
+        await send(*sent)
+        return await send(*sent)
+
+    monkeypatch.setattr(opened._connection, "_send", twice)
+    monkeypatch.setattr(admin, "BATCH", 50)
+    store = await opened.load(chain(200))
+    assert await scope_count(opened, store.scope) == (200, 398)
+    await store.drop()
+    assert await scope_count(opened, store.scope) == (0, 0)
+
+
+@pytest.mark.extended
+async def test_graphs_are_loaded_and_dropped_during_a_check(opened: Neo4jDatabase) -> None:
+    async def check_during(work: "asyncio.Future[Any]") -> Any:
+        while not work.done():
+            await opened._connection.check_content(thoroughly=False)
+        return await work
+
+    first = await opened.load(chain(2))
+    stores = await check_during(asyncio.gather(*(opened.load(chain(nodes)) for nodes in range(3, 9))))
+    await check_during(asyncio.gather(*(store.drop() for store in stores)))
+    assert [await scope_count(opened, store.scope) for store in (first, *stores)] == [(2, 2), *[(0, 0)] * 6]
+
+
+async def test_a_constraint_that_is_still_being_made_is_waited_for(opened: Neo4jDatabase, run_id: str) -> None:
+    graph = chain(10)
+    scope = scope_of(run_id, graph.digest)
+    await opened._connection.write(f"CREATE INDEX `{scope}` FOR (n:`{scope}`) ON (n.key)")
+    loading = asyncio.create_task(opened.load(graph))
+    await asyncio.sleep(1)
+    assert not loading.done()
+    await opened._connection.write(f"DROP INDEX `{scope}`")
+    await loading
+    assert await scope_count(opened, scope) == (10, 18)
+
+
+async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
+    store = await opened.load(chain(10))
+    store._timeout_seconds = 1.0
+    endless = "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*) AS n"
+    ends = await asyncio.gather(*(store.run(endless) for _ in range(3)), return_exceptions=True)
+    assert all(isinstance(end, StoreError) for end in ends)
+    store._timeout_seconds = 30.0
+    assert await store.run("RETURN 1 AS one") == [{"one": 1}]
+
+
+async def test_no_deprecation_notice(neo4j_server: Settings, run_id: str) -> None:
+    notices: list[str] = []
+    found = await Neo4jDatabase.open(neo4j_server, run_id=run_id, notices=notices)
+    store = await found.load(chain(10))
+    await store.schema(3)
+    await store.drop()
+    await found.clean()
+    await found.close()
+    assert [notice for notice in notices if "DEPRECATION" in notice] == []
+
+
+async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
+    store = await opened.load(chain(10))
+    template = "EXPLAIN MATCH (n:{{ l | label }} {key: $key}) RETURN n"
+    async with opened._connection._driver.session() as session:
+        result = await session.run(store.render(template, {"l": "A"}), {"key": "n1"})
+        plan = str((await result.consume()).plan)
+    assert "UniqueIndexSeek" in plan
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        ({"NEO4J_PASSWORD": "wrong-password"}, "refuses the user name or password", "NEO4J_PASSWORD"),
+        ({"NEO4J_DATABASE": "nosuch"}, "has no database 'nosuch'", "NEO4J_DATABASE"),
+        ({"NEO4J_DATABASE": "System"}, "cannot read the database system", "NEO4J_DATABASE"),
+        ({"NEO4J_AUTHENTICATION": "bearer"}, "does not accept this authentication: .*bearer", "NEO4J_AUTHENTICATION"),
+        ({"NEO4J_AUTHENTICATION": "kerberos"}, "does not accept this authentication: .*kerberos", "basic"),
+        ({"NEO4J_URI": "bolt://127.0.0.1:9"}, "cannot be reached", "graphwalk db up"),
+        ({"NEO4J_URI": "neo4j://127.0.0.1:9"}, "cannot be reached: .*Connect call failed", "graphwalk db up"),
+        ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
+    ],
+)
+async def test_connection_errors_name_the_cause(
+    neo4j_server: Settings, change: dict[str, str], message: str, hint: str
+) -> None:
+    settings = replace(neo4j_server, variables={**neo4j_server.variables, **change})
+    with pytest.raises(StoreError, match=message) as raised:
+        await Neo4jDatabase.open(settings, run_id="x")
+    assert hint in raised.value.hint
+    assert "wrong-password" not in str(raised.value)
+
+
+@pytest.mark.parametrize("scheme", ["bolt+s", "bolt+ssc", "neo4j+s"])
+async def test_a_server_without_tls(neo4j_server: Settings, scheme: str) -> None:
+    plain = neo4j_server.neo4j_uri or ""
+    uri = f"{scheme}://{plain.partition('://')[2]}"
+    settings = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
+    with pytest.raises(StoreError, match="it does not accept an encrypted connection") as raised:
+        await Neo4jDatabase.open(settings, run_id="x")
+    assert raised.value.hint == f"if it has no TLS: NEO4J_URI={uri.replace(scheme, scheme.partition('+')[0])}"
+
+
+@pytest.mark.parametrize(
+    ("cause", "message", "hint"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "the host name cannot be resolved", "Aura"),
+        (
+            ssl.SSLCertVerificationError("self-signed"),
+            "its certificate is not valid",
+            "NEO4J_URI=neo4j+ssc://h.test:7687",
+        ),
+        (ConnectionRefusedError(111, "Connect call failed"), "Connect call failed", "start that server, or correct"),
+    ],
+)
+@pytest.mark.parametrize("routed", [False, True])
+def test_a_server_elsewhere_cannot_be_reached(cause: Exception, message: str, hint: str, routed: bool) -> None:
+    """The tests reach no other machine: these are the exceptions of the driver, which raises a group for neo4j://."""
+    error = ServiceUnavailable("Unable to retrieve routing information")
+    error.__cause__ = ExceptionGroup("All routing table requests failed", [cause]) if routed else cause
+    told = store_error(error, "neo4j+s://h.test:7687", "RETURN 1", None)
+    assert isinstance(told, StoreAwayError)
+    assert message in str(told)
+    assert hint in told.hint
+    assert "db up" not in told.hint
+
+
+async def test_an_object_of_the_driver_signs_in(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.neo4j_uri or "")
+    monkeypatch.setenv("NEO4J_PASSWORD", "wrong-password")
+    auth = neo4j.basic_auth("neo4j", neo4j_server.neo4j_password or "")
+    async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=auth) as store:
+        assert await store.run("RETURN 1 AS one") == [{"one": 1}]
+    with pytest.raises(StoreError, match="does not accept this authentication"):
+        async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=neo4j.bearer_auth("token")):
+            pass
+
+
+async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, run_id: str) -> None:
+    uri = f"neo4j://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
+    routed = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
+    found = await Neo4jDatabase.open(routed, run_id=run_id)
+    store = await found.load(chain(10))
+    assert found._connection.bookmarks is not None
+    written = await found._connection.bookmarks.get_bookmarks()
+    assert written
+    assert await scope_count(found, store.scope) == (10, 18)
+    await store.drop()
+    assert set(await found._connection.bookmarks.get_bookmarks()).isdisjoint(written)
+    await found.close()
+
+
+async def test_a_web_server_is_no_neo4j() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(20)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        with pytest.raises(StoreError, match="is not a Neo4j"):
+            await Neo4jDatabase.open(Settings({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")

@@ -1,0 +1,88 @@
+"""Any property graph comes back from a real Neo4j as it went in, and what tools show can be looked up."""
+
+import asyncio
+import uuid
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+
+from graphwalk.errors import ConfigError
+from graphwalk.settings import Settings
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
+from graphwalk.stores.schema_queries import schema_of
+from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.types.values import Temporal, Value
+from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.mark.extended
+def test_round_trip_and_lookup(neo4j_server: Settings) -> None:
+    loop = asyncio.new_event_loop()
+    opening = Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
+    database = loop.run_until_complete(opening)
+
+    # Graphs of a server are made slowly: what fails is shown as it was drawn.
+    @hypothesis_settings(
+        deadline=None, max_examples=12, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+    )
+    @given(any_graphs())
+    def check(graph: PropertyGraph) -> None:
+        loop.run_until_complete(checked(graph))
+
+    async def checked(graph: PropertyGraph) -> None:
+        store = await database.load(graph)
+        try:
+            await comes_back(store, graph)
+            await is_found_as_shown(store, graph)
+            await schema_is_read_from_the_server(neo4j_server, store.scope, graph)
+        finally:
+            await store.drop()
+
+    try:
+        check()
+    finally:
+        loop.run_until_complete(database.close())
+        loop.close()
+
+
+TEXTS = ('\0{"date": 1}', "gw_none", "a")
+TIMES = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:00Z"))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param({"one": TEXTS[0], "list": TEXTS}, id="text-that-looks-like-a-mark-of-ours"),
+        pytest.param({"time": TIMES[0], "moment": TIMES[1]}, id="times-in-utc"),
+    ],
+)
+async def test_round_trip_of_special_values(values: dict[str, Value], neo4j_server: Settings) -> None:
+    graph = PropertyGraph.from_rows([Node("a", ("A",), values)], [])
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
+    store = await database.load(graph)
+    await comes_back(store, graph)
+    await is_found_as_shown(store, graph)
+    await schema_is_read_from_the_server(neo4j_server, store.scope, graph)
+    await store.drop()
+    await database.close()
+
+
+async def schema_is_read_from_the_server(server: Settings, scope: str, graph: PropertyGraph) -> None:
+    """The schema of a graph that another process loaded is that of the graph in memory."""
+    async with await Neo4jDatabase.open(server, run_id=f"test-{uuid.uuid4().hex}") as other:
+        store = await other.loaded(scope)
+        for samples in (0, 2):
+            expected = replace(schema_of(graph, samples), several_labels=True, lists=True)
+            assert repr(await store.schema(samples)) == repr(expected)  # NaN equals nothing
+
+
+@pytest.mark.parametrize("label", ["GraphWalkLoad", "gw_0123456789ab", "gw_x"])
+async def test_our_labels_are_refused(label: str, neo4j_server: Settings) -> None:
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
+    with pytest.raises(ConfigError, match="reserves in Neo4j"):
+        await database.load(PropertyGraph.from_rows([Node("a", ("A", label), {"scope": "Person"})], []))
+    await database.close()

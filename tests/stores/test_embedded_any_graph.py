@@ -1,0 +1,55 @@
+"""Any property graph comes back from the embedded engine as it went in, and what tools show can be looked up."""
+
+import asyncio
+
+from hypothesis import given, settings
+
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
+
+HIDDEN = ("gw_node", "gw_none", "gw__")
+
+
+@settings(deadline=None, max_examples=100)
+@given(any_graphs())
+def test_round_trip(graph: PropertyGraph) -> None:
+    async def check() -> None:
+        await comes_back(await EmbeddedDatabase().load(graph), graph)
+
+    asyncio.run(check())
+
+
+@settings(deadline=None, max_examples=60)
+@given(any_graphs())
+def test_a_value_is_found_as_it_is_shown(graph: PropertyGraph) -> None:
+    async def check() -> None:
+        await is_found_as_shown(await EmbeddedDatabase().load(graph), graph)
+
+    asyncio.run(check())
+
+
+async def test_a_query_of_a_models_own_sees_the_names_of_the_graph() -> None:
+    graph = PropertyGraph.from_rows(
+        [Node("a", ("Größe", "Ort"), {"1st": 2, "name": "x"}), Node("b", (), {})],
+        [Relationship("führt zu", "a", "b", {})],
+    )
+    store = await EmbeddedDatabase().load(graph)
+    query = (
+        "MATCH (a:`Größe`)-[r:`führt zu`]->(b) WHERE type(r) = 'führt zu' AND 'Ort' IN labels(a) AND a.`1st` = 2 "
+        "RETURN labels(a) AS la, size(labels(b)) AS lb, type(r) AS t, keys(a) AS k, a"
+    )
+    found = await store.ask(query, seconds=5.0, rows=10)
+    await store.drop()
+    (row,) = found.rows
+    assert sorted(row.pop("k")) == ["1st", "key", "name"]
+    properties = {"1st": 2, "key": "a", "name": "x"}
+    node = {"labels": ["Größe", "Ort"], "properties": properties}
+    assert row == {"la": ["Größe", "Ort"], "lb": 0, "t": "führt zu", "a": node}
+    seen = str(await everything(graph))
+    assert not any(name in seen for name in HIDDEN)
+
+
+async def everything(graph: PropertyGraph) -> object:
+    store = await EmbeddedDatabase().load(graph)
+    return await store.schema(5), await store.run("MATCH (n)-[r]-(m) RETURN labels(n), n, r, type(r), properties(m)")

@@ -1,0 +1,109 @@
+"""Tables with a column per size, step or part of the trace, and the paper's figures in them, in every form."""
+
+import csv
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from graphwalk.errors import ConfigError
+from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
+from graphwalk.reports.suite_report import Report
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import TextTable
+from graphwalk.suites.magma.matrices import case
+from graphwalk.suites.magma.report import paper_reference
+from graphwalk.suites.magma.suite import MagmaSuite
+from tests.suites.magma.logged_runs import logged
+
+DECLARED = MagmaSuite.presentation.report(MagmaSuite())
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    run = logged({"bfs 5 0": [True, False], "bfs 5 1": [True, True, True, True], "bfs 50 2": [False, True]})
+    return build_report(run, DECLARED, reference=paper_reference("magma-paper"))
+
+
+def table(report: Report, title: str) -> TextTable:
+    return next(table for table in text_tables(report) if table.title == title)
+
+
+def texts(shown: TextTable) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in shown.rows]
+
+
+def test_a_table_per_algorithm_with_sizes_as_columns_and_the_papers_rows_below_ours(report: Report) -> None:
+    sizes = table(report, "bfs: exact match in % by number of nodes")
+    assert [header.title for header in sizes.headers] == ["setting", "model", "states", "5", "50"]
+    rows = texts(sizes)
+    assert rows[0] == ["io_reasoning", "us/gpt-4o", "final", "50.0", "100.0"]
+    assert rows[1] == ["io_reasoning", "us/gpt-4o", "earlier", "100.0", "0.0"]
+    published = [row for row in rows if row[2] == "earlier"][1:]
+    assert len(published) == 5
+    assert ["io_reasoning", "gpt-4o (paper, zero-shot)", "earlier"] in [row[:3] for row in published]
+    assert sum("(paper, fine-tuned)" in row[1] for row in published) == 4
+    assert not any("dfs" in shown.title for shown in text_tables(report))
+
+
+def test_published_rows_need_no_model_of_their_name() -> None:
+    ours = logged({"dfs 5 0": [True, False]}, model="scripted/expert", setting="is")
+    sizes = table(
+        build_report(ours, DECLARED, reference=paper_reference("magma-paper")),
+        "dfs: exact match in % by number of nodes",
+    )
+    assert sum("(paper" in row[1] for row in texts(sizes)) == 2 * 4
+    assert len(sizes.long_only) == 2 * 2
+
+
+def test_a_terminal_has_our_models_published_row_and_says_how_many_more_there_are(report: Report) -> None:
+    sizes = table(report, "bfs: exact match in % by number of nodes")
+    kept = [row[1] for number, row in enumerate(texts(sizes)) if number not in sizes.long_only]
+    assert kept.count("gpt-4o (paper, zero-shot)") == 2
+    assert sum("fine-tuned" in name for name in kept) == 2
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(TerminalReport(report))
+    shown = console.export_text()
+    assert "6 more rows with --format markdown" in shown
+    assert "misprinted" in shown
+    assert to_markdown(report).count("(paper, fine-tuned)") == 8
+
+
+def test_the_papers_notes_are_in_every_form(report: Report) -> None:
+    notes = json.loads(to_json(report))["reference"]["notes"]
+    assert any("misprinted" in note for note in notes)
+    lines = list(csv.DictReader(io.StringIO(to_csv(report))))
+    assert [line["note"] for line in lines if line["table"] == "paper note"] == notes
+    assert {line["note"] for line in lines if line["table"] == "paper case"} == {"fine-tuned", "zero-shot"}
+    assert "fine-tuned there" in to_markdown(report)
+    with_notes = [shown for shown in text_tables(report) if "misprinted" in shown.note]
+    assert len(with_notes) == 1
+
+
+def test_steps_of_each_size(report: Report) -> None:
+    by_step = table(report, "bfs: exact match in % by step")
+    assert [header.title for header in by_step.headers] == ["nodes", "setting", "model", "1", "2", "3", "4"]
+    assert texts(by_step) == [
+        ["5", "io_reasoning", "us/gpt-4o", "100.0", "50.0", "100.0", "100.0"],
+        ["50", "io_reasoning", "us/gpt-4o", "0.0", "100.0", "–", "–"],
+    ]
+    assert {row["step"]: row["replies"] for row in report.groups["step"]}["bfs   5   2"] == 2
+
+
+def test_parts_of_traces_of_all_sizes(report: Report) -> None:
+    """Steps 1 and 2 of 2 are in the third and the last fifth; 1 … 4 of 4 in the second to the last."""
+    parts = table(report, "Exact match in % by part of the trace, all sizes")
+    assert [header.title for header in parts.headers][3:] == ["– 40 %", "– 60 %", "– 80 %", "– 100 %"]
+    assert texts(parts) == [["bfs", "io_reasoning", "us/gpt-4o", "100.0", "66.7", "100.0", "66.7"]]
+
+
+def test_the_papers_figures() -> None:
+    cases = paper_reference("magma-paper").groups["case"]
+    assert len(cases) == 13 * 12 * 5
+    gpt = next(r for r in cases if (r["case"], r["model"]) == (case("mst_prim", 5), "gpt-4o"))
+    assert (gpt["setting"], gpt["intermediate_exact"], gpt["note"]) == ("io_reasoning", 12.56, "zero-shot")
+    assert "accuracy" not in gpt
+    with pytest.raises(ConfigError, match="no table"):
+        paper_reference("table_2_questions")

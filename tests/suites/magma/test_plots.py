@@ -1,0 +1,35 @@
+"""Plots of MAGMA: exact states by step, for each size and averaged over the sizes of the paper."""
+
+from graphwalk.reports.plots import Plot
+from graphwalk.reports.report import build_report
+from graphwalk.suites.magma.plots import magma_figures
+from graphwalk.suites.magma.suite import MagmaSuite
+from tests.suites.magma.logged_runs import logged
+
+DECLARED = MagmaSuite.presentation.report(MagmaSuite())
+
+
+def plots(states: dict[str, list[bool]]) -> dict[str, Plot]:
+    results = logged(states, setting="is")
+    return {plot.name: plot for plot in magma_figures(build_report(results, DECLARED))}
+
+
+def test_a_plot_for_each_algorithm_has_a_line_for_each_size() -> None:
+    made = plots({"bfs   5 1": [True, False], "bfs  10 2": [True, True, False], "dfs   5 3": [True, True]})
+    (panel,) = made["exact-by-step-bfs"].panels
+    lines = {series.name: [(p.x, p.y) for p in series.points] for series in panel.series}
+    assert panel.title == "us/gpt-4o · is"
+    assert lines == {"5 nodes": [(1, 100), (2, 0)], "10 nodes": [(1, 100), (2, 100), (3, 0)]}
+    assert [series.name for series in made["exact-by-step-dfs"].panels[0].series] == ["5 nodes"]
+    assert "exact-by-step-dijkstra" not in made
+
+
+def test_the_average_is_over_5_to_15_nodes() -> None:
+    made = plots({"bfs 5 1": [True], "bfs 15 2": [False, True], "bfs 20 3": [False], "mst_prim 4 4": [True]})
+    (panel,) = made["exact-by-step-average"].panels
+    assert panel.title == "bfs"
+    assert [(p.x, p.y) for p in panel.series[0].points] == [(1, 50), (2, 100)]
+
+
+def test_one_size_needs_no_average() -> None:
+    assert not {"exact-by-step-bfs", "exact-by-step-average"} & plots({"bfs 5 1": [True, False]}).keys()

@@ -1,0 +1,154 @@
+"""The report of MAGMA: from scripted results to means over traces, by size and step, beside the paper's figures."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
+from graphwalk.reports.suite_report import Report, ReportRow
+from graphwalk.suites.magma.matrices import case, part, trace_records
+from graphwalk.suites.magma.suite import MagmaSuite
+from tests.suites.magma.logged_runs import results
+
+DECLARED = MagmaSuite.presentation.report(MagmaSuite())
+
+
+@pytest.fixture(scope="module")
+def logged() -> list[dict[str, Any]]:
+    return asyncio.run(results("expert", "random", "hallucination"))
+
+
+@pytest.fixture(scope="module")
+def report(logged: list[dict[str, Any]]) -> Report:
+    return build_report(logged, DECLARED, reference=DECLARED.reference("magma-paper"))
+
+
+def row(rows: list[ReportRow], model: str, setting: str, **group: Any) -> ReportRow:
+    return next(r for r in rows if (r["model"], r["setting"]) == (model, setting) and group.items() <= r.items())
+
+
+def test_the_expert_has_full_marks_everywhere(report: Report) -> None:
+    assert [r["accuracy"] for r in report.rows if r["model"] == "expert"] == [100, 100]
+    stepwise, once = row(report.rows, "expert", "is"), row(report.rows, "expert", "io")
+    assert (stepwise["intermediate_exact"], stepwise["trajectory_exact"], stepwise["trajectory_f1"]) == (100, 100, 1)
+    assert (once["intermediate_exact"], once["trajectory_exact"]) == (None, None)
+    assert stepwise["questions"] == once["questions"] == 12
+    assert stepwise["intervals"]["accuracy"][1] == 100
+
+
+def test_a_flaw_shows_in_its_own_column(report: Report) -> None:
+    flawed = row(report.rows, "hallucination", "is")
+    assert (flawed["accuracy"], flawed["trajectory_exact"], flawed["first_divergence"]) == (0, 0, 1)
+    assert flawed["hallucinations"] == flawed["false_positives"] == flawed["replies"]
+    assert flawed["hallucinations_per_reply"] == 1
+    assert flawed["missing_prefix"] == flawed["false_negatives"] == flawed["invalid_items"] == 0
+
+
+def test_replies_and_effort_are_counted_once(report: Report, logged: list[dict[str, Any]]) -> None:
+    mine = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
+    total = row(report.rows, "expert", "is")
+    assert total["replies"] == len(mine)
+    assert total["input_tokens"] == 10 * len(mine)
+    assert total["seconds"] == pytest.approx(0.5 * len(mine))
+    assert total["turns_per_question"] == pytest.approx(len(mine) / 12)
+
+
+def test_means_are_over_traces() -> None:
+    """One trace of two states right, one of four states wrong: 50 %, not 33 %."""
+    score = {"thinking_tokens": None, "reasoning_tokens": None, "recovered": None}
+    step = {"precision": 1, "recall": 1, "f1": 1, "hallucinations": 0}
+    task = {"algorithm": "bfs", "n": 5, "template": "bfs", "question": ""}
+    base = {"model": "m", "setting": "is", "repeat": 0, "exit_status": "answered", "turns": 1, "tool_calls": 0}
+    records = [
+        {
+            **base,
+            "score": {**score, "steps": [{**step, "step": number, "exact": steps == 2}]},
+            "usage": {},
+            "seconds": None,
+            "task_id": f"{steps}-{number}",
+            "task": {**task, "trace_id": str(steps), "total_steps": steps, "graph_digest": str(steps), "step": number},
+        }
+        for steps in (2, 4)
+        for number in range(1, steps + 1)
+    ]
+    only = build_report(records, DECLARED).rows[0]
+    assert (only["trajectory_exact"], only["intermediate_exact"], only["accuracy"]) == (50, 50, 50)
+    assert only["step_exact"] == pytest.approx(100 / 3)
+
+
+def test_groups(report: Report) -> None:
+    assert {r["n"] for r in report.groups["n"]} == {5, 8}
+    assert [r["case"] for r in report.groups["case"]][:1] == [case("bfs", 5)]
+    steps = [r["step"] for r in report.groups["step"] if (r["model"], r["setting"]) == ("expert", "is")]
+    assert [name for name in steps if name.startswith("mst_prim   8")] == [f"mst_prim   8   {t}" for t in range(1, 9)]
+    first = row(report.groups["step"], "expert", "is", step="mst_prim   8   1")
+    assert (first["step_exact"], first["replies"]) == (100, 3)
+    parts = [r["part"] for r in report.groups["part"] if (r["model"], r["setting"]) == ("expert", "is")]
+    assert parts == [f"{name} {end:>3}" for name in ("bfs", "mst_prim") for end in (20, 40, 60, 80, 100)]
+    assert row(report.groups["algorithm"], "expert", "is", algorithm="bfs")["questions"] == 6
+
+
+def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
+    expert = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
+    broken = [{**expert[0], "score": None, "exit_status": "model_error"}, *expert[1:]]
+    total = build_report(broken, DECLARED).rows[0]
+    assert (total["questions"], total["infrastructure_failures"], total["replies"]) == (12, 1, len(expert) - 1)
+    assert total["trajectory_exact"] == 100
+    lost = [{**r, "score": None, "exit_status": "model_error"} for r in expert]
+    nothing = build_report(lost, DECLARED).rows[0]
+    assert (nothing["questions"], nothing["accuracy"], nothing["infrastructure_failures"]) == (0, None, 12)
+
+
+def test_an_episode_that_was_run_again_counts_once(logged: list[dict[str, Any]]) -> None:
+    first = [{**r, "score": None, "exit_status": "model_error"} for r in logged]
+    assert build_report(first + logged, DECLARED).rows == build_report(logged, DECLARED).rows
+    assert build_report(logged[::-1], DECLARED).rows == build_report(logged, DECLARED).rows
+
+
+def test_free_running() -> None:
+    run = asyncio.run(results("expert", "random", settings=("is",), free_running=True))
+    assert len(run) == 24
+    rows = build_report(run, DECLARED).rows
+    assert row(rows, "expert", "is")["trajectory_exact"] == 100
+    assert row(rows, "random", "is")["recovered"] is not None
+    assert sum(1 for r in trace_records(run) if r["score"]["level"] == "step") == rows[0]["replies"] * 2
+
+
+def test_every_form_can_be_written(report: Report) -> None:
+    console = Console(width=100, record=True, file=None, force_terminal=False, quiet=True)
+    console.print(TerminalReport(report))
+    assert '"intermediate_exact"' in to_json(report)
+    assert "case,bfs   5,expert,is" in to_csv(report)
+    markdown = to_markdown(report)
+    assert "### Errors per reply" in markdown
+    assert "█ 1.00" in markdown
+
+
+def test_input_output_with_steps_has_scores_of_them() -> None:
+    run = asyncio.run(results("expert", "hallucination", settings=("io",), io_steps=True))
+    rows = build_report(run, DECLARED).rows
+    right, wrong = row(rows, "expert", "io"), row(rows, "hallucination", "io")
+    assert (right["accuracy"], right["intermediate_exact"], right["trajectory_exact"]) == (100, 100, 100)
+    assert (wrong["accuracy"], wrong["intermediate_exact"], wrong["trajectory_exact"]) == (0, 0, 0)
+    assert right["replies"] == len(run) / 2 > right["questions"] == 12
+
+
+def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> None:
+    """Breadth-first search and Prim run on the same edges, with and without weights."""
+    clusters: dict[str, set[str]] = {"bfs": set(), "mst_prim": set()}
+    for record in trace_records(logged):
+        if record["task"]["n"] == 8:
+            clusters[record["task"]["algorithm"]].add(record["task"]["graph_digest"])
+    assert clusters["bfs"] == clusters["mst_prim"]
+    assert len(clusters["bfs"]) == 3
+    own_words = [{**r, "task": {**r["task"], "question": "Do it."}} for r in logged]
+    digests = {record["task"]["graph_digest"] for record in trace_records(own_words)}
+    assert digests == {r["task"]["graph_digest"] for r in logged}
+
+
+@pytest.mark.parametrize(("total", "parts"), [(1, [100]), (5, [20, 40, 60, 80, 100]), (3, [40, 80, 100])])
+def test_parts_of_a_trace(total: int, parts: list[int]) -> None:
+    assert [part(step, total) for step in range(1, total + 1)] == parts

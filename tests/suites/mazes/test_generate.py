@@ -1,0 +1,204 @@
+"""Mazes, checked by networkx's shortest paths."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from graphwalk.config.yaml_files import validate
+from graphwalk.errors import ConfigError
+from graphwalk.seeds import stdlib_random
+from graphwalk.suites.mazes import generate as maze_pairs
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generate import LAYOUTS, Maze, generate_maze, generate_mazes
+
+GENERATORS = list(LAYOUTS)
+
+
+def as_networkx(maze: Maze) -> nx.Graph:
+    """Built from nothing but size and walls."""
+    grid = nx.grid_2d_graph(maze.size, maze.size)
+    grid.remove_nodes_from([divmod(wall, maze.size) for wall in maze.walls])
+    return grid
+
+
+def check(maze: Maze, spec: MazeSpec) -> None:
+    assert len(set(maze.walls)) == len(maze.walls) == spec.wall_count
+    assert list(maze.walls) == sorted(maze.walls)
+    assert all(0 <= wall < maze.size**2 for wall in maze.walls)
+    assert not {maze.start, maze.goal} & set(maze.walls)
+    ends = divmod(maze.start, maze.size), divmod(maze.goal, maze.size)
+    assert maze.shortest_path_length == nx.shortest_path_length(as_networkx(maze), *ends) >= spec.min_path
+
+
+def test_hundreds_of_the_papers_mazes() -> None:
+    spec = MazeSpec(count=300)
+    for maze in generate_mazes(spec, seed=1):
+        check(maze, spec)
+
+
+@pytest.mark.slow
+def test_ten_thousand_mazes() -> None:
+    spec = MazeSpec(count=10_000)
+    mazes = list(generate_mazes(spec, seed=2))
+    for maze in mazes:
+        check(maze, spec)
+    assert len({maze.digest for maze in mazes}) == 10_000
+    assert mazes[9_990:] == list(generate_mazes(spec.model_copy(update={"count": 10, "offset": 9_990}), seed=2))
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("walls", [0.0, 0.2, 0.5, 0.62])
+def test_every_generator_keeps_the_number_of_walls(generator: str, walls: float) -> None:
+    spec = MazeSpec(size=11, walls=walls, min_path=9, generator=generator, count=8)
+    for maze in generate_mazes(spec, seed=3):
+        check(maze, spec)
+
+
+@pytest.mark.parametrize("walls", [0.3, 0.5, 0.8])
+def test_perfect_mazes_are_connected(walls: float) -> None:
+    for size in (3, 9, 12):
+        for maze in generate_mazes(
+            MazeSpec(size=size, walls=walls, min_path=1, generator="depth_first", count=3), seed=4
+        ):
+            assert nx.is_connected(as_networkx(maze))
+
+
+def test_perfect_mazes_have_no_loops() -> None:
+    natural = 1 - (2 * 6**2 - 1) / 11**2
+    maze = generate_maze(MazeSpec(size=11, walls=natural + 0.01, min_path=10, generator="depth_first"), seed=5)
+    assert nx.is_tree(as_networkx(maze))
+
+
+@given(
+    size=st.integers(2, 14),
+    walls=st.floats(0, 0.9).map(lambda share: round(share, 3)),
+    generator=st.sampled_from(GENERATORS),
+    seed=st.integers(0, 2**40),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_parameters(size: int, walls: float, generator: str, seed: int) -> None:
+    try:
+        spec = MazeSpec(size=size, walls=walls, min_path=min(size, 6), generator=generator)
+        check(generate_maze(spec, seed), spec)
+    except (ConfigError, ValueError):
+        assert walls > 0.3  # nearly empty grids can always host a pair
+
+
+def test_the_wall_ratio_is_taken_as_written() -> None:
+    assert MazeSpec(walls=0.29).wall_count == 29
+    assert MazeSpec(size=3, walls=1 / 3, min_path=1).wall_count == 2  # 0.3333333333333333 of 9 is less than 3
+    assert MazeSpec(size=7, walls=0.5).wall_count == 24
+
+
+def test_the_same_in_every_process() -> None:
+    code = (
+        "import json; from graphwalk.suites.mazes.config import MazeSpec; from graphwalk.suites.mazes.generate import generate_maze;"
+        f"print(json.dumps([generate_maze(MazeSpec(generator=g), 6, 4).as_json() for g in {GENERATORS}]))"
+    )
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    here = [generate_maze(MazeSpec(generator=name), 6, 4).as_json() for name in GENERATORS]
+    assert json.loads(printed[0]) == json.loads(printed[1]) == here
+
+
+def test_the_same_in_every_release() -> None:
+    digests = {name: generate_maze(MazeSpec(generator=name), 7).digest[:12] for name in GENERATORS}
+    assert digests == snapshot(
+        {
+            "random": "2a7f774ef32f",
+            "depth_first": "c75f0713d97a",
+        }
+    )
+
+
+def test_a_maze_depends_on_its_index_and_not_on_those_before_it() -> None:
+    series = list(generate_mazes(MazeSpec(count=5), seed=8))
+    assert [generate_maze(MazeSpec(), 8, index) for index in range(5)] == series
+    assert len({maze.digest for maze in series}) == 5
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["all pairs listed", "pairs tried"])
+def test_every_pair_far_enough_apart_is_equally_likely(listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maze_pairs, "_LARGEST_LISTED", 24 if listed else 1)
+    monkeypatch.setattr(maze_pairs, "_DRAWS", 10_000)
+    maze = generate_maze(MazeSpec(size=6, walls=0.4, min_path=7), seed=9)
+    lengths = dict(nx.all_pairs_shortest_path_length(as_networkx(maze)))
+    far = {(6 * a + b, 6 * c + d) for (a, b), ends in lengths.items() for (c, d), n in ends.items() if n >= 7}
+    random = stdlib_random(1, "pairs")
+    draws = 200 * len(far)
+    drawn = [maze_pairs.draw_pair(6, maze.walls, 7, random) for _ in range(draws)]
+    seen = Counter(pair[:2] for pair in drawn if pair)
+    assert seen.keys() == far
+    assert {lengths[divmod(start, 6)][divmod(goal, 6)] - steps for start, goal, steps in filter(None, drawn)} == {0}
+    chi_square = sum((count - 200) ** 2 / 200 for count in seen.values())
+    assert chi_square < len(far) + 6 * (2 * len(far)) ** 0.5
+
+
+def test_the_shortest_path_prefers_low_numbers() -> None:
+    maze = Maze(3, (), 0, 8, 4)
+    assert maze.shortest_path() == [0, 1, 2, 5, 8]
+    for made in generate_mazes(MazeSpec(size=8, walls=0.3, min_path=6, count=20), seed=10):
+        ends = divmod(made.start, 8), divmod(made.goal, 8)
+        every = nx.all_shortest_paths(as_networkx(made), *ends)
+        assert made.shortest_path() == min([8 * row + column for row, column in path] for path in every)
+
+
+def test_large_mazes() -> None:
+    for spec in (
+        MazeSpec(size=200),
+        MazeSpec(size=120, walls=0.35, min_path=150),
+        MazeSpec(size=60, generator="depth_first"),
+    ):
+        check(generate_maze(spec, seed=11), spec)
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        {"size": 5, "walls": 0.9, "min_path": 20},
+        {"size": 10, "min_path": 50},
+        {"size": 4, "walls": 0.0, "min_path": 12},
+    ],
+    ids=str,
+)
+def test_impossible_mazes_are_errors_before_drawing(impossible: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match=r"min_path .* is impossible"):
+        validate(MazeSpec, impossible, "generate maze")
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    "unlikely", [MazeSpec(size=10, walls=0.0, min_path=19), MazeSpec(size=60, walls=0.6, min_path=900)], ids=str
+)
+def test_a_search_in_vain_ends(unlikely: MazeSpec) -> None:
+    with pytest.raises(ConfigError, match="no maze found in") as error:
+        generate_maze(unlikely, 1)
+    assert "min_path" in error.value.hint
+
+
+def test_steps_do_not_run_over_edges() -> None:
+    """Cells 3 and 4 have successive numbers and share no edge: 4 begins the second of four rows."""
+    assert Maze(4, (0, 1, 2, *range(5, 16)), 3, 4, 0).shortest_path() == []
+    spec = MazeSpec(size=4, walls=0.0, min_path=6)
+    assert {(maze.start, maze.goal) for maze in generate_mazes(spec.model_copy(update={"count": 60}), 12)} == {
+        (0, 15),
+        (15, 0),
+        (3, 12),
+        (12, 3),
+    }

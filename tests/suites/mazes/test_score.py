@@ -1,0 +1,245 @@
+"""Scores of answers made by hand, on a maze with a single way."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.suites.mazes.generate import Maze
+from graphwalk.suites.mazes.score import extract_path, score_path, walk_of
+from graphwalk.suites.mazes.suite import make_task
+from graphwalk.suites.mazes.task import MazeScore
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from tests.suites.mazes.stage import SMALL
+
+TASK = make_task(SMALL, "d" * 64)
+WAY = [0, 1, 2, 3, 7, 11, 15, 14, 13, 9, 8]
+
+
+def score(reply: str, results: tuple[ToolResult, ...] = (), setting: str = "tools", **changes: Any) -> MazeScore:
+    turns = [Turn(Message("assistant"), results=results)] if results else []
+    status = changes.get("exit_status", ExitStatus.ANSWERED)
+    trajectory = Trajectory((), (*turns, Turn(Message("assistant", reply))), status)
+    return score_path(TASK, setting, trajectory, extract_path(reply))
+
+
+def of(path: list[Any]) -> MazeScore:
+    return score(json.dumps({"path": [str(cell) for cell in path]}))
+
+
+def visit(node_id: Any, error: str | None = None, name: str = "get_next_possible_cells") -> ToolResult:
+    return ToolResult(ToolCall("1", name, json.dumps({"node_id": node_id})), "[]", error)
+
+
+def test_the_target_is_the_shortest_path() -> None:
+    assert TASK.gold == [str(cell) for cell in WAY]
+    assert TASK.gold_size == len(WAY) == TASK.shortest_path_length + 1
+
+
+def test_a_shortest_path() -> None:
+    made = of(WAY)
+    assert made.correct
+    assert made.valid
+    assert made.optimal
+    assert (made.path_length, made.length_ratio, made.error_class) == (10, 1.0, None)
+    assert (made.precision, made.recall, made.f1, made.false_positives) == (1.0, 1.0, 1.0, 0)
+
+
+def test_a_path_with_a_detour_is_valid() -> None:
+    made = of([0, 1, 0, *WAY[1:]])
+    assert made.valid
+    assert not made.optimal
+    assert (made.path_length, made.length_ratio, made.repeated_cells) == (12, 1.2, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "counts"),
+    [
+        ([], "no_answer", (0, 0, 0)),
+        (WAY[1:], "wrong_start", (0, 0, 0)),
+        (WAY[::-1], "wrong_start", (0, 0, 0)),
+        (WAY[:-1], "wrong_goal", (0, 0, 0)),
+        ([0], "wrong_goal", (0, 0, 0)),
+        ([*WAY, 9], "wrong_goal", (1, 0, 0)),
+        ([0, 8], "not_adjacent", (0, 0, 1)),
+        ([0, 1, 3, *WAY[4:]], "not_adjacent", (0, 0, 1)),
+        ([0, 0, *WAY[1:]], "not_adjacent", (1, 0, 1)),
+        ([0, 4, 8], "through_wall", (0, 1, 0)),
+        ([4, 8], "through_wall", (0, 1, 0)),
+        ([0, 1, 5, 8], "through_wall", (0, 1, 1)),
+        ([3, 4], "wrong_start", (0, 1, 1)),
+        ([0, 1, 2, 3, 4, 8], "through_wall", (0, 1, 1)),
+        ([0, 16, 8], "out_of_grid", (0, 0, 2)),
+        ([-4, 0, 8], "out_of_grid", (0, 0, 2)),
+        ([0, "S", 8], "out_of_grid", (0, 0, 2)),
+        ([0, "01", 8], "out_of_grid", (0, 0, 2)),
+        ([0, "9" * 40, 8], "out_of_grid", (0, 0, 2)),
+    ],
+    ids=str,
+)
+def test_error_classes(path: list[Any], error: str, counts: tuple[int, int, int]) -> None:
+    made = of(path)
+    assert (made.valid, made.correct, made.f1, made.length_ratio) == (False, False, 0.0, None)
+    assert made.error_class == error
+    assert (made.repeated_cells, made.wall_hits, made.teleports) == counts
+
+
+def test_a_row_end_is_no_neighbour_of_the_next_row() -> None:
+    assert of([0, 1, 2, 3, 4]).teleports == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "stage"),
+    [
+        (json.dumps({"path": [str(c) for c in WAY]}), "strict"),
+        (json.dumps({"path": WAY}), "strict"),
+        (json.dumps([str(c) for c in WAY]), "strict"),
+        (f"Seen [1], [2, 3] and {{'x': 1}}.\n```json\n{json.dumps({'path': WAY})}\n```", "fenced"),
+        (f"The way is {json.dumps({'path': WAY})}, I think", "embedded"),
+        (f"<think>[0, 8]</think>{WAY}", "strict"),
+        (f"{{'path': {WAY}}}", "literal"),
+        (json.dumps({"answer": {"path": WAY}}), "wrapped"),
+        (json.dumps({"route": WAY}), "wrapped"),
+    ],
+)
+def test_readable_replies(reply: str, stage: str) -> None:
+    made = score(reply)
+    assert made.valid
+    assert made.extraction_stage == stage
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ("", "no_answer"),
+        ("  \n", "no_answer"),
+        ("[]", "no_answer"),
+        ('{"path": []}', "no_answer"),
+        ("There is no way.", "unreadable"),
+        ('{"path": [0, 1.5]}', "unreadable"),
+        ('{"path": [true]}', "unreadable"),
+        ('{"path": "0, 1, 2"}', "unreadable"),
+        ('{"path": [[0, 0], [0, 1]]}', "unreadable"),
+    ],
+)
+def test_replies_without_a_path(reply: str, error: str) -> None:
+    made = score(reply)
+    assert not made.valid
+    assert made.error_class == error
+    assert made.path_length is None
+
+
+def test_an_answer_forced_by_the_turn_limit_is_not_strictly_correct() -> None:
+    made = score(json.dumps({"path": WAY}), exit_status=ExitStatus.TURN_LIMIT)
+    assert made.correct
+    assert not made.strict_correct
+
+
+def test_the_walk_is_counted() -> None:
+    results = (
+        visit("0"),
+        visit("1"),
+        visit("1"),
+        visit("5", "wall"),
+        visit("9"),
+        visit("13"),
+        visit("77", "unknown_cell"),
+        visit(3, "not_text"),
+        visit("8", name="get_possible_next_cells"),
+        ToolResult(ToolCall("1", "get_connected_path", "{}"), "[]"),
+        ToolResult(ToolCall("1", "get_next_possible_cells", "{"), "?", "bad_json"),
+        ToolResult(ToolCall("1", "fly", "{}"), "?", "unknown_tool"),
+    )
+    made = score(json.dumps({"path": WAY}), results)
+    assert (made.visited, made.revisits, made.jumps, made.wall_calls, made.tool_errors) == (5, 1, 1, 1, 5)
+    assert (made.calls, made.goal_visited) == (12, True)
+    kinds = [step.kind for step in walk_of(SMALL, results).steps]
+    assert kinds == [
+        *("visit", "visit", "revisit", "wall", "jump", "visit"),
+        *("refused", "refused", "visit", "path", "refused", "refused"),
+    ]
+
+
+def test_the_first_visit_is_a_jump_unless_it_is_the_start() -> None:
+    assert walk_of(SMALL, [visit("1"), visit("0")]).count("jump") == 1
+    assert walk_of(SMALL, [visit("0"), visit("1")]).count("jump") == 0
+
+
+def listed(node_id: str, *keys: str, name: str = "get_next_possible_cells") -> ToolResult:
+    rows = [{"key": key, "euclidean_distance": 1.0} for key in keys]
+    return ToolResult(ToolCall("1", name, json.dumps({"node_id": node_id})), json.dumps(rows), rows=len(rows))
+
+
+def test_grounded_is_the_share_of_steps_that_results_have_shown() -> None:
+    results = (listed("0", "1"), listed("2", "1", "3"))
+    assert score(json.dumps({"path": [0, 1, 2, 3]}), results).grounded == 1.0
+    assert score(json.dumps({"path": [0, 1, 2, 3, 7]}), results).grounded == 0.75
+    assert score(json.dumps({"path": [0, 2]}), results).grounded == 0.0
+    assert score(json.dumps({"path": [3]}), results).grounded == 1.0
+    assert score(json.dumps({"path": [7]}), results).grounded == 0.0
+    assert score(json.dumps({"path": [0, 1]})).grounded == 0.0
+    assert score(json.dumps({"path": [0, 1]}), setting="no_tools").grounded is None
+    assert score(json.dumps({"path": [0, 1]}), (listed("0", "1", name="own"),)).grounded is None
+    assert score("").grounded is None
+
+
+def test_cells_that_were_seen_show_no_step_between_them() -> None:
+    everything = tuple(listed(str(cell)) for cell in WAY)
+    assert score(json.dumps({"path": WAY}), everything).grounded == 0.0
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["0", "1", "8", "S0", "-1"]),
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=4) | st.just("path"), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(answer=JSON, arguments=JSON, error=st.sampled_from([None, "wall", "bad_json"]))
+@settings(max_examples=150, deadline=None)
+def test_no_answer_and_no_call_is_too_odd_to_be_scored(answer: Any, arguments: Any, error: str | None) -> None:
+    call = ToolCall("1", "get_next_possible_cells", json.dumps(arguments))
+    made = score(json.dumps(answer), (ToolResult(call, "", error), visit(arguments, error)))
+    assert made.valid == (made.error_class is None)
+    assert not made.valid
+    assert made.calls == 2
+
+
+def test_cells_that_are_not_open_are_false_positives() -> None:
+    made = of([0, 4, 16, 8])
+    assert (made.false_positives, made.precision, made.recall) == (2, 0.0, 0.0)
+
+
+def test_a_path_of_one_cell_is_shown_by_its_own_result_too() -> None:
+    assert score(json.dumps({"path": [0]}), (listed("0", "1"),)).grounded == 1.0
+
+
+def test_the_length_ratio_has_four_digits() -> None:
+    task = make_task(Maze(4, (), 0, 3, 3), "d" * 64)
+    said = Trajectory((), (Turn(Message("assistant", "[0, 1, 0, 1, 2, 3]")),), ExitStatus.ANSWERED)
+    assert score_path(task, "tools", said, extract_path(said.reply)).length_ratio == 1.6667
+
+
+def test_keys_are_read_without_the_spaces_around_them() -> None:
+    assert score(json.dumps({"path": [f" {cell} " for cell in WAY]})).valid
+
+
+def test_score_counts_wasted_calls_and_lossy_extraction() -> None:
+    twice = ToolResult(ToolCall("1", "get_next_possible_cells", '{"node_id": "0"}'), "[]")
+    other = ToolResult(ToolCall("2", "get_next_possible_cells", '{"node_id": "1"}'), "[]")
+    turns = (Turn(Message("assistant"), results=(twice, other)), Turn(Message("assistant"), results=(twice, other)))
+    trajectory = Trajectory((), (*turns, Turn(Message("assistant", ""))), ExitStatus.ANSWERED)
+    made = score_path(TASK, "tools", trajectory, Extraction(None, None, True))
+    assert (made.repeated_calls, made.cycles, made.parallel_calls, made.lossy) == (2, 1, 4, True)
+
+
+def test_an_empty_path_beside_another_one_is_left_to_stage_2() -> None:
+    assert extract_path(f'{{"path": {WAY}}}').sure
+    assert extract_path(f'{{"path": {WAY}}}\nand nothing more: []').lossy
+    assert extract_path('{"path": []}') == Extraction([], "strict")

@@ -1,0 +1,143 @@
+"""Thousands of random arguments: no call raises, changes the graph, or returns other rows."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_rows
+from graphwalk.seeds import stdlib_random
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+from tests.tools.conftest import ODD_GRAPH
+
+ERRORS = {"unknown_tool", "bad_json", "bad_arguments", "unknown_name"}
+KNOWN = ["Zorep", "Blick", "Odd `Label`", "DRAP", "FLIN", "hue", "mass", "key", "cost", "node", "Relationship", "z1"]
+HOSTILE = [
+    "x` DETACH DELETE n //",
+    "Zorep`) DETACH DELETE n WITH 1 AS x MATCH (m",
+    "Zorep`:`Blick",
+    "' OR 1=1 //",
+    "$property_value",
+    "{{ 7 * 7 }}",
+    "{% for x in range(10**9) %}{% endfor %}",
+    "\\u0060 DELETE n",
+    "`",
+    "``",
+    "\\",
+    "\0",
+    "\u202e\ud800",
+    "CALL dbms.shutdown()",
+    "1; DROP DATABASE neo4j",
+]
+TEXTS = st.sampled_from(KNOWN) | st.sampled_from(HOSTILE) | st.text(max_size=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+FIELDS = ["label", "property_name", "property_value", "entity_name", "entity_type", "thought", "page"]
+ARGUMENTS = st.dictionaries(st.sampled_from(FIELDS), TEXTS | JSON) | st.dictionaries(TEXTS, JSON, max_size=4)
+RAW = st.text() | ARGUMENTS.map(json.dumps) | JSON.map(json.dumps)
+
+
+class Player:
+    """Two toolboxes over the odd graph, and one event loop for all examples."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self._runner = runner
+        self.store = runner.run(EmbeddedDatabase().load(ODD_GRAPH))
+        schema = runner.run(self.store.schema())
+        agents = AgentConfig(), AgentConfig(result_budget=2, encoding="csv", direction=False)
+        self._toolboxes = [GraphToolbox(self.store, schema, agent=agent) for agent in agents]
+
+    def call(self, name: str, text: str) -> list[ToolResult]:
+        call = ToolCall("1", name, text)
+        return [self._runner.run(toolbox.call(call)) for toolbox in self._toolboxes]
+
+    def content(self) -> str:
+        return repr(self._runner.run(self.store.run("MATCH (n) OPTIONAL MATCH (n)-[r]->(m) RETURN n, r, m")))
+
+
+@pytest.fixture(scope="module")
+def player() -> Iterator[Player]:
+    with asyncio.Runner() as runner:
+        yield Player(runner)
+
+
+@settings(max_examples=300, deadline=None)
+@given(name=st.sampled_from(GRAPH_TOOLS) | TEXTS, text=RAW)
+def test_no_text_raises(player: Player, name: str, text: str) -> None:
+    for result in player.call(name, text):
+        assert result.error is None or result.error in ERRORS
+        assert result.content
+
+
+NODES = {node.key: node for node in ODD_GRAPH.nodes()}
+VALUES = sorted({(name, value) for node in NODES.values() for name, value in node.properties.items()}, key=repr)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    label=st.sampled_from(["Zorep", "Blick", "Odd `Label`"]),
+    pair=st.sampled_from(VALUES),
+    other=st.sampled_from(HOSTILE) | st.integers(),
+)
+def test_lookup_returns_exactly_the_matching_nodes(
+    player: Player, label: str, pair: tuple[str, object], other: object
+) -> None:
+    name = pair[0]
+    for value in (pair[1], other):
+        text = json.dumps({"label": label, "property_name": name, "property_value": value})
+        result = player.call("get_node_by_property", text)[0]
+        keys = {row["properties"]["key"] for row in decode_rows(result.content)} if result.rows else set()
+        assert keys == {
+            key for key, node in NODES.items() if label in node.labels and same(node.properties.get(name), value)
+        }
+
+
+def same(one: object, other: object) -> bool:
+    """Compare as the tool does: 2 is 2.0, 3 is "3", and True is not 1."""
+    numbers = {type(one), type(other)} <= {int, float}
+    return one == other if numbers else one is not None and str(one) == str(other)
+
+
+def test_thousands_of_damaged_calls(player: Player) -> None:
+    """Calls that are fine, then cut, with bytes changed, and with pieces put in."""
+    rng = stdlib_random(1, "damaged calls")
+    good = [
+        {"label": "Zorep", "property_name": "hue", "property_value": "vark", "page": 1},
+        {"property_name": "cost", "entity_name": "DRAP", "entity_type": "Relationship"},
+        {"thought": 'a "quoted" thought'},
+    ]
+    pieces = [*HOSTILE, *KNOWN, "{", "}", "[[", '"', ",", ":", "NaN", "1e999", "9" * 50, "null", "\\ud800", "\\"]
+    for _ in range(3000):
+        text = json.dumps(rng.choice(good))
+        for _ in range(rng.randint(0, 3)):
+            start, end = sorted(rng.choices(range(len(text) + 1), k=2))
+            text = rng.choice(
+                [text[:start], text[:start] + text[end:], text[:start] + rng.choice(pieces) + text[start:]]
+            )
+        for result in player.call(rng.choice(GRAPH_TOOLS), text):
+            assert result.error is None or result.error in ERRORS
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_injection_does_nothing(player: Player, hostile: str) -> None:
+    before = player.content()
+    for tool, good in {
+        "get_node_by_property": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
+        "get_all_nearest_neighbors": {"label": "Zorep", "property_name": "key", "property_value": "z1"},
+        "get_unique_property_values": {"entity_name": "DRAP", "property_name": "tag", "entity_type": "relationship"},
+    }.items():
+        for field in good:
+            result = player.call(tool, json.dumps({**good, field: hostile}))[0]
+            assert not result.rows
+            assert (result.error is None) == (field == "property_value")
+    assert player.content() == before

@@ -1,0 +1,68 @@
+"""The limits of a user's graph on the embedded engine; without them results are complete."""
+
+import json
+
+from graphwalk.config.agent import FOREIGN, AgentConfig, foreign_agent
+from graphwalk.encodings import decode_notes, decode_rows, next_page
+from graphwalk.models.tokens import count_tokens
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.schema_text import schema_text
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+
+HUB = PropertyGraph.from_rows(
+    [Node("hub", ("Hub", "Town"), {}), *(Node(f"n{n}", ("Leaf",), {"n": n, "text": "x" * 500}) for n in range(1200))],
+    [Relationship("AT", f"n{n}", "hub", {}) for n in range(1200)],
+)
+
+
+async def neighbors(agent: AgentConfig, **more: int) -> ToolResult:
+    store = await EmbeddedDatabase().load(HUB)
+    toolbox = GraphToolbox(store, await store.schema(), agent=agent)
+    arguments = {"label": "Hub", "property_name": "key", "property_value": "hub", **more}
+    return await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(arguments)))
+
+
+async def test_all_pages_together_are_the_whole_result() -> None:
+    agent = foreign_agent(AgentConfig(result_tokens=2000))
+    keys, page = [], 1
+    while page:
+        result = await neighbors(agent, page=page)
+        assert count_tokens(result.content)[0] < 2400
+        keys += [row["neighbor_properties"]["key"] for row in decode_rows(result.content)]
+        page = next_page(result.content) or 0
+        if len(keys) > 200:
+            break
+    assert len(set(keys)) == len(keys) > 200
+    assert f"of {HUB.relationship_count} in all" in decode_notes(result.content)[0]
+
+
+async def test_long_values_are_cut() -> None:
+    found = await neighbors(foreign_agent())
+    assert "… (500 characters)" in found.content
+    whole = await neighbors(AgentConfig())
+    assert len(decode_rows(whole.content)) == 1200
+    assert "…" not in whole.content
+
+
+async def test_slow_call_becomes_tool_text() -> None:
+    result = await neighbors(foreign_agent(AgentConfig(call_seconds=0.001)))
+    assert result.error == "timeout"
+    assert "given up" in result.content
+
+
+def test_settings_of_the_user_stay() -> None:
+    agent = foreign_agent(AgentConfig(result_budget=None, schema_tokens=77))
+    assert (agent.result_budget, agent.schema_tokens) == (None, 77)
+    assert agent.fetched_rows == FOREIGN["fetched_rows"]
+    assert foreign_agent(agent) == agent
+
+
+async def test_the_schema_keeps_to_its_tokens() -> None:
+    store = await EmbeddedDatabase().load(HUB)
+    schema = await store.schema(3)
+    whole = schema_text(schema, AgentConfig())
+    assert "(:Leaf)-[:AT]->(:Hub)" in whole
+    assert "text" not in schema_text(schema, AgentConfig(schema_tokens=40))

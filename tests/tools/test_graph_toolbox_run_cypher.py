@@ -1,0 +1,141 @@
+"""The tool run_cypher on the embedded engine: one graph, in time, and in words."""
+
+import json
+import resource
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from time import perf_counter
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_notes, decode_rows
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.stores.embedded import MEMORY, EmbeddedDatabase
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import load_tools
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+
+SECONDS = 2.0
+
+
+class Asker:
+    def __init__(self, graph: PropertyGraph, toolbox: GraphToolbox) -> None:
+        self.graph, self.toolbox = graph, toolbox
+
+    async def __call__(self, query: str) -> ToolResult:
+        return await self.toolbox.call(ToolCall("1", "run_cypher", json.dumps({"query": query})))
+
+
+@pytest.fixture
+async def ask() -> AsyncIterator[Asker]:
+    graph = generate_graph(GraphSpec(nodes=40), 1, 0)
+    store = await EmbeddedDatabase().load(graph)
+    agent = AgentConfig(query_seconds=SECONDS, query_rows=20)
+    yield Asker(graph, GraphToolbox(store, await store.schema(), load_tools(["run_cypher"]), agent))
+    await store.drop()
+
+
+async def test_nothing_but_the_graph_is_seen(ask: Asker) -> None:
+    counted = await ask("MATCH (n) RETURN count(n) AS n")
+    assert decode_rows(counted.content) == [{"n": ask.graph.node_count}]
+    counted = await ask("MATCH ()-[r]->() RETURN count(r)")
+    assert decode_rows(counted.content) == [{"count(r)": ask.graph.relationship_count}]
+    labels = await ask("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l")
+    assert {row["l"] for row in decode_rows(labels.content)} == {table.label for table in ask.graph.node_tables}
+    many = await ask("MATCH (n) WHERE size(labels(n)) <> 1 OR n['scope'] IS NOT NULL OR n['id'] = 'x' RETURN n")
+    assert decode_rows(many.content) == []
+
+
+async def test_keys_of_a_map_are_called_as_they_were_written(ask: Asker) -> None:
+    found = await ask("WITH {name: 1, id: 2, age: 3} AS m UNWIND keys(m) AS k RETURN k, m[k] AS v ORDER BY k")
+    assert [tuple(row.values()) for row in decode_rows(found.content)] == [("age", 3), ("id", 2), ("name", 1)]
+
+
+async def test_a_list_is_indexed_by_a_variable(ask: Asker) -> None:
+    found = await ask("WITH ['a', 'b'] AS l UNWIND [0, 1, 2, null] AS i RETURN i, l[i] AS v ORDER BY i")
+    assert [row["v"] for row in decode_rows(found.content)] == ["a", "b", None, None]
+
+
+async def test_rows_keep_their_order_and_a_note_counts_the_rest(ask: Asker) -> None:
+    found = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC")
+    expected = sorted(ask.graph.keys, reverse=True)[:20]
+    assert [row["n.key"] for row in decode_rows(found.content)] == expected
+    assert "first 20 rows" in decode_notes(found.content)[0]
+    rest = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC SKIP 20 LIMIT 20")
+    assert [row["n.key"] for row in decode_rows(rest.content)] == sorted(ask.graph.keys, reverse=True)[20:40]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (a)-[*1..30]-(b) RETURN count(*)",
+        "MATCH p=(a)-[*]-(b) RETURN count(p)",
+        "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN collect(a + b) AS l",
+        "UNWIND range(1, 10000000000) AS x RETURN count(x) AS n",
+        "RETURN reduce(l = [], x IN range(1, 100000000) | l + x) AS l",
+        "RETURN [x IN range(1, 10000000000) | x] AS l",
+        "WITH 'xxxxxxxxxx' AS s " + "WITH s + s AS s " * 60 + "RETURN size(s) AS n",
+        "WITH [1, 1] AS s " + "WITH [s, s, s, s, s, s, s, s] AS s " * 60 + "RETURN s",
+        "WITH {a: 1} AS s " + "WITH {a: s, b: s, c: s, d: s, e: s, f: s} AS s " * 20 + "RETURN s",
+        "WITH [1] AS s " + "WITH [x IN range(1, 1000) | s] AS s " * 9 + "RETURN s",
+        "RETURN [x IN range(1, 10000) | [y IN range(1, 10000) | [z IN range(1, 10000) | 1]]] AS s",
+        "WITH range(1, 9999) AS l RETURN any(x IN range(1, size(l)) WHERE any(y IN range(1, size(l)) WHERE "
+        "any(z IN range(1, size(l)) WHERE x + y + z = 0))) AS s",
+        "RETURN " + "(" * 1900 + "1" + ")" * 1900,
+        "RETURN " + "[" * 1900 + "]" * 1900,
+    ],
+)
+async def test_a_bomb_ends_in_time_and_the_next_query_is_answered(ask: Asker, query: str) -> None:
+    """Each ends by a limit of the process, or is no more than the engine can do."""
+    begun = perf_counter()
+    result = await ask(query)
+    assert result.error in ("timeout", "too_large", "query_error", None)
+    assert perf_counter() - begun < 10 * SECONDS
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 3 * MEMORY // 1024
+    assert (await ask("RETURN 1 AS one")).rows == 1
+
+
+async def test_lists_of_lists_may_be_built(ask: Asker) -> None:
+    query = "MATCH (a)-->(b) WITH a, collect(b.key) AS keys RETURN collect({key: a.key, others: keys}) AS found"
+    assert (await ask(query)).error is None
+    assert (await ask("RETURN [x IN range(1, 3) | [y IN range(1, 3) | x + y]] AS sums")).error is None
+
+
+async def test_server_error_of_a_query_becomes_tool_text(ask: Asker) -> None:
+    here = await ask("MATCH (a) MATCH p = shortestPath((a)-[*]-(a)) RETURN length(p) AS n")
+    assert here.error in (None, "query_error")
+    deep = await ask("RETURN " + "NOT (" * 15 + "true" + ")" * 15 + " AND true" * 300 + " AS x")
+    assert deep.error in (None, "query_error")
+    assert (await ask("RETURN 1 AS one")).rows == 1
+
+
+async def test_a_path_without_a_bound_is_walked_to_its_end() -> None:
+    """The embedded engine by itself ends it after ten relationships."""
+    keys = [f"k{i}" for i in range(25)]
+    chain = PropertyGraph.from_rows(
+        [Node(key, ("Link",), {}) for key in keys],
+        [Relationship("NEXT", a, b, {}) for a, b in pairwise(keys)],
+    )
+    store = await EmbeddedDatabase().load(chain)
+    for query in (
+        "MATCH (a {key: 'k0'})-[*]->(b) RETURN count(b) AS n",
+        "MATCH ({key: 'k0'})-[:NEXT*1..]->() RETURN count(*) AS n",
+    ):
+        assert (await store.ask(query, seconds=5.0, rows=9)).rows == [{"n": 24}]
+
+
+async def test_query_errors_become_tool_text(ask: Asker) -> None:
+    label = ask.graph.node_tables[0].label
+    close = await ask(f"MATCH (n:{label.lower()}) RETURN n")
+    assert close.error == "unknown_name"
+    assert f"Did you mean {label}?" in close.content
+    unbound = await ask("MATCH (n) RETURN m")
+    assert unbound.error == "query_error"
+    assert "gw_" not in unbound.content
+    assert (await ask("MATCH (n) DETACH DELETE n")).error == "write_refused"
+    empty = await ask("MATCH (n {key: 'nobody'}) RETURN n")
+    assert empty.error is None
+    assert "no rows" in empty.content

@@ -1,0 +1,129 @@
+"""Tools by name and by path, tools that take notes, and further tools in mazes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import ConfigError
+from graphwalk.evaluation.evidence import tool_evidence, waste_of
+from graphwalk.resources import data_path
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.mazes.generate import Maze, maze_graph
+from graphwalk.suites.mazes.score import walk_of
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.tool import load_tool, load_tools
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.types.schema import Schema
+
+JOT = """\
+name: jot
+note_taking: true
+description: Keeps a note.
+example: {arguments: {note: n}, text: n}
+parameters:
+  note: {type: string, role: text, description: The note.}
+operation: repeat
+"""
+COUNT_CELLS = """\
+name: count_cells
+description: Counts.
+example: {arguments: {label: Cell}, rows: [{cells: 3}]}
+parameters:
+  label: {type: string, role: label, description: A label.}
+cypher: "MATCH (n:{{ label | label }}) RETURN count(n) AS cells"
+no_match: nothing
+"""
+MAZE = Maze(4, (4, 5, 6, 10, 12), 0, 8, 10)
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / f"{text.split()[1]}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def call(tool: str, **arguments: object) -> ToolCall:
+    return ToolCall("1", tool, json.dumps(arguments))
+
+
+def test_names_and_paths_in_their_order(tmp_path: Path) -> None:
+    tools = load_tools(["think", write(tmp_path, JOT), "get_node_by_property"])
+    assert [tool.name for tool in tools] == ["think", "jot", "get_node_by_property"]
+    assert tools[1].file_text == JOT
+
+
+def test_file_replaces_the_shipped_tool_of_its_name(tmp_path: Path) -> None:
+    own = JOT.replace("jot", "think").replace("Keeps a note.", "Mine.")
+    (tool,) = load_tools([write(tmp_path, own)])
+    assert (tool.name, tool.description) == ("think", "Mine.")
+    with pytest.raises(ConfigError, match="the tool think is named twice"):
+        load_tools(["think", write(tmp_path, own)])
+
+
+def test_a_replaced_tool_of_a_suite_keeps_what_the_suite_asks_for(tmp_path: Path) -> None:
+    text = (data_path("tools") / "get_next_possible_cells.yaml").read_text(encoding="utf-8")
+    assert load_tools([write(tmp_path, text.replace("Visits one cell", "Goes to one cell"))])
+    with pytest.raises(ConfigError, match="messages: there is no wall"):
+        load_tools([write(tmp_path, text.replace("  wall: >-", "  hedge: >-"))])
+    with pytest.raises(ConfigError, match="cannot be changed"):
+        load_tools([write(tmp_path, text.replace("node_id", "cell"))])
+
+
+def test_closest_name_is_suggested() -> None:
+    with pytest.raises(ConfigError, match="did you mean get_node_by_property"):
+        load_tools(["get_nodes_by_property"])
+
+
+def test_a_query_takes_no_notes(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="note_taking"):
+        load_tool(Path(write(tmp_path, COUNT_CELLS + "note_taking: true\n")))
+
+
+async def test_notes_are_counted_apart_whatever_the_tool_is_called(
+    tmp_path: Path, store: GraphStore, schema: Schema
+) -> None:
+    tools = load_tools([write(tmp_path, JOT), "get_node_by_property"])
+    toolbox = GraphToolbox(store, schema, tools)
+    note = await toolbox.call(call("jot", note="z1, perhaps"))
+    found = await toolbox.call(call("get_node_by_property", label="Zorep", property_name="key", property_value="z2"))
+    assert (note.content, note.is_note, found.is_note) == ("z1, perhaps", True, False)
+    turns = (Turn(Message("assistant"), results=(note, found)), Turn(Message("assistant", "z2")))
+    trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
+    assert waste_of(trajectory).think_calls == 1
+    assert [tool_evidence(trajectory).holds(key) for key in ("z1", "z2")] == [False, True]
+
+
+def test_without_thinking_there_are_no_notes(tmp_path: Path, store: GraphStore, schema: Schema) -> None:
+    tools = load_tools([write(tmp_path, JOT), *GRAPH_TOOLS])
+    offered = GraphToolbox(store, schema, tools, AgentConfig(think=False)).specs
+    assert [spec.name for spec in offered] == [name for name in GRAPH_TOOLS if name != "think"]
+
+
+async def test_further_tools_in_a_maze(tmp_path: Path) -> None:
+    store = await EmbeddedDatabase().load(maze_graph(MAZE))
+    tools = load_tools([write(tmp_path, COUNT_CELLS), *MAZE_TOOLS, "think"])
+    toolbox = MazeToolbox(store, 4, "0", tools=tools, schema=await store.schema())
+    assert [spec.name for spec in toolbox.specs] == ["count_cells", *MAZE_TOOLS, "think"]
+    counted = await toolbox.call(call("count_cells", label="Cell"))
+    assert (counted.content, counted.rows) == ('[{"cells": 16}]', 1)
+    visited = await toolbox.call(call(MAZE_TOOLS[0], node_id="0"))
+    thought = await toolbox.call(call("think", thought="on"))
+    wrong = await toolbox.call(call("count_cells", label="Cel"))
+    unknown = await toolbox.call(call("count_cell", label="Cell"))
+    assert (thought.is_note, wrong.error, unknown.error) == (True, "unknown_name", "unknown_tool")
+    assert "Did you mean count_cells" in unknown.content
+    steps = walk_of(MAZE, [counted, visited, thought, wrong, unknown]).steps
+    assert [step.kind for step in steps] == ["other", "visit", "other", "refused", "refused"]
+
+
+async def test_maze_tool_without_a_column_is_an_error(tmp_path: Path) -> None:
+    text = (data_path("tools") / "get_next_possible_cells.yaml").read_text(encoding="utf-8")
+    (tool,) = load_tools([write(tmp_path, text.replace("AS key,", "AS cell,"))])
+    store = await EmbeddedDatabase().load(maze_graph(MAZE))
+    with pytest.raises(ConfigError, match="lacks the column `key`"):
+        await MazeToolbox(store, 4, "0", tools=[tool]).call(call(tool.name, node_id="0"))
