@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 from graphwalk.errors import OracleError
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions import rows as compared
+from graphwalk.suites.questions import graph_index as compared
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agree, agreed_rows
