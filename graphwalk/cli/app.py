@@ -37,7 +37,7 @@ COMMANDS = {
     "publish": ("runs:publish", "Write a run as one file to share."),
     "generate": ("generate:app", "Generate property graphs, mazes and algorithm traces."),
     "tasks": ("lists:tasks", "Print questions on a graph and the size of their answers."),
-    "convert": ("generate:convert", "Convert a graph to another format, or a Neo4j database to a file."),
+    "convert": ("generate:convert", "Convert a graph to another format, or write a Neo4j database to a file."),
     "questions": ("lists:questions", "List the question kinds, or show one in full."),
     "tools": ("lists:tools", "List the tools, or show one in full."),
     "experiments": ("lists:experiments", "List the shipped experiments, or show one in full."),

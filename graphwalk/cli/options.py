@@ -82,8 +82,10 @@ def models_and_servers(
     models = list(named) if named else [settings.model] if settings.model else []
     if not models:
         raise ConfigError("--base-url requires a model", hint="-m NAME --base-url URL")
+    from graphwalk.models.openai_servers import check_address
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
 
+    check_address("--base-url", base_url)
     providers = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
     models = [name if name.partition("/")[0] in providers else f"openai-api/{SERVER}/{name}" for name in models]
     servers = {_server(name) for name in models if not name.startswith(("scripted/", "replay/"))}

@@ -94,7 +94,7 @@ def azure(deployment: str, settings: Settings, **client: Any) -> OpenAIModel:
     purpose = f"it is needed for {spec} (docs/models.md)"
     endpoint = client.pop("azure_endpoint", None) or settings.require("AZURE_OPENAI_ENDPOINT", purpose)
     version = client.pop("api_version", None) or settings.require("OPENAI_API_VERSION", purpose)
-    _check_address("AZURE_OPENAI_ENDPOINT", endpoint)
+    check_address("AZURE_OPENAI_ENDPOINT", endpoint)
     settings.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
     provider = client.pop("azure_ad_token_provider", None)
     if isinstance(provider, str):
@@ -175,7 +175,7 @@ def _open_client(variable: str, address: str, settings: Settings, arguments: Map
     """Open a client of a server; a server on this machine needs no key. No error contains the value of a variable."""
     from openai import AsyncOpenAI
 
-    host = _check_address(f"{variable}_BASE_URL", address)
+    host = check_address(f"{variable}_BASE_URL", address)
     name, local = f"{variable}_API_KEY", host == "localhost"
     with suppress(ValueError):
         local = local or ip_address(host).is_loopback
@@ -224,7 +224,7 @@ def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str,
     return {"max_retries": 0, "timeout": timeout, "http_client": http_client, "default_headers": headers, **rest}
 
 
-def _check_address(variable: str, address: str) -> str:
+def check_address(variable: str, address: str) -> str:
     """Return the host of an address. Raise ConfigError if the address is malformed."""
     try:
         url = urlsplit(address)

@@ -53,7 +53,7 @@ def test_the_last_line_of_a_run_has_all_figures(columns: int, tmp_path: Path) ->
     code, shown = on_terminal(columns, *words, folder=tmp_path)
     assert code == 0
     assert re.search(r"1/1 · ([^·]*/s · )?1/1 correct · \d+ tool calls · ", " ".join(words_of(shown)))
-    assert "the questions of this one graph" in " ".join(words_of(shown))
+    assert "only one question is known" in " ".join(words_of(shown))
     # What is to be copied is never broken.
     assert max(len(line) for line in shown.splitlines() if "run folder:" not in line) <= max(columns, 90)
     assert not re.search(r"episodes.*correct", shown.partition("Results")[0]), "the counts have a line of their own"

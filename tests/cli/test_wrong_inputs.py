@@ -309,6 +309,7 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("convert",): ("example", "out.json"),
         ("models", "check"): ("openai-api/lab/m",),
         ("generate", "twin"): ("--graph", "example", "--out", "twin.json", "--mapping", "map.json"),
+        ("generate", "magma"): ("--count", "1", "--out", "magma.jsonl"),
         ("generate", "traces"): ("quickstart", "--graphs", "1", "--out", "traces.jsonl"),
         ("export", "magma"): ("out.jsonl", "--count", "1"),
         ("db", "load"): ("example",),
