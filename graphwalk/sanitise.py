@@ -85,8 +85,11 @@ class Secrets:
         self._mixed = _whole_words(value for value in short if _is_mixed(value))
         self._words = _whole_words(short)
 
-    def redact(self, text: str) -> str:
-        """Remove everything that may be a secret, from a message of a server or a library."""
+    def redact(self, text: str, *, settings: bool = True) -> str:
+        """Remove everything that may be a secret, from a message of a server or a library.
+
+        `settings`: also the value in `api_key=text`; not for texts of a run, in which `key=…` names a node.
+        """
         text = self.redact_certain(text)
         if self._words:
             text = self._words.sub(_HIDDEN, text)
@@ -94,7 +97,8 @@ class Secrets:
             text = key.sub(_HIDDEN, text)
         if "://" in text:
             text = _URL_USER.sub(_HIDDEN, text)
-        text = _SETTING.sub(_without_credential, text)
+        if settings:
+            text = _SETTING.sub(_without_credential, text)
         return _BEARER.sub(r"\1 ***", _URL_QUERY.sub(r"\1***", text))
 
     def redact_certain(self, text: str) -> str:
@@ -254,8 +258,8 @@ class Cleaner:
             else:
                 beginnings = (match[0][:_BEGINNING] for match in pattern.finditer(cleaned))
                 self.refused += [PossibleSecret(place, what, f"{beginning}…") for beginning in beginnings]
-        without = self._secrets.redact(cleaned)
-        self.removed["secrets"] += without is not cleaned
+        without = self._secrets.redact(cleaned, settings=False)
+        self.removed["secrets"] += without != cleaned
         cleaned = without
         here = "" if self.folder is None or len(self.folder.parts) < 3 else str(self.folder)
         if here and here in cleaned:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.sanitise import Secrets, credentials_in, shown_setting
+from graphwalk.sanitise import Cleaner, Secrets, credentials_in, shown_setting
 
 LONG = "sk-proj-4f9a8b7c6d5e"
 
@@ -118,3 +118,11 @@ def test_the_variable_of_a_secret_is_found() -> None:
         "Y_PASSWORD",
         None,
     ]
+
+
+def test_the_name_of_a_node_in_a_run_is_no_credential() -> None:
+    cleaner = Cleaner({})
+    texts = ["answer results=1 key=Zorep", "Give key=piano-7 and token=blue."]
+    assert [cleaner.text(text, "results.jsonl:1") for text in texts] == texts
+    assert not cleaner.removed["secrets"]
+    assert Secrets({}).redact("api_key=piano-7 is wrong") == "api_key=*** is wrong"
