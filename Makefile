@@ -41,7 +41,7 @@ layers: $(STAMP) ## Import layers
 
 words: $(STAMP) ## Spelling; the words of docs, help and docstrings; the names of variables
 	$(BIN)/codespell
-	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples .ci
+	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples training .ci
 
 generated: $(STAMP) ## Are the generated parts of README.md and docs/experiments.md up to date?
 	$(BIN)/cog -I .ci --check README.md docs/experiments.md

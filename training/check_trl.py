@@ -1,8 +1,8 @@
-"""What TRL makes of files of traces: its own tests, its chat template for training, the mask of what is learnt.
+"""Check files of traces with TRL: its own checks, its chat template for training, and the mask of trained tokens.
 
     python -m training.check_trl FILE.jsonl …            (needs trl, transformers and datasets, and no torch)
 
-Every call and every reply must stand in the rendered text, and the mask must cover the replies and nothing else.
+The rendered text must contain every call and every reply, and the mask must cover exactly the replies.
 """
 
 import json
@@ -41,15 +41,15 @@ def check(row: dict[str, Any], tokenizer: PreTrainedTokenizerFast) -> float:
         for call in message.get("tool_calls") or ():
             written = {"name": call["function"]["name"], "arguments": call["function"]["arguments"]}
             assert json.dumps(written, ensure_ascii=False) in text, written
-    found = tokenizer.apply_chat_template(
+    rendered = tokenizer.apply_chat_template(
         row["messages"], tools=tools, return_assistant_tokens_mask=True, return_dict=True
     )
-    mask = found["assistant_masks"]
-    learnt = tokenizer.decode([token for token, wanted in zip(found["input_ids"], mask, strict=True) if wanted])
-    said = [message["content"] or "" for message in row["messages"] if message["role"] == "assistant"]
-    assert all(text.strip() in learnt for text in said)
+    mask = rendered["assistant_masks"]
+    learnt = tokenizer.decode([token for token, wanted in zip(rendered["input_ids"], mask, strict=True) if wanted])
+    replies = [message["content"] or "" for message in row["messages"] if message["role"] == "assistant"]
+    assert all(text.strip() in learnt for text in replies)
     for message in row["messages"]:
-        if message["role"] == "tool" and not any(message["content"] in text for text in said):
+        if message["role"] == "tool" and not any(message["content"] in text for text in replies):
             assert message["content"] not in learnt, message
     return sum(mask) / len(mask)
 

@@ -1,4 +1,4 @@
-"""The commands that a whole way of training is made of, each in a process of its own."""
+"""Run the commands of a training, each in a process of its own."""
 
 import os
 import subprocess
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-def said(*words: object, **environment: str) -> None:
-    """Run `python -m WORDS` with its output shown. CalledProcessError where it fails."""
+def run_module(*words: object, **environment: str) -> None:
+    """Run `python -m WORDS` and show its output. Raise CalledProcessError if it fails."""
     print("$ python -m " + " ".join(map(str, words)), flush=True)
     subprocess.run([sys.executable, "-m", *map(str, words)], check=True, env={**os.environ, **environment})
 
 
 @contextmanager
-def served(model: Path, most: int) -> Iterator[str]:
-    """The address of a server of this model, whose replies have at most so many tokens; it ends with the block."""
+def serve(model: Path, most: int) -> Iterator[str]:
+    """Serve a model while the block runs, and yield its address. A reply has at most `most` tokens."""
     words = ["training.serve", str(model), "--port", "0", "--most", str(most)]
     server = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True)
     try:

@@ -1,8 +1,8 @@
-"""Make training data: the expert plays `train.yaml` and `held_out.yaml`, and their splits are proven to share nothing.
+"""Make training data: the expert plays `train.yaml` and `held_out.yaml`, and check that the splits share nothing.
 
     python -m training.data FOLDER [--of training/one_call]      runs, train.jsonl, held_out.jsonl with their manifests
 
-Who plays is said by `models` of the two experiments.
+The agents are in `models` of the two experiments.
 """
 
 import argparse
@@ -15,7 +15,7 @@ SPLITS = ("train", "held_out")
 
 
 def graphwalk(*words: object) -> None:
-    """One command of GraphWalk; what goes wrong is said by it."""
+    """Run a command of GraphWalk, and exit with its code if it fails."""
     done = subprocess.run([sys.executable, "-m", "graphwalk", *map(str, words)])
     if done.returncode:
         sys.exit(done.returncode)
@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.data", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--of", type=Path, default=HERE, help="where the two experiments are; default: training")
-    parser.add_argument("--count", type=int, help="graphs of each kind, in place of what the files say")
+    parser.add_argument("--count", type=int, help="graphs of each kind, in place of those in the files")
     parser.add_argument("--protocol", choices=("text", "native"), default="text")
     parser.add_argument("--no-thoughts", action="store_true", help="calls and answers alone: shorter chats")
     options = parser.parse_args()

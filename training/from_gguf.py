@@ -1,8 +1,8 @@
-"""A model from a GGUF file, as llama.cpp has it, in the form that is trained: its weights without quantisation.
+"""Convert a GGUF file of llama.cpp into a folder that can be trained, with dequantised weights.
 
     python -m training.from_gguf MODEL.gguf FOLDER
 
-What quantisation has rounded off stays lost: a base that is compared with must be this model too.
+Quantisation has rounded the weights, so compare a trained model with this one and not with the original.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Chats as token sequences of one length, several in one where they fit; only what the model says is learnt."""
+"""Pack chats into token sequences of one length; only the model's replies are trained."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 IGNORED = -100
-"""The label of a token that is not learnt, as torch's cross entropy has it."""
+"""The label of an untrained token: torch's cross entropy ignores it."""
 Sequences = list[tuple[list[int], list[int]]]
 """Tokens and labels, all of the same length."""
 
@@ -17,9 +17,9 @@ def read_chats(path: Path) -> list[dict[str, Any]]:
 
 
 def encoded(chat: dict[str, Any], tokenizer: Any) -> tuple[list[int], list[int]]:
-    """Tokens and labels of a chat; the replies from `first_new` on are learnt, each once; all where it is not told.
+    """Return tokens and labels of a chat. Replies from `first_new` (default: the first) on have labels.
 
-    A reply is what the chat gains by it, so that every template does; none has to mark its replies.
+    A reply is the text that the chat gains by it, so templates need not mark replies.
     """
     messages, tools, first_new = chat["messages"], chat.get("tools") or None, chat.get("first_new", 0)
     tokens: list[int] = []
@@ -38,7 +38,7 @@ def encoded(chat: dict[str, Any], tokenizer: Any) -> tuple[list[int], list[int]]
 
 
 def packed(chats: Sequence[dict[str, Any]], tokenizer: Any, length: int) -> tuple[Sequences, int]:
-    """Sequences of `length` tokens, each of whole chats and padded at its end; and how many chats were too long."""
+    """Return sequences of `length` tokens, each of whole chats and padded, and the number of longer chats."""
     sequences: Sequences = []
     too_long = 0
     waiting: tuple[list[int], list[int]] = ([], [])
@@ -66,5 +66,5 @@ def _padded(pair: tuple[list[int], list[int]], length: int, pad: int) -> tuple[l
 
 def _tokens(messages: Sequence[dict[str, Any]], tools: Any, tokenizer: Any, *, prompt: bool) -> list[int]:
     text = tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=prompt)
-    found: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
-    return found
+    tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+    return tokens

@@ -17,26 +17,26 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
 class Answers(BaseHTTPRequestHandler):
-    """`POST /v1/chat/completions` in the text protocol: the calls stand in the reply."""
+    """`POST /v1/chat/completions` in the text protocol: calls are part of the reply's text."""
 
     model: Any
     tokenizer: Any
     most: int
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = self.tokenizer.apply_chat_template(asked["messages"], tokenize=False, add_generation_prompt=True)
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        text = self.tokenizer.apply_chat_template(request["messages"], tokenize=False, add_generation_prompt=True)
         tokens = self.tokenizer(text, return_tensors="pt", add_special_tokens=False).to(self.model.device)
         read = tokens["input_ids"].shape[1]
         with torch.no_grad():
-            most = min(self.most, asked.get("max_tokens") or self.most)
-            made = self.model.generate(**tokens, max_new_tokens=most, do_sample=False)[0][read:]
-        reply = self.tokenizer.decode(made, skip_special_tokens=True)
-        self._send(reply, asked.get("model", ""), read, len(made), "length" if len(made) == most else "stop")
+            most = min(self.most, request.get("max_tokens") or self.most)
+            written = self.model.generate(**tokens, max_new_tokens=most, do_sample=False)[0][read:]
+        reply = self.tokenizer.decode(written, skip_special_tokens=True)
+        self._send(reply, request.get("model", ""), read, len(written), "length" if len(written) == most else "stop")
 
-    def _send(self, reply: str, model: str, read: int, made: int, end: str) -> None:
+    def _send(self, reply: str, model: str, read: int, written: int, end: str) -> None:
         message = {"role": "assistant", "content": reply}
-        usage = {"prompt_tokens": read, "completion_tokens": made, "total_tokens": read + made}
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         choice = {"index": 0, "message": message, "finish_reason": end}
         body = {"id": "1", "object": "chat.completion", "created": int(time.time()), "model": model}
         data = json.dumps({**body, "choices": [choice], "usage": usage}).encode()
@@ -47,7 +47,7 @@ class Answers(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet: what was asked stands in the run."""
+        """Print nothing: the run logs each request."""
 
 
 def main() -> None:

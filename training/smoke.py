@@ -1,8 +1,8 @@
-"""The whole way in minutes: data, a tiny model, a few steps, a stop in the middle, a server, and a scored run.
+"""Run all steps of a training in minutes: data, a tiny model, an interruption and a resume, a server, and a scored run.
 
     python -m training.smoke [FOLDER]
 
-It shows that the way can be gone, not that a model of this size learns to walk.
+It shows that the steps work, not that a model of this size learns to walk.
 """
 
 import json
@@ -10,23 +10,23 @@ import sys
 import tempfile
 from pathlib import Path
 
-from training.commands import said, served
+from training.commands import run_module, serve
 from training.tiny import make_tiny
 
 
 def main(folder: Path) -> None:
     tiny, tuned = folder / "tiny", folder / "tuned"
     make_tiny(tiny)
-    said("training.data", folder / "data", "--count", 1)
+    run_module("training.data", folder / "data", "--count", 1)
     tune = ("training.tune", folder / "data" / "train.jsonl", "--model", tiny, "--out", tuned, "--length", 12_288)
-    said(*tune, "--steps", 2, "--save-every", 2)
-    said(*tune, "--steps", 4, "--save-every", 2)
+    run_module(*tune, "--steps", 2, "--save-every", 2)
+    run_module(*tune, "--steps", 4, "--save-every", 2)
     losses = json.loads((tuned / "training.json").read_text())["losses"]
     assert len(losses) == 2, f"the second process makes the last two steps, not {len(losses)}"
-    with served(tuned, most=64) as address:
+    with serve(tuned, most=64) as address:
         run = ("graphwalk", "run", Path(__file__).parent / "held_out.yaml", "--out", folder / "run")
         model = ("--model", "openai-api/local/tuned", "--limit", 2, "--max-concurrency", 1)
-        said(*run, *model, LOCAL_BASE_URL=address)
+        run_module(*run, *model, LOCAL_BASE_URL=address)
     print("data, training, resuming, serving and evaluating work here")
 
 

@@ -32,10 +32,10 @@ def make_tiny(
     vocabulary: int = 1024,
     seed: int = 0,
 ) -> int:
-    """Write model and tokenizer into a folder, and say how many weights there are; it knows nothing.
+    """Write an untrained model and its tokenizer into a folder, and return the number of weights.
 
-    Without `texts` a token is a byte. With them, files of chats, tokens are what often stands together there; a digit
-    always stands alone, so that numbers keep their parts.
+    Without `texts` a token is a byte. With these files of chats, tokens are frequent strings of bytes; every digit is
+    a token of its own.
     """
     torch.manual_seed(seed)
     tokenizer = _tokenizer(texts, vocabulary)

@@ -1,9 +1,9 @@
-"""Fine-tune a causal language model on traces, by LoRA or as a whole; goes on where an earlier process stopped.
+"""Fine-tune a causal language model on traces, by LoRA or as a whole, and resume an interrupted training.
 
     python -m training.tune data/train.jsonl --model NAME_OR_FOLDER --out tuned/ [--steps 400] [--full]
 
-A GPU is used where there is one, in bfloat16; on a CPU everything is float32. The checkpoint in `--out`
-is gone on with. At the end `--out` holds the merged model and its tokenizer, and `training.json` says what was done.
+A GPU is used where there is one, in bfloat16; on a CPU everything is float32. Training resumes
+from the checkpoint in `--out`. At the end `--out` holds the merged model, its tokenizer, and `training.json`.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def options_of() -> argparse.Namespace:
 
 
 def loaded(options: argparse.Namespace, device: str) -> tuple[Any, Any]:
-    """Model and tokenizer; with LoRA's weights around it unless all are trained."""
+    """Return model and tokenizer; the model has LoRA weights unless all weights are trained."""
     tokenizer = AutoTokenizer.from_pretrained(options.model)
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
     kind = torch.bfloat16 if device == "cuda" else torch.float32
@@ -51,7 +51,7 @@ def loaded(options: argparse.Namespace, device: str) -> tuple[Any, Any]:
 
 
 def batches(sequences: Sequences, size: int, seed: int, first: int) -> Iterator[Sequences]:
-    """Batch after batch without end, in an order that the seed fixes; `first`: those that were taken before."""
+    """Yield batches without end, in an order that depends on the seed, from number `first` on."""
     number, epoch = 0, 0
     while True:
         order = list(range(len(sequences)))
@@ -82,7 +82,7 @@ def main() -> None:
         range(first, options.steps), batches(sequences, options.batch, options.seed, first), strict=False
     ):
         tokens, labels = (torch.tensor([pair[side] for pair in batch], device=device) for side in (0, 1))
-        # Padding stands at the end, where nothing that is learnt looks at it.
+        # Padding is at the end: no trained token attends to it.
         loss = model(input_ids=tokens, labels=labels).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def keep(out: Path, model: Any, optimizer: Any, step: int) -> None:
-    """Whole or not at all: what a killed process leaves behind has another name."""
+    """Write a checkpoint whole or not at all: a killed process leaves a file of another name."""
     out.mkdir(parents=True, exist_ok=True)
     trained = {name: tensor for name, tensor in model.named_parameters() if tensor.requires_grad}
     scratch = out / "checkpoint.part"
@@ -105,17 +105,17 @@ def keep(out: Path, model: Any, optimizer: Any, step: int) -> None:
 
 
 def resumed(out: Path, model: Any, optimizer: Any) -> int:
-    """The step to begin with; weights and optimizer are those of the checkpoint, where there is one."""
+    """Return the first step; load weights and optimizer from the checkpoint, if there is one."""
     path = out / "checkpoint.pt"
     if not path.exists():
         return 0
-    held = torch.load(path, weights_only=True)
+    checkpoint = torch.load(path, weights_only=True)
     parameters = dict(model.named_parameters())
     with torch.no_grad():
-        for name, tensor in held["weights"].items():
+        for name, tensor in checkpoint["weights"].items():
             parameters[name].copy_(tensor)
-    optimizer.load_state_dict(held["optimizer"])
-    return int(held["step"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    return int(checkpoint["step"])
 
 
 def finished(options: argparse.Namespace, model: Any, tokenizer: Any, facts: dict[str, Any]) -> None:
