@@ -120,7 +120,7 @@ def question_report() -> SuiteReport:
         remark=remark,
         unreported=(  # why one answer is wrong
             *("evidence_sufficient", "extra_fields", "missing_fields", "rows_given", "failure", "failure_detail"),
-            *("ignored_condition", "diverged_at", "diverged_by", "unexplored"),
+            "ignored_condition",
         ),
         notes=(
             "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to"

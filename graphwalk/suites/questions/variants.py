@@ -12,7 +12,6 @@ from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.parameters import OWN, ParameterSpace
-from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
 from graphwalk.types.graph import Column, PropertyGraph, Relationship
@@ -55,10 +54,6 @@ class GraphViews:
     @cached_property
     def index(self) -> GraphIndex:
         return GraphIndex(self.graph)
-
-    @cached_property
-    def tools(self) -> MemoryTools | None:
-        return MemoryTools.of(self.index)
 
     @cached_property
     def schema(self) -> Schema:

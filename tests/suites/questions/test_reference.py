@@ -13,9 +13,8 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.generate import make_tasks, tasks_in, tasks_on
+from graphwalk.suites.questions.generate import make_tasks, tasks_on
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.reference import ExpertReference
 from graphwalk.suites.questions.scripted import expert
@@ -139,8 +138,8 @@ async def test_par_counts_the_pages_that_the_agent_reads(agent: AgentConfig) -> 
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
     toolbox = GraphToolbox(store, schema, agent=agent)
-    tasks = await tasks_in(graph, store, choose_kinds(None), agent, seed=5)
-    whole = {task.task_id: task for task in await tasks_in(graph, store, choose_kinds(None), seed=5)}
+    tasks = await make_tasks(graph, store, agent=agent, seed=5)
+    whole = {task.task_id: task for task in await make_tasks(graph, store, agent=AgentConfig(), seed=5)}
     for task in tasks:
         played = await drive(expert(task.template, task.parameters, schema), toolbox)
         assert (task.reference_turns, task.reference_calls) == (played.turns, played.calls), task.template
