@@ -176,18 +176,17 @@ def mapped_parameters(
     }
     mapped: dict[str, Value] = {}
     for name, parameter in template.parameters.items():
-        given = parameters[name]
+        value = parameters[name]
         if parameter.role in names:
-            mapped[name] = names[parameter.role][str(given)]
+            value = names[parameter.role][str(value)]
         elif parameter.role == "value":
             property_name, owner = str(parameters[str(parameter.of)]), str(template.parameters[str(parameter.of)].of)
             kind: EntityType = "node" if template.parameters[owner].role == "label" else "relationship"
             # The raw value, for example a date for its text. Drawn values have distinct texts.
-            values = index.values(kind, str(parameters[owner]), property_name)
-            raw = next(value for value in values if value_order(shown(value)) == value_order(given))
-            mapped[name] = copy.values.of(property_name, raw)
-        else:
-            mapped[name] = given
+            raw_values = index.values(kind, str(parameters[owner]), property_name)
+            raw = next(raw for raw in raw_values if value_order(shown(raw)) == value_order(value))
+            value = copy.values.of(property_name, raw)
+        mapped[name] = value
     return mapped
 
 
@@ -288,8 +287,8 @@ class TaskMaker:
         """
         template, fields = question.kind.template, task.answer_fields
         cypher = template.paper_cypher or template.cypher
-        found = await cypher_rows(question, self._store, cypher)
-        gold = [{field: row[field] for field in fields} for row in distinct(found)]
+        rows = await cypher_rows(question, self._store, cypher)
+        gold = [{field: row[field] for field in fields} for row in distinct(rows)]
         changed: dict[str, Any] = {
             "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
             "scored_fields": fields,
@@ -297,7 +296,7 @@ class TaskMaker:
             "mode": "set" if template.mode == "ties-allowed" else template.mode,
             "gold": gold,
             "gold_size": len(gold),
-            "repeated_rows": len(found) - len(gold),
+            "repeated_rows": len(rows) - len(gold),
             "tied_rows": len(task.gold) - len(gold) if template.mode == "ties-allowed" else 0,
         }
         return task.model_copy(update=changed)
@@ -330,8 +329,8 @@ def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, see
     if not texts:
         return task
     text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
-    asked, _, form = task.question.rpartition("\n\n")
-    if not asked:
+    first, _, form = task.question.rpartition("\n\n")
+    if not first:
         return task
     question = _rendered(kind, text, task.parameters, "other_wordings", wording)
     return task.model_copy(update={"question": f"{question}\n\n{form}"})

@@ -105,10 +105,10 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GeneratedGraph):
-                made = _generated(place, entry, seed, config)
+                instances = _generated(place, entry, seed, config)
             else:
-                made = _own(place, entry, seed, await read_source(entry, settings))
-            for instance in made:
+                instances = _own(place, entry, seed, await read_source(entry, settings))
+            for instance in instances:
                 yield instance
 
     async def tasks(

@@ -147,10 +147,10 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
     yield Variant("direction", "with relationships followed in both directions", tried.rows(index.both_ways))
     roles = roles_of(task)
     for name, role in roles.items():
-        given: Any = task.parameters[name]
+        value: Any = task.parameters[name]
         if role == "hops":
-            for hops in (given + more for more in _FURTHER_HOPS if given + more > 0):
-                yield Variant("hops", f"with {hops} in place of {given} as {name}", tried.rows(index, **{name: hops}))
+            for hops in (value + more for more in _FURTHER_HOPS if value + more > 0):
+                yield Variant("hops", f"with {hops} in place of {value} as {name}", tried.rows(index, **{name: hops}))
         elif role == "label":
             yield Variant("label", f"with any label as {name}", tried.rows(views.any_label, **{name: _ANY}))
         elif role == "relationship_type":
@@ -190,7 +190,7 @@ class _Evaluations:
 
     task: QuestionTask
     part: Callable[..., PythonPart]
-    left: int = _MOST_WAYS
+    ways: int = 0
 
     def rows(self, index: GraphIndex, **changed: Value) -> Iterator[Row]:
         part = self.part(**{**self.task.parameters, **changed})
@@ -203,12 +203,12 @@ class _Evaluations:
             yield Variant(condition, f"without the condition {condition!r}", map(as_shown, rows))
 
     def _affordable(self, index: GraphIndex, part: PythonPart) -> bool:
-        """Take the walks of an evaluation from the effort, unless they are too many."""
+        """Count the walks of an evaluation, unless they are too many."""
         hops = [getattr(part, name) for name, role in roles_of(self.task).items() if role == "hops"]
         followed = index.both_ways if part.both_ways else index
         walks, keys = followed.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
         ways = sum(walks.get(key, 0) for key in keys) if keys else len(walks) + sum(walks.values())
-        if ways > min(OWN.ways or 0, self.left):
+        if ways > OWN.ways or self.ways + ways > _MOST_WAYS:
             return False
-        self.left -= ways
+        self.ways += ways
         return True
