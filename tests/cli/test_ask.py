@@ -64,14 +64,9 @@ def test_the_log_is_one_like_any_other(tmp_path: Path) -> None:
     assert "1. Who directed The Quiet Harbour? → I am a script" in " ".join(report.split())
     assert graphwalk("verify", "run", folder=tmp_path).returncode == 0
     assert "0 scores changed" in graphwalk("rescore", "run", folder=tmp_path).stderr
-    assert graphwalk("view", "run", "--out", "all.txt", folder=tmp_path).returncode == 0
-    text = (tmp_path / "all.txt").read_text()
-    assert text.index("Who directed") < text.index("And Skagen?")
     (first,) = re.findall(r"^(ask-\w+)$", graphwalk("show", "run", folder=tmp_path).stdout, re.M)[:1]
     shown = graphwalk("show", "run", first, folder=tmp_path).stdout
-    assert shown.count("get_all_nearest_neighbors") == text.partition("And Skagen?")[0].count(
-        "get_all_nearest_neighbors"
-    )
+    assert "get_all_nearest_neighbors" in shown
     assert shown.count("evidence") == 1
     assert graphwalk("view", "run", "--out", "one.svg", folder=tmp_path).returncode == 0
     assert "Ida Holm" in (tmp_path / "one.svg").read_text()

@@ -50,11 +50,7 @@ def _relay(agent: Policy, turn: Callable[[list[Ask], int], Turn]) -> Policy:
 
 def early_stop(agent: Policy) -> Policy:
     """Give up after the first results."""
-    try:
-        asks = next(agent)
-    except StopIteration as end:
-        return str(end.value)
-    yield asks
+    yield next(agent)
     agent.close()
     return NO_ANSWER
 
