@@ -38,57 +38,41 @@ _MOST_UNREACHABLE = 10
 
 
 async def tasks_on(
-    graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
-) -> list[QuestionTask]:
-    """Return tasks about a graph, made on the embedded engine; `questions` are named as in an experiment.
-
-    None means those of the paper, on your own graph those that it can host. Raise ConfigError if the graph
-    cannot host a question.
-    """
-    store = await EmbeddedDatabase().load(graph)
-    return await _chosen_tasks(graph, store, questions, seed, per_question, {})
-
-
-async def tasks_of_source(
-    source: GraphSource,
-    settings: Settings,
+    graph: PropertyGraph,
+    store: GraphStore | None = None,
     *,
     seed: int,
-    left_out: dict[str, str],
     questions: Sequence[str] | None = None,
     per_question: int = 1,
+    left_out: dict[str, str] | None = None,
 ) -> list[QuestionTask]:
-    """Return tasks about a file or an existing database; add skipped questions with reasons to `left_out`."""
-    graph = await read_source(source, settings)
-    if source.file is not None:
-        store = await EmbeddedDatabase().load(graph)
-        return await _chosen_tasks(graph, store, questions, seed, per_question, left_out)
-    async with open_source(source, settings) as opened:
-        return await _chosen_tasks(graph, opened.store, questions, seed, per_question, left_out)
+    """Return tasks about a graph, by default on the embedded engine; `questions` are named as in an experiment.
 
-
-async def _chosen_tasks(
-    graph: PropertyGraph,
-    store: GraphStore,
-    questions: Sequence[str] | None,
-    seed: int,
-    per_question: int,
-    left_out: dict[str, str],
-) -> list[QuestionTask]:
+    None means those of the paper, on your own graph those that it can host; the others are added to `left_out` with
+    reasons. Raise ConfigError if the graph cannot host a question.
+    """
     own = not graph.spec
-    skipped = left_out if own and questions is None else None
-    bounds = OWN_ROWS if skipped is not None else ANY_ROWS
+    leaves_out = own and questions is None
     return await make_tasks(
         graph,
-        store,
+        store or await EmbeddedDatabase().load(graph),
         seed=seed,
         kinds=choose_kinds(questions),
         agent=AgentConfig(),
         own=own,
         per_question=per_question,
-        answer_rows=(bounds,),
-        left_out=skipped,
+        answer_rows=(OWN_ROWS if leaves_out else ANY_ROWS,),
+        left_out=(left_out if left_out is not None else {}) if leaves_out else None,
     )
+
+
+async def tasks_of_source(source: GraphSource, settings: Settings, **choice: Any) -> list[QuestionTask]:
+    """Return tasks about a file or an existing database; `choice` as for `tasks_on`."""
+    graph = await read_source(source, settings)
+    if source.file is not None:
+        return await tasks_on(graph, **choice)
+    async with open_source(source, settings) as opened:
+        return await tasks_on(graph, opened.store, **choice)
 
 
 async def make_tasks(

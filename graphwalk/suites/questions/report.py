@@ -16,7 +16,7 @@ from graphwalk.reports.common_plots import (
     failure_classes,
     is_wide,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, ROWS, WASTE, if_scored, layout, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, ROWS, WASTE, if_scored, layout, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
@@ -62,19 +62,13 @@ def _without_think(result: ResultRecord) -> float | None:
 MEASURES = (
     *OUTCOME,
     ROWS,
-    Measure("strict_correct", "count", scored("strict_correct")),
+    *(Measure(name, "count", scored(name)) for name in ("strict_correct", "answered", "last_mile")),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
     Measure("keys_right", "count", scored("keys_correct")),
     Measure("all_properties_right", "count", scored("all_properties_correct")),
     Measure("all_properties_accuracy", "percent", scored("all_properties_correct")),
-    Measure("precision", "share", scored("precision")),
-    Measure("recall", "share", scored("recall")),
-    Measure("f1", "share", scored("f1")),
-    Measure("answered", "count", scored("answered")),
-    Measure("false_positives", "count", scored("false_positives")),
+    *QUALITY,
     Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
-    Measure("grounded", "share", scored("grounded")),
-    Measure("last_mile", "count", scored("last_mile")),
     *(Measure(name, "count", count_scores("error_class", name.__eq__)) for name in ERROR_CLASSES),
     *FAILURE_MEASURES,
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),

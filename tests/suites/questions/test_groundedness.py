@@ -219,27 +219,13 @@ async def test_the_models_own_words_are_no_evidence() -> None:
         assert (await here.score(BY_VALUE, keys("a1"), [], [result])).grounded == 0.0
 
 
+FIELDS = [
+    *("center_key", "direction", "type", "neighbor_label", "neighbor_properties", "label", "properties", "values"),
+    *("key", "property_name", "property_value", "entity_name", "entity_type", "page", "p"),
+]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["a1", "A", "key", "outgoing", "\ud800"]),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "center_key",
-                    "direction",
-                    "type",
-                    "neighbor_label",
-                    "neighbor_properties",
-                    "label",
-                    "properties",
-                    "values",
-                ]
-            )
-            | st.sampled_from(["key", "property_name", "property_value", "entity_name", "entity_type", "page", "p"]),
-            inner,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(FIELDS), inner),
     max_leaves=20,
 )
 
