@@ -94,7 +94,7 @@ async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
     assert told["evidence"]["relationships"] == [
         {"type": "DIRECTED", "source": "p1", "target": "f1", "properties": {"days": 40}}
     ]
-    assert "WITH ['p1'] AS sources, ['f1'] AS targets" in told["evidence"]["cypher"]
+    assert "WITH 'p1' AS source, 'f1' AS target" in told["evidence"]["cypher"]
     assert told["usage"] == {"input_tokens": 20, "output_tokens": 10}
     assert (told["graph"], told["model"], told["cost"]) == ("films", "openai-api/local/m", None)
     logged = (tmp_path / told["run"] / "results.jsonl").read_text()

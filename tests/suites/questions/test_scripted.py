@@ -1,4 +1,4 @@
-"""The expert answers every question with the four tools; other agents are right as often as their name says."""
+"""The expert answers every question with the four tools; other agents are right as often as expected of them."""
 
 import json
 from random import Random
