@@ -82,7 +82,7 @@ class ModelError(GraphwalkError):
 
 
 class OracleError(GraphwalkError):
-    """The Cypher and the Python oracle differ; the message holds the smallest graph that shows it."""
+    """The Cypher and the Python oracle differ; the message has the rows that only one of them finds."""
 
     exit_code: ClassVar[int] = 1
 

@@ -82,18 +82,6 @@ class Settings:
         return self.get("NEO4J_DATABASE")
 
     @property
-    def plans_folder(self) -> Path | None:
-        """The folder of the task cache; None with GRAPHWALK_CACHE=off."""
-        if self.get("GRAPHWALK_CACHE") == "off":
-            return None
-        home = self.get("GRAPHWALK_HOME")
-        if home is not None:
-            return Path(home).expanduser() / "plans"
-        import platformdirs  # not needed by most commands
-
-        return platformdirs.user_cache_path("graphwalk", appauthor=False) / "plans"
-
-    @property
     def mcp_token(self) -> str | None:
         """The token that clients of `graphwalk mcp --transport http` must send."""
         return self.get(TOKEN_VARIABLE)

@@ -30,10 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Sockets and look-ups of names reach this machine only, and the Neo4j that the user names; in this process and in
     the Python programs that tests start.
 
-    Those buffer their output and heed Ctrl-C, however the tests themselves were started, and keep nothing for later.
+    Those buffer their output and heed Ctrl-C, however the tests themselves were started.
     """
     os.environ.pop("PYTHONUNBUFFERED", None)
-    os.environ["GRAPHWALK_CACHE"] = "off"
     os.environ["GRAPHWALK_STRICT"] = "1"  # an error in a comment on a result fails the test
     os.environ["GRAPHWALK_NEO4J_PORT"] = "9"  # a Neo4j of this machine's user is not looked for
     signal.signal(signal.SIGINT, signal.default_int_handler)

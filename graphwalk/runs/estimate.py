@@ -27,10 +27,11 @@ from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import PlannedEpisode, make_plan
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.questions.task_cache import LARGE
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task
 
+LARGE = 2_000
+"""Minimum nodes of a graph about which no episode is played: the figures of the plan are used."""
 PLAYED_WHOLE = 600
 """Pairs of task and setting up to which a plan is played whole; of larger plans a sample is played."""
 EVEN = 0.5

@@ -1,9 +1,9 @@
 """Reference figures: walks of the scripted expert, baselines that need no run, and the paper's figures."""
 
 import json
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.models.tokens import count_tokens
@@ -14,14 +14,6 @@ from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import Task
 
 T = TypeVar("T", bound=Task)
-
-
-class Answer(NamedTuple):
-    """The result of a call for a scripted agent, with the tokens of its text."""
-
-    result: Any
-    tokens: int
-    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +36,28 @@ class ReferenceWalk:
         return task.model_copy(update={**calls, **tokens})
 
 
-def prompt_tokens(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
-    """Return the tokens of prompt and tools."""
-    tools = sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
-    return tools + sum(_tokens(message) for message in prompt)
-
-
 async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
     """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text."""
-
-    async def answer(call: ToolCall) -> Answer:
-        result = await toolbox.call(call)
-        return Answer(result.content, count(result.content), result.is_note)
-
-    return await drive_with(agent, answer, prompt_tokens(toolbox, prompt))
-
-
-async def drive_with(
-    agent: Generator[Any, Any, str], answer: Callable[[ToolCall], Awaitable[Answer]], context: int
-) -> ReferenceWalk:
-    """Run a scripted agent whose calls `answer` answers; `context` counts the tokens of prompt and tools."""
-    turns = calls = read = written = 0
-    results: list[Any] | None = None
+    tools = sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
+    context = tools + sum(map(_tokens, prompt))
+    turns = calls = input_tokens = output_tokens = 0
+    texts: list[str] | None = None
     while True:
         turns += 1
-        read += context
+        input_tokens += context
         try:
-            asks = agent.send(results)
+            asks = agent.send(texts)  # type: ignore[arg-type]  # None starts it
         except StopIteration as end:
-            return ReferenceWalk(end.value, turns, calls, read, written + count(end.value))
+            return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + _count(end.value))
         if isinstance(asks, str):
             raise TypeError("a scripted agent that uses tools yields calls, not text")
         tool_calls = calls_of(asks)
-        answers = [await answer(call) for call in tool_calls]
-        tokens = _tokens(Message("assistant", tool_calls=tool_calls))
-        written += tokens
-        context += tokens + sum(result.tokens for result in answers)
-        calls += sum(not result.is_note for result in answers)
-        results = [result.result for result in answers]
+        results = [await toolbox.call(call) for call in tool_calls]
+        texts = [result.content for result in results]
+        written = _tokens(Message("assistant", tool_calls=tool_calls))
+        output_tokens += written
+        context += written + sum(map(_count, texts))
+        calls += sum(not result.is_note for result in results)
 
 
 def paper_figures() -> Any:
@@ -118,9 +94,9 @@ def calls_of(asks: Sequence[Ask]) -> tuple[ToolCall, ...]:
 def _tokens(message: Message) -> int:
     """Return the tokens of text and calls, without a provider's message overhead."""
     called = (text for call in message.tool_calls for text in (call.name, call.arguments))
-    return sum(count(text) for text in (message.content or "", *called))
+    return sum(_count(text) for text in (message.content or "", *called))
 
 
-def count(text: str) -> int:
+def _count(text: str) -> int:
     """Count tokens by the built-in rule, so that reference figures do not depend on installed packages."""
     return count_tokens(text)[0]

@@ -80,8 +80,6 @@ function failureView(score) {
   if (!score || !score.failure) return null;
   const lines = [score.failure_detail];
   if (score.ignored_condition) lines.push(`Ignored condition: ${score.ignored_condition}.`);
-  if (score.diverged_at) lines.push(`First divergence from a valid walk: call ${score.diverged_at} (${score.diverged_by}).`);
-  if (score.unexplored) lines.push(`First unexplored node on the expert's way: ${score.unexplored}.`);
   return h("section", { class: "failure" }, h("h3", {}, "Cause of the failure: ", words(plain(score.failure))), lines.map((line) => h("p", {}, plain(line))));
 }
 

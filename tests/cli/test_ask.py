@@ -64,14 +64,9 @@ def test_the_log_is_one_like_any_other(tmp_path: Path) -> None:
     assert "1. Who directed The Quiet Harbour? → I am a script" in " ".join(report.split())
     assert graphwalk("verify", "run", folder=tmp_path).returncode == 0
     assert "0 scores changed" in graphwalk("rescore", "run", folder=tmp_path).stderr
-    assert graphwalk("view", "run", "--out", "all.txt", folder=tmp_path).returncode == 0
-    text = (tmp_path / "all.txt").read_text()
-    assert text.index("Who directed") < text.index("And Skagen?")
     (first,) = re.findall(r"^(ask-\w+)$", graphwalk("show", "run", folder=tmp_path).stdout, re.M)[:1]
     shown = graphwalk("show", "run", first, folder=tmp_path).stdout
-    assert shown.count("get_all_nearest_neighbors") == text.partition("And Skagen?")[0].count(
-        "get_all_nearest_neighbors"
-    )
+    assert "get_all_nearest_neighbors" in shown
     assert shown.count("evidence") == 1
     assert graphwalk("view", "run", "--out", "one.svg", folder=tmp_path).returncode == 0
     assert "Ida Holm" in (tmp_path / "one.svg").read_text()
@@ -99,7 +94,7 @@ async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
     assert told["evidence"]["relationships"] == [
         {"type": "DIRECTED", "source": "p1", "target": "f1", "properties": {"days": 40}}
     ]
-    assert "WITH ['p1'] AS sources, ['f1'] AS targets" in told["evidence"]["cypher"]
+    assert "WITH 'p1' AS source, 'f1' AS target" in told["evidence"]["cypher"]
     assert told["usage"] == {"input_tokens": 20, "output_tokens": 10}
     assert (told["graph"], told["model"], told["cost"]) == ("films", "openai-api/local/m", None)
     logged = (tmp_path / told["run"] / "results.jsonl").read_text()

@@ -64,19 +64,6 @@ def test_while_modules_are_imported(tmp_path: Path, signum: signal.Signals, modu
     assert not [line for line in errors.splitlines() if line and not line.startswith(("import time:", "SIG"))]
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_while_a_large_graph_is_made(tmp_path: Path, signum: signal.Signals) -> None:
-    ended(tmp_path / "run", BIG, 1.0, signum)
-
-
-@pytest.mark.extended
-def test_in_the_middle_of_queries(tmp_path: Path) -> None:
-    draw = random.Random(2)
-    for number in range(4):
-        ended(tmp_path / f"run{number}", MANY, draw.uniform(0, 1.5), signal.SIGINT)
-
-
 @pytest.mark.parametrize("signum", ["INT", "TERM"])
 def test_timeout_sends_its_signal_twice_and_means_one(tmp_path: Path, signum: str) -> None:
     """GNU `timeout` sends it to the process and to the group that it made for it."""

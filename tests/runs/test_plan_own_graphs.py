@@ -110,5 +110,3 @@ async def test_wrong_answers_on_a_graph_with_dates_are_explained(graph: Property
     scores = [record["score"] for record in new.folder.records() if not record["score"]["correct"]]
     assert scores
     assert all(score["failure"] in CAUSES for score in scores)
-    if graph is not None:  # the example has several labels, so that the expert's way is not known
-        assert any(score.get("unexplored") for score in scores)

@@ -43,7 +43,7 @@ async def test_an_older_run_gets_its_causes_of_failure_if_its_graphs_can_be_made
     assert all(score["failure"] in CAUSES and score["failure_detail"] for score in wrong)
     assert not any("failure" in score for score in before if score["correct"])
 
-    unexplained = ("failure", "failure_detail", "ignored_condition", "diverged_at", "diverged_by", "unexplored")
+    unexplained = ("failure", "failure_detail", "ignored_condition")
 
     def older(record: dict[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in record["score"].items() if name not in unexplained}

@@ -128,58 +128,51 @@ def _names(node: ObservedNode) -> Iterator[str]:
             yield value.casefold()
 
 
-class _Lookup(NamedTuple):
-    """Lookup of a node by a property with a uniqueness constraint; `property=None` means by its key."""
-
-    label: str
-    property: str | None = None
-
-
 def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
     """Return one query with the column `p`, or "" without evidence. Names that Cypher cannot quote are left out."""
-    lookups: dict[str, tuple[_Lookup, str | int]] = {}
-    for node in evidence.nodes:
-        unique = store.unique_property(node.labels, node.key)
-        lookups[node.key] = (_Lookup(node.label), node.key) if unique is None else (_Lookup(*unique[:2]), unique[2])
-    links: dict[tuple[_Lookup, str, _Lookup], list[tuple[str | int, str | int]]] = {}
-    alone: dict[_Lookup, list[str | int]] = {}
-    for link in evidence.relationships:
-        (source, source_value), (target, target_value) = lookups[link.source], lookups[link.target]
-        links.setdefault((source, link.type, target), []).append((source_value, target_value))
+    nodes = {node.key: node for node in evidence.nodes}
     linked = {key for link in evidence.relationships for key in (link.source, link.target)}
-    for key, (lookup, value) in lookups.items():
-        if key not in linked:
-            alone.setdefault(lookup, []).append(value)
-    queries: list[tuple[str, dict[str, str], dict[str, Sequence[str | int]]]] = []
-    for (source, type_, target), pairs in links.items():
-        (a, a_is_source), (b, b_is_target) = _end("a", "source", source), _end("b", "target", target)
-        match = f"MATCH p = {a}-[:{{{{ type | type }}}}]->{b}\nWHERE {a_is_source} AND {b_is_target} RETURN p"
-        names = {"type": type_, **_identifiers("source", source), **_identifiers("target", target)}
-        queries.append((match, names, dict(zip(("sources", "targets"), zip(*pairs, strict=True), strict=True))))
-    for lookup, values in alone.items():
-        a, a_is_node = _end("a", "node", lookup)
-        queries.append((f"MATCH p = {a}\nWHERE {a_is_node} RETURN p", _identifiers("node", lookup), {"nodes": values}))
-    rendered = []
-    for match, names, lists in queries:
-        with suppress(ConfigError):
-            # Other stores than Neo4j may have other internal names.
-            cypher = store.render(match, names) if store.in_neo4j else render_cypher(match, names)
-            bindings = (f"[{', '.join(map(literal, dict.fromkeys(held)))}] AS {name}" for name, held in lists.items())
-            rendered.append(f"WITH {', '.join(bindings)}\n{cypher}")
-    return "\nUNION\n".join(rendered)
+    queries: dict[str, None] = {}
+    for link in evidence.relationships:
+        source, target = (
+            _Lookup.of("a", "source", nodes[link.source], store),
+            _Lookup.of("b", "target", nodes[link.target], store),
+        )
+        match = f"MATCH p = {source.pattern}-[:{{{{ type | type }}}}]->{target.pattern}"
+        queries |= _query(match, {"type": link.type}, [source, target], store)
+    for node in evidence.nodes:
+        if node.key not in linked:
+            lookup = _Lookup.of("a", "node", node, store)
+            queries |= _query(f"MATCH p = {lookup.pattern}", {}, [lookup], store)
+    return "\nUNION\n".join(queries)
 
 
-def _identifiers(role: str, lookup: _Lookup) -> dict[str, str]:
-    return {role: lookup.label, f"{role}_property": lookup.property or ""}
+class _Lookup(NamedTuple):
+    """Lookup of a node by a property with a uniqueness constraint, else by its key: parts of a Cypher template."""
+
+    binding: str
+    pattern: str
+    condition: str
+    names: dict[str, str]
+
+    @classmethod
+    def of(cls, variable: str, role: str, node: ObservedNode, store: GraphStore) -> "_Lookup":
+        """Return the lookup of a node. With a label an index is used; without, the pattern limits it to its graph."""
+        label, name, value = store.unique_property(node.labels, node.key) or (node.label, "", node.key)
+        pattern = f"({variable}:{{{{ {role} | label }}}})" if label else f"({variable}{{{{ any_node }}}})"
+        field = f'{{{{ "key" | of("{variable}", {role}) }}}}' if label else f'{{{{ "{variable}" | key_of }}}}'
+        if name:
+            field = f"{variable}.{{{{ {role}_property | property }}}}"
+        names = {role: label, f"{role}_property": name}
+        return cls(f"{literal(value)} AS {role}", pattern, f"{field} = {role}", names)
 
 
-def _end(variable: str, role: str, lookup: _Lookup) -> tuple[str, str]:
-    """Return the pattern of a node, and the condition that its property or key is in the list of its role.
-
-    With a label an index is used; without, the pattern limits the node to its graph.
-    """
-    pattern = f"({variable}:{{{{ {role} | label }}}})" if lookup.label else f"({variable}{{{{ any_node }}}})"
-    value = f'{{{{ "key" | of("{variable}", {role}) }}}}' if lookup.label else f'{{{{ "{variable}" | key_of }}}}'
-    if lookup.property is not None:
-        value = f"{variable}.{{{{ {role}_property | property }}}}"
-    return pattern, f"{value} IN {role}s"
+def _query(match: str, names: dict[str, str], lookups: Sequence[_Lookup], store: GraphStore) -> dict[str, None]:
+    template = f"{match}\nWHERE {' AND '.join(lookup.condition for lookup in lookups)} RETURN p"
+    for lookup in lookups:
+        names = {**names, **lookup.names}
+    with suppress(ConfigError):
+        # Other stores than Neo4j may have other internal names.
+        cypher = store.render(template, names) if store.in_neo4j else render_cypher(template, names)
+        return {f"WITH {', '.join(lookup.binding for lookup in lookups)}\n{cypher}": None}
+    return {}

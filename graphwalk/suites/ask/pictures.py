@@ -1,6 +1,5 @@
 """Steps and evidence as text and SVG. Text of models and graphs is sanitised."""
 
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,8 +10,8 @@ from graphwalk.console import counted
 from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.reports.plots import Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.sanitise import escape_markup, one_line, printable
-from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
+from graphwalk.sanitise import escape_markup, one_line
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in
 from graphwalk.suites.walked import walked_scene
 from graphwalk.tools.observed import KEY, ObservedNode, ObservedRelationship, observed_graph
 from graphwalk.types.episode import Trajectory
@@ -20,13 +19,11 @@ from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
-    from rich.console import Group
     from rich.table import Table
 
 
 _ROWS, _VALUES = 3, 8
 """Rows and single values of a result that are shown."""
-_WIDTH = 120
 
 
 def step_shown(number: int, step: Step) -> "Table":
@@ -34,23 +31,21 @@ def step_shown(number: int, step: Step) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table.grid(padding=(0, 1, 0, 0))
-    shown.add_column(justify="right", min_width=3, no_wrap=True, style="dim")
-    shown.add_column(overflow="fold")
-    noted = step.thought is not None and step.thought == step.result
-    if step.thought and not noted:
-        shown.add_row("", Text(f"“{one_line(step.thought)}”", style="italic"))
-    if noted:
-        shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  “{one_line(step.result)}”"))
-        return shown
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(justify="right", min_width=3, no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    is_note = step.thought is not None and step.thought == step.result
+    if step.thought and not is_note:
+        table.add_row("", Text(f"“{one_line(step.thought)}”", style="italic"))
     arguments = _pairs(step.arguments, "=", " ") if isinstance(step.arguments, dict) else step.arguments
-    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {one_line(arguments)}"))
+    text = f"“{one_line(step.result)}”" if is_note else one_line(arguments)
+    table.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {text}"))
     if step.error is not None:
-        shown.add_row("", Text(f"{one_line(step.error)}: {one_line(step.result)}", style="red"))
-        return shown
-    for line in _result_lines(step):
-        shown.add_row("", Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
-    return shown
+        table.add_row("", Text(f"{one_line(step.error)}: {one_line(step.result)}", style="red"))
+    elif not is_note:
+        for line in _result_lines(step):
+            table.add_row("", Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
+    return table
 
 
 def _result_lines(step: Step) -> Iterator[str]:
@@ -129,59 +124,27 @@ def _plain(value: Any) -> str:
 class AskPictures:
     """Drawings of answers with their evidence."""
 
-    formats = (".svg", ".txt")
+    formats = (".svg",)
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[Table]":
         """Yield the evidence of each answer in the order of the questions."""
-        for record in _in_order(records):
-            evidence = _evidence(record, _trajectory(record))
+        for record in sorted(records, key=lambda record: (record["task"]["number"], record["model"])):
+            evidence = _evidence(record)
             if evidence.nodes:
                 yield evidence_table(evidence)
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """Return all episodes as text, or the evidence of the first question as SVG."""
-        from rich.console import Console
-
-        if form == ".svg":
-            first = min(records, key=lambda record: record["task"]["number"])
-            return evidence_svg(_evidence(first, _trajectory(first)), first["task"]["question"])
-        stream = io.StringIO()
-        console = Console(file=stream, width=_WIDTH, color_system=None, highlight=False)
-        for record in _in_order(records):
-            console.print(_episode(record), markup=False)
-        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
-
-
-def _in_order(records: Sequence[ResultRecord]) -> list[ResultRecord]:
-    return sorted(records, key=lambda record: (record["task"]["number"], record["model"]))
-
-
-def _episode(record: ResultRecord) -> "Group":
-    """Return question, steps, answer and evidence."""
-    from rich.console import Group
-    from rich.text import Text
-
-    trajectory = _trajectory(record)
-    steps = enumerate(steps_of(trajectory), 1)
-    evidence = _evidence(record, trajectory)
-    error = one_line(trajectory.error or "")
-    missing = f"no answer ({record['exit_status']}): {error}"
-    answer = missing if record["answer"] is None else printable(record["answer"])
-    return Group(
-        Text(f"{one_line(record['model'])}: {one_line(record['task']['question'])}", style="bold"),
-        *(step_shown(number, step) for number, step in steps),
-        Text(answer),
-        *((evidence_table(evidence),) if evidence.nodes else ()),
-        Text(""),
-    )
+        """Return the evidence of the first question."""
+        first = min(records, key=lambda record: record["task"]["number"])
+        return evidence_svg(_evidence(first), first["task"]["question"])
 
 
 def _trajectory(record: ResultRecord) -> Trajectory:
     return from_dict(Trajectory, record["trajectory"])
 
 
-def _evidence(record: ResultRecord, trajectory: Trajectory) -> AnswerEvidence:
-    return evidence_of(record["task"]["question"], record["answer"], observed_graph(trajectory.results))
+def _evidence(record: ResultRecord) -> AnswerEvidence:
+    return evidence_of(record["task"]["question"], record["answer"], observed_graph(_trajectory(record).results))
 
 
 def ask_scene(record: ResultRecord) -> Scene:
@@ -270,7 +233,7 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
         '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path class="head" d="M0 0 8 4 0 8z"/></marker></defs>',
         *_links(links, at),
-        *_nodes(nodes, links, at),
+        *_nodes(nodes, at),
         f'<text class="about" x="12" y="20">{_text(title, int(width / 6.5))}</text>',
     ]
     if evidence.more:
@@ -279,8 +242,7 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:
-    below = _below(links, at)
+def _nodes(nodes: Sequence[ObservedNode], at: dict[str, Point]) -> Iterator[str]:
     colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(dict.fromkeys(n.label for n in nodes))}
     for node in nodes:
         x, y = at[node.key]
@@ -288,22 +250,8 @@ def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship],
         about = escape_markup(one_line(f"{node.key} {labels} {dict(node.properties)}"))
         circle = f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="{colours[node.label]}"/>'
         yield f"<g><title>{about}</title>{circle}"
-        first = y - _RADIUS - 18 if below[node.key] > 0 else y + _RADIUS + 14
-        yield f'<text x="{x:.1f}" y="{first:.1f}">{_text(node.name)}</text>'
-        yield f'<text class="type" x="{x:.1f}" y="{first + 13:.1f}">{_text(labels)}</text></g>'
-
-
-def _below(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Counter[str]:
-    """Return the number of steep arrows below each node minus those above, to place its name on the free side."""
-    balance: Counter[str] = Counter()
-    for link in links:
-        (x1, y1), (x2, y2) = at[link.source], at[link.target]
-        if link.source == link.target:
-            balance[link.source] -= 1
-        elif abs(y2 - y1) > abs(x2 - x1):
-            balance[link.source] += 1 if y2 > y1 else -1
-            balance[link.target] += 1 if y1 > y2 else -1
-    return balance
+        yield f'<text x="{x:.1f}" y="{y + _RADIUS + 14:.1f}">{_text(node.name)}</text>'
+        yield f'<text class="type" x="{x:.1f}" y="{y + _RADIUS + 27:.1f}">{_text(labels)}</text></g>'
 
 
 def _links(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:

@@ -18,9 +18,9 @@ class TooManyPathsError(Exception):
     """Error for questions that brute force would take too long to answer."""
 
 
-def same_value(left: Any, right: Value) -> bool:
+def same_value(value: Any, other: Value) -> bool:
     """Return True if two JSON values are equal as in Cypher, where 1 is not true."""
-    return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
+    return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
 
 
 class NetworkxGraph:
@@ -55,11 +55,11 @@ class NetworkxGraph:
 
     def paths(self, starts: list[str], longest: int) -> Iterator[list[tuple[str, str, int]]]:
         """Yield every trail of 1 … `longest` relationships (source, target, number)."""
-        left = _MOST_PATHS
+        paths = 0
         for start in starts:
             waiting = [[edge] for edge in self.nx.out_edges(start, keys=True)]
             while waiting:
-                if not (left := left - 1):
+                if (paths := paths + 1) >= _MOST_PATHS:
                     raise TooManyPathsError
                 path = waiting.pop()
                 yield path

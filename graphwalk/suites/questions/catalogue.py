@@ -34,7 +34,6 @@ class QuestionKind:
 
     template: QuestionTemplate
     file: YamlFile
-    parts: Registry
 
     @property
     def name(self) -> str:
@@ -43,7 +42,7 @@ class QuestionKind:
     @cached_property
     def python(self) -> Callable[..., PythonPart] | None:
         """Return the class of the Python part, or None. Raise ConfigError if it does not match the template."""
-        return python_part(self.name, self.parts, self.template.parameters)
+        return python_part(self.name, self.template.parameters)
 
     def mistake(self, message: str, *field: int | str) -> ConfigError:
         """Return a ConfigError about a field of the file."""
@@ -58,56 +57,43 @@ def python_parts() -> Registry:
     return Registry("Python part of a question", "graphwalk.questions", built_in)
 
 
-def python_part(
-    name: str, parts: Registry | None = None, parameters: Collection[str] | None = None
-) -> Callable[..., PythonPart] | None:
+def python_part(name: str, parameters: Collection[str] | None = None) -> Callable[..., PythonPart] | None:
     """Return the class of the Python part of a question, or None.
 
     Raise ConfigError if it is no complete PythonPart, or has other parameters.
     """
-    parts = parts or python_parts()
-    if name not in parts:
-        return None
-    part, origin = parts.load(name), parts.origin(name)
+    parts = python_parts()
+    return checked_part(parts.load(name), parts.origin(name), parameters) if name in parts else None
+
+
+def checked_part(part: Any, origin: str, parameters: Collection[str] | None = None) -> Callable[..., PythonPart]:
+    """Return a Python part. Raise ConfigError if it is not complete, or has other parameters."""
     if not (inspect.isclass(part) and issubclass(part, PythonPart)):
         raise ConfigError(f"{origin} is not a class derived from {PythonPart.__module__}.PythonPart")
     if inspect.isabstract(part):
         raise ConfigError(f"{origin} lacks the method `{'`, `'.join(sorted(part.__abstractmethods__))}`")
-    taken = [field.name for field in fields(cast("Any", part))]
-    if parameters is not None and set(taken) != set(parameters):
-        raise ConfigError(f"{origin} has the fields {', '.join(taken)}; the YAML file has {', '.join(parameters)}")
+    names = [field.name for field in fields(cast("Any", part))]
+    if parameters is not None and set(names) != set(parameters):
+        raise ConfigError(f"{origin} has the fields {', '.join(names)}; the YAML file has {', '.join(parameters)}")
     return part
 
 
-def load_kind(path: Path, parts: Registry | None = None) -> QuestionKind:
+def load_kind(path: Path) -> QuestionKind:
     """Return the question in a YAML file. Raise ConfigError with file, line and field of every mistake."""
     file = YamlFile.read(path)
-    return QuestionKind(read_template(file), file, parts or python_parts())
-
-
-def joined(folder: Path, parts: Registry) -> Mapping[str, QuestionKind]:
-    """Return name → kind for the YAML files of a folder, ordered by class and position.
-
-    Raise ConfigError if a file lacks its Python part, or a built-in Python part its file.
-    """
-
-    def position(kind: QuestionKind) -> tuple[int, float, str]:
-        template = kind.template
-        return CATEGORIES.index(template.category), template.order or math.inf, kind.name
-
-    found = [load_kind(path, parts) for path in sorted(folder.glob("*.yaml"))]
-    by_name = {kind.name: kind for kind in sorted(found, key=position)}
-    for name in by_name.keys() - parts.built_in.keys():
-        raise ConfigError(f"{by_name[name].file.path} has no Python part", hint=f"add {kinds.__name__}.{name}")
-    for name in parts.built_in.keys() - by_name.keys():
-        raise ConfigError(f"{parts.origin(name)} has no YAML file", hint=f"add {folder / f'{name}.yaml'}")
-    return by_name
+    return QuestionKind(read_template(file), file)
 
 
 @cache
 def shipped_kinds() -> Mapping[str, QuestionKind]:
     """Return the built-in questions, ordered by class and position."""
-    return joined(data_path("templates") / "questions", python_parts())
+
+    def position(kind: QuestionKind) -> tuple[int, float, str]:
+        template = kind.template
+        return CATEGORIES.index(template.category), template.order or math.inf, kind.name
+
+    shipped = map(load_kind, (data_path("templates") / "questions").glob("*.yaml"))
+    return {kind.name: kind for kind in sorted(shipped, key=position)}
 
 
 def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]:
@@ -119,11 +105,9 @@ def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]
     if names is None:
         return tuple(kind for kind in shipped.values() if kind.template.order is not None)
     if unknown := [name for name in names if not is_path(name) and name not in shipped]:
-        known = ", ".join(shipped)
         close = did_you_mean(unknown[0], shipped) if len(unknown) == 1 else ""
-        raise ConfigError(
-            f"unknown question {', '.join(unknown)}{close}", hint=f"known questions: {known}; or a YAML file"
-        )
+        hint = f"known questions: {', '.join(shipped)}; or a YAML file"
+        raise ConfigError(f"unknown question {', '.join(unknown)}{close}", hint=hint)
     chosen = tuple(load_kind(Path(name)) if is_path(name) else shipped[name] for name in names)
     if twice := [name for name, number in Counter(kind.name for kind in chosen).items() if number > 1]:
         raise ConfigError(f"repeated question {', '.join(twice)}", hint="use per_question: 2 to ask it twice")
@@ -198,18 +182,17 @@ class Question:
 
     def count_ways(self) -> int:
         """Estimate the work of an oracle: the possible start nodes plus the walks from them."""
-        index, given, parameters = self.index, self.parameters, self.kind.template.parameters
+        index, values, parameters = self.index, self.parameters, self.kind.template.parameters
         first = {parameter.role: name for name, parameter in reversed(parameters.items())}
         if "label" not in first:
-            relationships = index.relationships_of.get(str(given.get(first.get("relationship_type", ""))), ())
+            relationships = index.relationships_of.get(str(values.get(first.get("relationship_type", ""))), ())
             return len(relationships) or index.graph.node_count
-        label = str(given[first["label"]])
-        longest = max(1 if self.part is None else self.part.steps, int(str(given.get(first.get("hops", ""), 1))))
-        starts = index.keys_of(label)
+        steps, both_ways = (1, False) if self.part is None else (self.part.steps, self.part.both_ways)
+        starts = index.keys_of(str(values[first["label"]]))
         if "key" in first:
-            starts = [str(given[first["key"]])]
+            starts = [str(values[first["key"]])]
         elif "value" in first and parameters[of := str(parameters[first["value"]].of)].of == first["label"]:
-            starts = index.keys_with(label, str(given[of]), given[first["value"]])
-        followed = index.both_ways if self.part is not None and self.part.both_ways else index
-        walks = followed.walks(longest)
+            starts = index.keys_with(str(values[first["label"]]), str(values[of]), values[first["value"]])
+        followed = index.both_ways if both_ways else index
+        walks = followed.walks(max(steps, int(str(values.get(first.get("hops", ""), 1)))))
         return len(starts) + sum(walks[key] for key in starts)

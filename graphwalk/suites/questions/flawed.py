@@ -50,11 +50,7 @@ def _relay(agent: Policy, turn: Callable[[list[Ask], int], Turn]) -> Policy:
 
 def early_stop(agent: Policy) -> Policy:
     """Give up after the first results."""
-    try:
-        asks = next(agent)
-    except StopIteration as end:
-        return str(end.value)
-    yield asks
+    yield next(agent)
     agent.close()
     return NO_ANSWER
 
@@ -72,8 +68,8 @@ def repeated_calls(agent: Policy) -> Policy:
 
 def unknown_label(ask: Ask) -> Ask:
     """Use the plural of a label."""
-    name = "label" if "label" in ask.arguments else "entity_name"
     arguments = _arguments(ask)
+    name = "label" if "label" in arguments else "entity_name"
     return Ask(ask.tool, {**arguments, name: f"{arguments[name]}s"})
 
 
@@ -165,7 +161,7 @@ def varied(agent: Policy, draw: random.Random) -> Policy:
         if draw.random() < MISTAKES:
             yield [draw.choice(_WRONG)(draw.choice(asks))]
         order = draw.sample(range(len(asks)), len(asks))
-        given = yield [asks[place] for place in order]
-        return [text for _, text in sorted(zip(order, given, strict=True))]
+        texts = yield [asks[place] for place in order]
+        return [text for _, text in sorted(zip(order, texts, strict=True))]
 
     return _relay(agent, turn)

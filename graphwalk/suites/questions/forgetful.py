@@ -29,7 +29,7 @@ CONTEXTS = {"8k": 8_000, "32k": 32_000, "128k": 128_000}
 """Context windows in tokens by rule, as in `scripted/forgetful:32k`."""
 _NOTE = "NOTE "
 
-Known = dict[str, Page]
+Pages = dict[str, Page]
 """Call → its rows."""
 
 
@@ -59,34 +59,34 @@ class ForgetfulModel:
     async def close(self) -> None: ...
 
     def _next(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
-        known, last = self._known(messages), messages[-1]
+        pages, last = self._pages(messages), messages[-1]
         if not tools and SUMMARY_ASKED in (last.content or ""):
-            return Message("assistant", self._summary(known))
-        asks, answer = self._resumed(known)
+            return Message("assistant", self._summary(pages))
+        asks, answer = self._resumed(pages)
         if answer is not None:
             return Message("assistant", answer)
         if not tools:
             return Message("assistant", NO_ANSWER)
-        waiting = [ask for ask in asks if _asked(ask) not in known]
+        waiting = [ask for ask in asks if _signature(ask) not in pages]
         calls = tuple(map(self._call, waiting if parallel else waiting[:1]))
-        notes = list(self._notes(messages, known)) if _asked_for_notes(messages) else []
+        notes = list(self._notes(messages, pages)) if _asked_for_notes(messages) else []
         return Message("assistant", "\n".join(notes) or None, calls)
 
-    def _resumed(self, known: Known) -> tuple[list[Ask], str | None]:
+    def _resumed(self, pages: Pages) -> tuple[list[Ask], str | None]:
         """Return the first calls of the plan that have no known result, or the answer."""
         plan: Steps[list[Row]] = self._make_plan()
         try:
             asks = next(plan)
-            while all(name in known for name in map(_asked, asks)):
-                asks = plan.send([known[_asked(ask)] for ask in asks])
+            while all(name in pages for name in map(_signature, asks)):
+                asks = plan.send([pages[_signature(ask)] for ask in asks])
         except StopIteration as end:
             return [], json.dumps(end.value, ensure_ascii=False)
         return asks, None
 
-    def _known(self, messages: Sequence[Message]) -> Known:
+    def _pages(self, messages: Sequence[Message]) -> Pages:
         """Return the rows that the messages still show: in notes, and in results that were not removed."""
-        pages = ((name, self._read(text)) for name, text in self._shown(messages))
-        return {name: page for name, page in pages if page is not None}
+        texts = self._shown(messages)
+        return {name: page for name, text in texts if (page := self._read(text)) is not None}
 
     @staticmethod
     def _shown(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
@@ -102,15 +102,15 @@ class ForgetfulModel:
                     name, table = json.loads(line.removeprefix(_NOTE))
                     yield name, json.dumps(table, ensure_ascii=False)
 
-    def _notes(self, messages: Sequence[Message], known: Known) -> Iterator[str]:
+    def _notes(self, messages: Sequence[Message], pages: Pages) -> Iterator[str]:
         """Yield a note of each result of the last turn."""
         start = next((n for n in range(len(messages), 0, -1) if messages[n - 1].role == "assistant"), 0)
         for call in messages[start - 1].tool_calls if start else ():
-            yield from self._note(_name(call), known)
+            yield from self._note(_name(call), pages)
 
-    def _note(self, name: str, known: Known) -> Iterator[str]:
+    def _note(self, name: str, pages: Pages) -> Iterator[str]:
         """Yield the note of a result unless it is too long: of nodes and relationships, what the question names."""
-        page = known.get(name)
+        page = pages.get(name)
         if page is None or page.next is not None:
             return
         rows = [{field: self._short(value) for field, value in row.items()} for row in page.rows]
@@ -122,10 +122,10 @@ class ForgetfulModel:
     def _short(self, value: Any) -> Any:
         return {n: v for n, v in value.items() if n in self._needed} if isinstance(value, dict) else value
 
-    def _summary(self, known: Known) -> str:
+    def _summary(self, pages: Pages) -> str:
         notes: list[str] = []
-        for name in known:
-            for note in self._note(name, known):
+        for name in pages:
+            for note in self._note(name, pages):
                 if sum(map(len, notes)) + len(note) <= MOST_SUMMARY:
                     notes.append(note)
         return "\n".join(notes) or "Nothing yet."
@@ -144,7 +144,7 @@ def _name(call: ToolCall) -> str:
     return f"{call.name} {call.arguments}"
 
 
-def _asked(ask: Ask) -> str:
+def _signature(ask: Ask) -> str:
     return _name(ask.call(""))
 
 

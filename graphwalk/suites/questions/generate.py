@@ -3,7 +3,7 @@
 import asyncio
 import re
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -18,33 +18,18 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_kinds, shipped_kinds
 from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows, cypher_rows
-from graphwalk.suites.questions.parameters import (
-    GENERATED,
-    OWN,
-    CannotHost,
-    Drawn,
-    Effort,
-    ParameterSearch,
-    generated_effort,
-)
-from graphwalk.suites.questions.reference import ExpertReference, MemoryTools
+from graphwalk.suites.questions.oracles import Scratch, agreed_rows, cypher_rows
+from graphwalk.suites.questions.parameters import OWN, CannotHost, Drawn, ParameterSearch, generated_effort
+from graphwalk.suites.questions.reference import ExpertReference, reference_on
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
-from graphwalk.suites.reference import ReferenceWalk
-from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
 
-Reference = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
-"""Function that returns the walk of the scripted expert."""
-LeaveOut = Callable[[str, str], None]
-"""Callback for a question that a graph cannot host: name, reason."""
 MAX_HOPS = 3
 OWN_ROWS = RowBounds(at_most=100)
 """Default row bounds on your own graph."""
@@ -53,79 +38,83 @@ _MOST_UNREACHABLE = 10
 
 
 async def tasks_on(
-    graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
-) -> list[QuestionTask]:
-    """Return tasks about a graph, made on the embedded engine; `questions` are named as in an experiment.
-
-    None means those of the paper, on your own graph those that it can host. Raise ConfigError if the graph
-    cannot host a question.
-    """
-    store = await EmbeddedDatabase().load(graph)
-    return await _tasks_on(graph, store, questions, seed, per_question, {})
-
-
-async def tasks_of_source(
-    source: GraphSource,
-    settings: Settings,
+    graph: PropertyGraph,
+    store: GraphStore | None = None,
     *,
     seed: int,
-    left_out: dict[str, str],
     questions: Sequence[str] | None = None,
     per_question: int = 1,
+    left_out: dict[str, str] | None = None,
 ) -> list[QuestionTask]:
-    """Return tasks about a file or an existing database; add skipped questions with reasons to `left_out`."""
+    """Return tasks about a graph, by default on the embedded engine; `questions` are named as in an experiment.
+
+    None means those of the paper, on your own graph those that it can host; the others are added to `left_out` with
+    reasons. Raise ConfigError if the graph cannot host a question.
+    """
+    own = not graph.spec
+    leaves_out = own and questions is None
+    return await make_tasks(
+        graph,
+        store or await EmbeddedDatabase().load(graph),
+        seed=seed,
+        kinds=choose_kinds(questions),
+        agent=AgentConfig(),
+        own=own,
+        per_question=per_question,
+        answer_rows=(OWN_ROWS if leaves_out else ANY_ROWS,),
+        left_out=(left_out if left_out is not None else {}) if leaves_out else None,
+    )
+
+
+async def tasks_of_source(source: GraphSource, settings: Settings, **choice: Any) -> list[QuestionTask]:
+    """Return tasks about a file or an existing database; `choice` as for `tasks_on`."""
     graph = await read_source(source, settings)
     if source.file is not None:
-        store = await EmbeddedDatabase().load(graph)
-        return await _tasks_on(graph, store, questions, seed, per_question, left_out)
+        return await tasks_on(graph, **choice)
     async with open_source(source, settings) as opened:
-        return await _tasks_on(graph, opened.store, questions, seed, per_question, left_out)
+        return await tasks_on(graph, opened.store, **choice)
 
 
-async def _tasks_on(
+async def make_tasks(
     graph: PropertyGraph,
     store: GraphStore,
-    questions: Sequence[str] | None,
+    *,
     seed: int,
-    per_question: int,
-    left_out: dict[str, str],
-) -> list[QuestionTask]:
-    kinds = choose_kinds(questions)
-    drawing: dict[str, Any] = {"seed": seed, "per_question": per_question}
-    if not graph.spec and questions is None:
-        return await own_tasks(graph, store, kinds, leave_out=left_out.__setitem__, **drawing)
-    effort = generated_effort(graph) if graph.spec else OWN
-    return await tasks_in(graph, store, kinds, effort=effort, **drawing)
-
-
-async def own_tasks(
-    graph: PropertyGraph,
-    store: GraphStore,
-    kinds: Sequence[QuestionKind],
-    agent: AgentConfig = AgentConfig(),
-    *,
-    leave_out: LeaveOut,
+    kinds: Sequence[QuestionKind] | None = None,
+    agent: AgentConfig | None = None,
+    own: bool = False,
+    per_question: int = 1,
     answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
-    **drawing: Any,
+    left_out: dict[str, str] | None = None,
+    drawing: Drawing = "nontrivial",
+    target: Target = "graphwalk",
 ) -> list[QuestionTask]:
-    """Return the tasks that your own graph can host; call `leave_out` for the others. `drawing`: see `make_tasks`."""
-    rows = [OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in answer_rows]
-    return await tasks_in(graph, store, kinds, agent, effort=OWN, leave_out=leave_out, answer_rows=rows, **drawing)
+    """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
 
+    A task depends only on seed, graph, question and its number. `kinds=None` means those of the paper. With `agent`
+    tasks have the figures of the expert that reads its pages. `own` limits the search as for graphs of any size.
 
-async def tasks_in(
-    graph: PropertyGraph,
-    store: GraphStore,
-    kinds: Sequence[QuestionKind],
-    agent: AgentConfig = AgentConfig(),
-    *,
-    effort: Effort | None = None,
-    **drawing: Any,
-) -> list[QuestionTask]:
-    """Return tasks about a stored graph with reference figures. `drawing`: see `make_tasks`."""
-    index, effort = GraphIndex(graph), effort or generated_effort(graph)
-    reference = await _reference_on(store, index, agent, existing=effort is OWN)
-    return await make_tasks(graph, store, kinds=kinds, index=index, reference=reference, effort=effort, **drawing)
+    Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
+    Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
+    """
+    index, scratch = GraphIndex(graph), Scratch(graph, store)
+    maker = TaskMaker(index, store, scratch, seed, await reference_on(scratch, graph, agent), target)
+    effort = OWN if own else generated_effort(graph)
+    search = ParameterSearch(index, scratch, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
+    tasks = []
+    for kind in choose_kinds() if kinds is None else kinds:
+        taken: dict[Drawn, None] = {}
+        for number in range(per_question * len(answer_rows)):
+            bounds = answer_rows[number // per_question]
+            await asyncio.sleep(0)  # episodes about other graphs may be in flight
+            try:
+                tasks.append(await maker.drawn(kind, number, search, taken, bounds))
+            except CannotHost as error:
+                if left_out is None:
+                    raise
+                left_out[f"{kind.name} from number {number + 1} on" if number else kind.name] = error.reason
+                break
+    return tasks
 
 
 async def copy_tasks(
@@ -135,16 +124,16 @@ async def copy_tasks(
     kinds: Sequence[QuestionKind],
     *,
     seed: int,
-    leave_out: LeaveOut,
-    agent: AgentConfig = AgentConfig(),
+    left_out: dict[str, str],
+    agent: AgentConfig,
 ) -> list[QuestionTask]:
     """Return the same questions about the anonymised copy in `store`, with the names of the copy.
 
-    Call `leave_out` for your own questions with names or values in their text.
+    Add your own questions with names or values in their text to `left_out`.
     """
-    copied, index = GraphIndex(copy.graph), GraphIndex(copy.original)
-    reference = await _reference_on(store, copied, agent, existing=True)
-    maker = TaskMaker(copied, store, seed, reference)
+    index, scratch = GraphIndex(copy.original), Scratch(copy.graph, store)
+    reference = await reference_on(scratch, copy.graph, agent)
+    maker = TaskMaker(GraphIndex(copy.graph), store, scratch, seed, reference)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
     for original in originals:
@@ -155,7 +144,7 @@ async def copy_tasks(
         if same_answer(original, task):
             tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
         else:
-            leave_out(kind.name, "its text contains names or values that differ in the copy")
+            left_out[kind.name] = "its text contains names or values that differ in the copy"
     return tasks
 
 
@@ -171,18 +160,17 @@ def mapped_parameters(
     }
     mapped: dict[str, Value] = {}
     for name, parameter in template.parameters.items():
-        given = parameters[name]
+        value = parameters[name]
         if parameter.role in names:
-            mapped[name] = names[parameter.role][str(given)]
+            value = names[parameter.role][str(value)]
         elif parameter.role == "value":
             property_name, owner = str(parameters[str(parameter.of)]), str(template.parameters[str(parameter.of)].of)
             kind: EntityType = "node" if template.parameters[owner].role == "label" else "relationship"
             # The raw value, for example a date for its text. Drawn values have distinct texts.
-            values = index.values(kind, str(parameters[owner]), property_name)
-            raw = next(value for value in values if value_order(shown(value)) == value_order(given))
-            mapped[name] = copy.values.of(property_name, raw)
-        else:
-            mapped[name] = given
+            raw_values = index.values(kind, str(parameters[owner]), property_name)
+            raw = next(raw for raw in raw_values if value_order(shown(raw)) == value_order(value))
+            value = copy.values.of(property_name, raw)
+        mapped[name] = value
     return mapped
 
 
@@ -190,71 +178,6 @@ def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
     """Return False if the answers differ, because the query text contains names or values of the original."""
     computed = [[row[field] for row in one.gold for field in one.computed_fields] for one in (original, task)]
     return original.gold_size == task.gold_size and computed[0] == computed[1]
-
-
-async def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig, existing: bool) -> Reference:
-    """Return the reference with the tools on the store; on the embedded engine if that may be an `existing` database.
-
-    Pages are those of the agent, but values are not shortened, because the expert's answer is checked.
-    """
-    if existing and not store.in_process:
-        store = await EmbeddedDatabase().load(index.graph)
-    schema = schema_of(index.graph)
-    toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
-    memory = MemoryTools.of(index) if agent.result_tokens is None else None
-    return ExpertReference(schema, toolbox, memory, agent.result_budget)
-
-
-def paging_of(agent: AgentConfig) -> dict[str, Any]:
-    """Return the fields of an agent that determine how many calls it takes to read a result."""
-    by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
-    return agent.model_dump(include={"result_budget", *by_tokens})
-
-
-async def make_tasks(
-    graph: PropertyGraph,
-    store: GraphStore,
-    *,
-    seed: int,
-    kinds: Sequence[QuestionKind] | None = None,
-    per_question: int = 1,
-    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
-    max_hops: int | None = None,
-    index: GraphIndex | None = None,
-    reference: Reference | None = None,
-    load: LoadGraph | None = None,
-    effort: Effort = GENERATED,
-    leave_out: LeaveOut | None = None,
-    drawing: Drawing = "nontrivial",
-    target: Target = "graphwalk",
-) -> list[QuestionTask]:
-    """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
-
-    A task depends only on seed, graph, question and its number. `kinds=None` means those of the paper. `max_hops`
-    defaults to the graph's spec, else 3. `reference` returns the expert's walk. `load` loads graphs for drawing and
-    for the search of a small counter-example; by default on the embedded engine.
-
-    `leave_out` is called for questions that the graph cannot host; without it they raise ConfigError. Raise
-    ConfigError if a YAML file is wrong, OracleError if two oracles differ.
-    """
-    index = index or GraphIndex(graph)
-    maker = TaskMaker(index, store, seed, reference, load, target)
-    hops = max_hops or int(graph.spec.get("hops", MAX_HOPS))
-    search = ParameterSearch(index, maker.scratch, hops, effort, drawing)
-    tasks = []
-    for kind in choose_kinds() if kinds is None else kinds:
-        taken: dict[Drawn, None] = {}
-        for number in range(per_question * len(answer_rows)):
-            bounds = answer_rows[number // per_question]
-            await asyncio.sleep(0)  # episodes about other graphs may be in flight
-            try:
-                tasks.append(await maker.drawn(kind, number, search, taken, bounds))
-            except CannotHost as error:
-                if leave_out is None:
-                    raise
-                leave_out(f"{kind.name} from number {number + 1} on" if number else kind.name, error.reason)
-                break
-    return tasks
 
 
 class OutOfReachError(OracleError):
@@ -268,14 +191,13 @@ class TaskMaker:
         self,
         index: GraphIndex,
         store: GraphStore,
+        scratch: Scratch,
         seed: int,
-        reference: Reference | None = None,
-        load: LoadGraph | None = None,
+        reference: ExpertReference | None = None,
         target: Target = "graphwalk",
     ) -> None:
-        self._index, self._store, self._seed, self._reference = index, store, seed, reference
-        self._target = target
-        self.scratch = Scratch(index.graph, store, load)
+        self._index, self._store, self._scratch, self._seed = index, store, scratch, seed
+        self._reference, self._target = reference, target
 
     async def drawn(
         self, kind: QuestionKind, number: int, search: ParameterSearch, taken: dict[Drawn, None], bounds: RowBounds
@@ -307,7 +229,7 @@ class TaskMaker:
         `right` contains the evaluator's rows if they are known.
         """
         question = Question(kind, self._index, parameters)
-        gold = await agreed_rows(question, self._store, self.scratch, right)
+        gold = await agreed_rows(question, self._store, self._scratch, right)
         template, fields, digest = kind.template, question.answer_fields, self._index.graph.digest
         shipped = shipped_kinds().get(kind.name)
         usual = shipped is not None and shipped.template.computed == template.computed
@@ -349,8 +271,8 @@ class TaskMaker:
         """
         template, fields = question.kind.template, task.answer_fields
         cypher = template.paper_cypher or template.cypher
-        found = await cypher_rows(question, self._store, cypher)
-        gold = [{field: row[field] for field in fields} for row in distinct(found)]
+        rows = await cypher_rows(question, self._store, cypher)
+        gold = [{field: row[field] for field in fields} for row in distinct(rows)]
         changed: dict[str, Any] = {
             "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
             "scored_fields": fields,
@@ -358,7 +280,7 @@ class TaskMaker:
             "mode": "set" if template.mode == "ties-allowed" else template.mode,
             "gold": gold,
             "gold_size": len(gold),
-            "repeated_rows": len(found) - len(gold),
+            "repeated_rows": len(rows) - len(gold),
             "tied_rows": len(task.gold) - len(gold) if template.mode == "ties-allowed" else 0,
         }
         return task.model_copy(update=changed)
@@ -391,8 +313,8 @@ def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, see
     if not texts:
         return task
     text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
-    asked, _, form = task.question.rpartition("\n\n")
-    if not asked:
+    first, _, form = task.question.rpartition("\n\n")
+    if not first:
         return task
     question = _rendered(kind, text, task.parameters, "other_wordings", wording)
     return task.model_copy(update={"question": f"{question}\n\n{form}"})

@@ -16,14 +16,14 @@ from graphwalk.types.values import Value
 EntityType = Literal["node", "relationship"]
 
 
-def equal(left: Value | None, right: Value | None) -> bool:
+def equal(value: Value | None, other: Value | None) -> bool:
     """Compare like Cypher's `=`: numbers by value, booleans only with booleans, null with nothing."""
-    return left is not None and left == right and isinstance(left, bool) == isinstance(right, bool)
+    return value is not None and value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
-def differs(left: Value | None, right: Value | None) -> bool:
+def differs(value: Value | None, other: Value | None) -> bool:
     """Compare like Cypher's `<>`, which is false for a missing property."""
-    return left is not None and right is not None and not equal(left, right)
+    return value is not None and other is not None and not equal(value, other)
 
 
 class GraphIndex:
@@ -61,11 +61,11 @@ class GraphIndex:
     def successor_labels(self) -> Mapping[str, frozenset[str]]:
         """Return key → all labels of the successors. Equal sets are shared to save memory."""
         shared: dict[frozenset[str], frozenset[str]] = {}
-        found = {}
+        labels_of = {}
         for key, targets in self.successors.items():
             labels = frozenset([label for target in targets for label in self.nodes[target].labels])
-            found[key] = shared.setdefault(labels, labels)
-        return found
+            labels_of[key] = shared.setdefault(labels, labels)
+        return labels_of
 
     @cached_property
     def both_ways(self) -> "GraphIndex":
@@ -143,12 +143,12 @@ class GraphIndex:
 
         A shortest walk repeats no relationship, so these are the nodes that Cypher's trails `-[*1..limit]->` reach.
         """
-        found: dict[str, int] = {}
+        distances: dict[str, int] = {}
         frontier = {start}
         for distance in range(1, limit + 1):
-            frontier = {target for key in frontier for target in self.successors[key]} - found.keys()
-            found |= dict.fromkeys(frontier, distance)
-        return found
+            frontier = {target for key in frontier for target in self.successors[key]} - distances.keys()
+            distances |= dict.fromkeys(frontier, distance)
+        return distances
 
 
 class PartialIndex(GraphIndex):

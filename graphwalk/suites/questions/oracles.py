@@ -3,39 +3,28 @@
 Without an evaluator, the Cypher results of the store and of the embedded engine are compared.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
-
-from graphwalk.errors import OracleError, StoreError
-from graphwalk.evaluation.rows import as_shown, distinct, same_rows
+from graphwalk.errors import OracleError
+from graphwalk.evaluation.rows import as_shown, distinct, row_key, same_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question
-from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
 
-LoadGraph = Callable[[PropertyGraph], Awaitable[GraphStore]]
-"""Function that loads a graph into a database: the `load` of a Database."""
-Shows = Callable[[PropertyGraph], Awaitable[bool]]
-_SHOWN = 60
-"""Nodes, relationships and rows listed in a message."""
-BUDGET = 400
-"""Graphs tried in the search for a small counter-example."""
+_MOST_ROWS = 20
+"""Rows listed in a message."""
 
 
 class Scratch:
-    """A graph on the embedded engine, loaded on first use unless `store` is embedded; `load` loads other graphs."""
+    """A graph on the embedded engine, loaded on first use unless `store` is embedded."""
 
-    def __init__(self, graph: PropertyGraph, store: GraphStore, load: LoadGraph | None = None) -> None:
-        self.load = load or EmbeddedDatabase().load
+    def __init__(self, graph: PropertyGraph, store: GraphStore) -> None:
         self._graph = graph
         self._store = store if store.in_process else None
 
     async def store(self) -> GraphStore:
         if self._store is None:
-            self._store = await self.load(self._graph)
+            self._store = await EmbeddedDatabase().load(self._graph)
         return self._store
 
 
@@ -44,34 +33,40 @@ async def agreed_rows(
 ) -> list[Row]:
     """Return the distinct correct rows if both oracles agree. `right` contains the evaluator's rows if known.
 
-    Raise OracleError with the smallest part of the graph found on which the oracles differ.
+    Raise OracleError with the rows that only one of them finds.
     """
-    found = await cypher_rows(question, store)
-    part, kind = question.part, question.kind
-    asked = f"parameters: {question.written}\nquery: {question.cypher}"
+    rows = await cypher_rows(question, store)
+    kind, part = question.kind, question.part
     if part is None:
         embedded = await scratch.store()
-        other = found if embedded is store else await cypher_rows(question, embedded)
-        if same_rows(found, other):
-            return distinct(found)
+        other = rows if embedded is store else await cypher_rows(question, embedded)
+        if same_rows(rows, other):
+            return distinct(rows)
         raise OracleError(
             f"the {store.kind} store and the embedded engine differ on {kind.name}, which has no evaluator\n"
-            f"{asked}\nthe {store.kind} store found: {found[:_SHOWN]}\nthe embedded engine found: {other[:_SHOWN]}",
+            f"{_difference(question, f'the {store.kind} store', rows, 'the embedded engine', other)}",
             hint=f"the Cypher in {kind.file.path} must return every correct row on any engine",
         )
-    if right is None:
-        right = part.right_rows(question.index)
-    if agree(question, found, right):
+    right = part.right_rows(question.index) if right is None else right
+    if agree(question, rows, right):
         return right
-    graph = question.index.graph
-    smaller = await smallest(graph, lambda smaller: _differ(question, part, smaller, scratch.load))
-    if smaller.digest != graph.digest:
-        graph = smaller
-        right, found = await _both(question, part, graph, scratch.load)
     raise OracleError(
-        f"Cypher ({store.kind} store) and the evaluator of {kind.name} differ on this graph:\n{_written(graph)}\n"
-        f"{asked}\nCypher found: {found[:_SHOWN]}\nthe evaluator found: {right[:_SHOWN]}",
+        f"Cypher ({store.kind} store) and the evaluator of {kind.name} differ\n"
+        f"{_difference(question, 'Cypher', rows, 'the evaluator', right)}",
         hint=f"the Cypher in {kind.file.path}, the Python part of {kind.name}, or the store is wrong",
+    )
+
+
+def _difference(question: Question, one: str, rows: list[Row], other: str, others: list[Row]) -> str:
+    """Describe the question and the rows that only one oracle finds."""
+    keys, other_keys = set(map(row_key, rows)), set(map(row_key, others))
+    only = [row for row in distinct(rows) if row_key(row) not in other_keys]
+    only_other = [row for row in distinct(others) if row_key(row) not in keys]
+    graph = question.index.graph
+    return (
+        f"graph: digest {graph.digest}, seed {graph.seed}\nparameters: {question.written}\n"
+        f"query: {question.cypher}\nonly {one} found: {only[:_MOST_ROWS]}\n"
+        f"only {other} found: {only_other[:_MOST_ROWS]}"
     )
 
 
@@ -81,80 +76,8 @@ async def cypher_rows(question: Question, store: GraphStore, cypher: str | None 
     return [as_shown(row) for row in await store.run(query, question.values)]
 
 
-def agree(question: Question, found: list[Row], right: list[Row]) -> bool:
-    """Return True for equal sets of rows, or if `found` is one of several tied rows, of which Cypher returns one."""
+def agree(question: Question, rows: list[Row], right: list[Row]) -> bool:
+    """Return True for equal sets of rows, or if `rows` is one of several tied rows, of which Cypher returns one."""
     if question.kind.template.mode == "ties-allowed" and right:
-        return len(found) == 1 and same_rows([*right, *found], right)
-    return same_rows(found, right)
-
-
-async def _both(
-    question: Question, part: PythonPart, graph: PropertyGraph, load: LoadGraph
-) -> tuple[list[Row], list[Row]]:
-    store = await load(graph)
-    try:
-        # As Cypher of our own, for many small graphs: it has run within limits on the whole one.
-        found = await cypher_rows(question, store, str(question.kind.template.cypher))
-    finally:
-        await store.drop()
-    return part.right_rows(GraphIndex(graph)), found
-
-
-async def _differ(question: Question, part: PythonPart, graph: PropertyGraph, load: LoadGraph) -> bool:
-    try:
-        right, found = await _both(question, part, graph, load)
-    except StoreError:
-        # An engine may refuse a name that is missing in the smaller graph.
-        return False
-    return not agree(question, found, right)
-
-
-def _written(graph: PropertyGraph) -> str:
-    nodes = [f"(:{':'.join(n.labels)} {{key: {n.key!r}}}) {dict(n.properties)}" for n in graph.nodes()]
-    relationships = [f"{r.source!r} -[:{r.type}]-> {r.target!r} {dict(r.properties)}" for r in graph.relationships()]
-    lines = [f"  {line}" for line in (*nodes[:_SHOWN], *relationships[:_SHOWN])]
-    left_out = len(nodes) + len(relationships) - len(lines)
-    if left_out:
-        lines.append(f"  … and {left_out} more; digest {graph.digest}, seed {graph.seed}")
-    return "\n".join(lines)
-
-
-async def smallest(graph: PropertyGraph, shows: Shows, budget: int = BUDGET) -> PropertyGraph:
-    """Return a small part of `graph` for which `shows` is True, or `graph` itself; call `shows` at most `budget` times.
-
-    Chunks of relationships, then of nodes, shrink from a half to one; then properties are removed.
-    """
-    left = budget
-
-    async def holds(parts: list[Node | Relationship]) -> bool:
-        nonlocal left
-        left -= 1
-        return left >= 0 and await shows(_part_of(graph, parts))
-
-    parts: list[Node | Relationship] = [*graph.relationships(), *graph.nodes()]
-    chunk = len(parts) // 2
-    while chunk:
-        start = 0
-        while start < len(parts):
-            fewer = parts[:start] + parts[start + chunk :]
-            if await holds(fewer):
-                parts = fewer
-            else:
-                start += chunk
-        chunk //= 2
-    kept = _part_of(graph, parts)
-    parts = [*kept.nodes(), *kept.relationships()]
-    for position, part in enumerate(parts):
-        plain = [*parts[:position], replace(part, properties={}), *parts[position + 1 :]]
-        if part.properties and await holds(plain):
-            parts = plain
-    return _part_of(graph, parts)
-
-
-def _part_of(graph: PropertyGraph, parts: Iterable[Node | Relationship]) -> PropertyGraph:
-    """Return these nodes and relationships as a graph, with the ends of the relationships."""
-    relationships = [part for part in parts if isinstance(part, Relationship)]
-    given = {part.key: part for part in parts if isinstance(part, Node)}
-    ends = {key for r in relationships for key in (r.source, r.target)}
-    nodes = [given.get(node.key, node) for node in graph.nodes() if node.key in given or node.key in ends]
-    return PropertyGraph.from_rows(nodes, relationships, seed=graph.seed)
+        return len(rows) == 1 and same_rows([*right, *rows], right)
+    return same_rows(rows, right)

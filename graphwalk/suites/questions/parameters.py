@@ -4,7 +4,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from random import Random
 from typing import Any, cast
@@ -36,28 +36,23 @@ class Effort:
     """Limits of the search for parameters. They do not depend on time, so that results are reproducible.
 
     `tries` is the number of parameter sets; `tries_by_query` applies to questions without an evaluator, where each
-    takes a query. `ways` limits the walks of one question (`Question.count_ways`), `ways_in_all` those of a search;
-    None: no limit.
+    takes a query. `ways` limits the walks of one question (`Question.count_ways`), `ways_in_all` those of a search.
     """
 
     tries: int
     tries_by_query: int
-    ways: int | None = None
-    ways_in_all: int | None = None
+    ways: int
+    ways_in_all: int
 
 
-GENERATED = Effort(20_000, 2_000)
-"""Limits for small generated graphs; the presets need at most a few hundred tries."""
+OWN = Effort(2_000, 200, 300_000, 5_000_000)
+"""Limits for your own graph of any size: some seconds per question."""
 
 
 def generated_effort(graph: PropertyGraph) -> Effort:
     """Return the limits for a generated graph: seconds per question with 10⁴ nodes, a minute with 10⁶."""
     ways = _WAYS + _WAYS_PER_ENTITY * (graph.node_count + graph.relationship_count)
-    return replace(GENERATED, ways=ways, ways_in_all=_SEARCHES * ways)
-
-
-OWN = Effort(2_000, 200, 300_000, 5_000_000)
-"""Limits for your own graph of any size: some seconds per question."""
+    return Effort(20_000, 2_000, ways, _SEARCHES * ways)
 
 
 class ParameterSpace:
@@ -137,17 +132,17 @@ class ParameterSpace:
 
     def _property_values(self, role: str, owner: str, name: Value) -> list[Value]:
         if (role, owner, name) not in self._values:
-            found = self._index.values("node" if role == "label" else "relationship", owner, str(name))
-            self._values[role, owner, name] = _to_be_asked(value for value in found if value is not None)
+            column = self._index.values("node" if role == "label" else "relationship", owner, str(name))
+            self._values[role, owner, name] = _unambiguous(value for value in column if value is not None)
         return self._values[role, owner, name]
 
 
-def _to_be_asked(found: Iterable[Value]) -> list[Value]:
+def _unambiguous(column: Iterable[Value]) -> list[Value]:
     """Return the distinct values that a question can contain, in order: JSON values, dates and times.
 
     Of 1 and 1.0 the integer is kept. Two values with the same text, for example a date and its text, are left out.
     """
-    distinct = {value_order(value): value for value in sorted(found, key=lambda value: type(value).__name__)}
+    distinct = {value_order(value): value for value in sorted(column, key=lambda value: type(value).__name__)}
     looks = Counter(map(_look, distinct.values()))
     return [value for _, value in sorted(distinct.items()) if _can_be_asked(value) and looks[_look(value)] == 1]
 
@@ -187,10 +182,11 @@ class ParameterSearch:
         index: GraphIndex,
         scratch: Scratch,
         max_hops: int,
-        effort: Effort = GENERATED,
+        effort: Effort | None = None,
         drawing: Drawing = "nontrivial",
     ) -> None:
-        self._index, self._scratch, self._effort, self._drawing = index, scratch, effort, drawing
+        self._index, self._scratch, self._drawing = index, scratch, drawing
+        self._effort = effort or generated_effort(index.graph)
         self._space = ParameterSpace(index, max_hops)
 
     async def draw(
@@ -201,7 +197,7 @@ class ParameterSearch:
         Raise CannotHost with the reason if none are found.
         """
         effort, rejected = self._effort, Counter[str]()
-        size, left = self._space.size(kind.template), effort.ways_in_all
+        size, ways_in_all = self._space.size(kind.template), 0
         tries = effort.tries_by_query if kind.python is None else effort.tries
         for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):
             if parameters is None:
@@ -210,14 +206,12 @@ class ParameterSearch:
             if tuple(parameters.values()) in taken:
                 continue
             question = Question(kind, self._index, parameters)
-            if left is not None and effort.ways is not None:
-                ways = question.count_ways()
-                if ways > effort.ways:
-                    rejected["too long"] += 1
-                    continue
-                if (left := left - ways) < 0:
-                    break
-            rows = await known_rows(question, self._scratch, None if effort.ways is None else bounds.at_most)
+            if (ways := question.count_ways()) > effort.ways:
+                rejected["too long"] += 1
+                continue
+            if (ways_in_all := ways_in_all + ways) > effort.ways_in_all:
+                break
+            rows = await known_rows(question, self._scratch, bounds.at_most)
             if not has_answer(question, rows):
                 rejected["empty"] += 1
             elif not bounds.hold(len(rows)):
@@ -285,11 +279,11 @@ async def known_rows(question: Question, scratch: Scratch, most: int | None = No
 
     Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
     """
-    mistake, asked = question.kind.mistake, ", ".join(question.answer_fields)
+    mistake, fields = question.kind.mistake, ", ".join(question.answer_fields)
     if question.part is not None:
         rows = question.part.right_rows(question.index, most)
         if rows and rows[0].keys() != set(question.answer_fields):
-            raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {asked}", "answer_fields")
+            raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {fields}", "answer_fields")
         return rows
     try:
         rows = await cypher_rows(question, await scratch.store())
@@ -297,7 +291,7 @@ async def known_rows(question: Question, scratch: Scratch, most: int | None = No
         raise mistake(str(error), "cypher") from error
     for row in rows:
         if row.keys() != set(question.answer_fields):
-            raise mistake(f"the query returns {', '.join(row)}, expected {asked}", "cypher")
+            raise mistake(f"the query returns {', '.join(row)}, expected {fields}", "cypher")
         if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
             raise mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
     return distinct(rows)
@@ -323,10 +317,10 @@ async def is_worth_asking(question: Question, rows: list[Row], scratch: Scratch)
     for number, text in enumerate(drawing.wider):
         place, store = ("drawing", "wider", number), await scratch.store()
         try:
-            found = await store.run(store.render(text, question.identifiers), question.values)
+            sizes = await store.run(store.render(text, question.identifiers), question.values)
         except StoreError as error:
             raise kind.mistake(str(error), *place) from error
-        if len(found) != 1 or not isinstance(wider := found[0].get("size"), int | float):
+        if len(sizes) != 1 or not isinstance(wider := sizes[0].get("size"), int | float):
             raise kind.mistake("the query must return one number, `size`", *place)
         if wider <= size:
             return False

@@ -1,60 +1,38 @@
 """Reference figures of a question: turns, tool calls and tokens of the scripted expert."""
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
-from operator import itemgetter
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import compare_rows
-from graphwalk.models.tokens import rule_hundredths, tokens_of
-from graphwalk.suites.questions.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.prompts import tools_system
+from graphwalk.stores.schema_queries import schema_of
+from graphwalk.suites.questions.oracles import Scratch
+from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.walker import Page
-from graphwalk.suites.reference import Answer, ReferenceWalk, count, drive_with, prompt_tokens
-from graphwalk.tools.arguments import as_parameter, shown_alike
-from graphwalk.tools.observed import KEY, NEIGHBORS, VALUES
-from graphwalk.tools.results import canonical_rows
+from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.graph import PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import SCALARS, Row, Value, shown
-
-_EXACT = 2**53
-"""Some engines compare larger integers as floats."""
-_LOOK_UP = {"label", "property_name", "property_value"}
-_VALUES = {"property_name", "entity_name", "entity_type"}
+from graphwalk.types.values import Row
 
 
+@dataclass(frozen=True)
 class ExpertReference:
-    """Reference walks on one graph (docs/method.md, Questions), with the default prompt and tools.
+    """Reference walks on one graph (docs/method.md, Questions), with the default prompt."""
 
-    With `memory` the expert gets rows in place of text, at most `budget` per call. The figures do not change.
-    """
-
-    def __init__(
-        self, schema: Schema, toolbox: Toolbox, memory: "MemoryTools | None" = None, budget: int | None = None
-    ) -> None:
-        self._schema, self._toolbox, self._memory, self._budget = schema, toolbox, memory, budget
-        self._paged: dict[str, Found] = {}
-        """Results with several pages, by the call for the first page."""
-        self._prompt_tokens = prompt_tokens(toolbox, [tools_system(schema, AgentConfig())])
+    schema: Schema
+    toolbox: Toolbox
 
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
         """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
-        self._paged.clear()
-        agent = expert(task.template, task.parameters, self._schema)
-        walk = await drive_with(agent, self._answer, self._prompt_tokens + count(task.question))
+        agent = expert(task.template, task.parameters, self.schema)
+        walk = await drive(agent, self.toolbox, tools_prompt(task.question, self.schema, AgentConfig()))
         rows: list[Row] = json.loads(walk.answer)
         any_one = task.mode != "set"
-        if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
+        if not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
             raise OracleError(
                 f"the expert's answer to {task.task_id} differs from the target ({task.question.strip()})\n"
                 f"  expert: {walk.answer}\n  target: {json.dumps(task.gold, ensure_ascii=False)}",
@@ -62,135 +40,15 @@ class ExpertReference:
             )
         return walk
 
-    async def _answer(self, call: ToolCall) -> Answer:
-        given = json.loads(call.arguments)
-        number = given.pop("page", 1)
-        first = f"{call.name} {given}"
-        found = self._paged.get(first) or (self._memory and self._memory.answer(call.name, given))
-        if not found:
-            result = await self._toolbox.call(call)
-            return Answer(result.content, count(result.content), result.is_note)
-        rows, most = found.rows, self._budget or len(found.rows)
-        if len(rows) > most:
-            self._paged[first] = found
-        page = rows[(number - 1) * most : number * most]
-        following = number + 1 if number * most < len(rows) else None
-        return Answer(Page(page, following), found.tokens * len(page) // len(rows))
 
+async def reference_on(scratch: Scratch, graph: PropertyGraph, agent: AgentConfig | None) -> ExpertReference | None:
+    """Return the reference on the embedded engine; None without an agent.
 
-class Found(NamedTuple):
-    """Rows of a call, and the tokens of their text."""
-
-    rows: list[Row]
-    tokens: int
-
-
-def _hundredths(row: Row) -> int:
-    """Return the size of a row as JSON in hundredths of a token: the sum of its parts, most of which are repeated."""
-    size = _BRACES + _COMMA * max(len(row) - 1, 0)
-    for name, value in row.items():
-        size += _scalar(name) + _COLON + (_hundredths(value) if isinstance(value, dict) else _scalar(value))
-    return size
-
-
-@lru_cache(maxsize=1 << 16, typed=True)
-def _scalar(value: Value) -> int:
-    """Return the size of a value with the space before it, which counts before a number."""
-    return rule_hundredths(f" {json.dumps(value, ensure_ascii=False)}")
-
-
-_BRACES, _BRACKETS, _COMMA, _COLON = map(rule_hundredths, ("{}", "[]", ", ", ":"))
-
-
-def can_be_walked_in_memory(graph: PropertyGraph) -> bool:
-    """Return True for graphs like the generated ones: one label per node, and values with one text form.
-
-    Dates and lists have several, and so has a property that is 1 in one place and 1.0 in another.
+    Pages are those of the agent, but values are not shortened, because the expert's answer is checked.
     """
-    columns = [(name, column) for table in graph.all_columns() for name, column in table.items()]
-    return all(len(table.labels) == 1 for table in graph.node_tables) and all(
-        name != KEY
-        and all(isinstance(value, SCALARS) and shown(value) == value for value in column.pool)
-        and len(set(map(value_order, column.pool))) == len(set(column.pool)) == len(column.pool)
-        for name, column in columns
-    )
-
-
-class MemoryTools:
-    """The three tools that read a graph, computed in memory; made with `of`.
-
-    Rows and their order are those of `GraphToolbox`. Unknown names, ambiguous values and empty results are left to
-    the toolbox.
-    """
-
-    @classmethod
-    def of(cls, index: GraphIndex) -> "MemoryTools | None":
-        """Return the tools on a graph that `can_be_walked_in_memory`, None for any other."""
-        return cls(index) if can_be_walked_in_memory(index.graph) else None
-
-    def __init__(self, index: GraphIndex) -> None:
-        self._index = index
-        self._nodes: dict[str, tuple[Row, int]] = {}
-        self._around: dict[str, tuple[list[Row], int]] = {}
-        self._incoming: defaultdict[str, list[Relationship]] = defaultdict(list)
-        for relationship in chain.from_iterable(index.outgoing.values()):
-            self._incoming[relationship.target].append(relationship)
-
-    def answer(self, tool: str, given: Mapping[str, Any]) -> Found | None:
-        """Return the result of a call, or None if the toolbox must answer it."""
-        if tool == VALUES and given.keys() == _VALUES:
-            rows = canonical_rows([{"values": value} for value in self._values(**given)])
-            size = sum(map(_hundredths, rows))
-        elif tool == "get_node_by_property" and given.keys() == _LOOK_UP:
-            rows = [{"label": given["label"], "properties": self._node(key)[0]} for key in self._matching(**given)]
-            size = sum(map(_hundredths, rows))
-        elif tool == NEIGHBORS and given.keys() == _LOOK_UP:
-            around = [self._neighborhood(key) for key in self._matching(**given)]
-            rows = [row for found, _ in around for row in found]
-            size = sum(size for _, size in around)
-        else:
-            return None
-        return Found(rows, tokens_of(_BRACKETS + size + _COMMA * (len(rows) - 1))) if rows else None
-
-    def _values(self, property_name: str, entity_name: str, entity_type: EntityType) -> Sequence[Value]:
-        if entity_type not in ("node", "relationship"):
-            return ()
-        if entity_type == "node" and property_name == KEY:
-            return self._index.keys_of(entity_name)
-        return self._index.values(entity_type, entity_name, property_name)
-
-    def _matching(self, label: str, property_name: str, property_value: Value) -> list[str]:
-        """Return the sorted keys of the nodes with the value; empty if the value is ambiguous."""
-        value = property_value
-        if not isinstance(value, SCALARS) or as_parameter(value) is not value or any(True for _ in shown_alike(value)):
-            return []
-        if isinstance(value, int) and abs(value) > _EXACT:
-            return []
-        return sorted(self._index.keys_with(label, property_name, value))
-
-    def _node(self, key: str) -> tuple[Row, int]:
-        """Return the properties of a node with its key, and their size in hundredths of a token."""
-        if key not in self._nodes:
-            properties = {KEY: key, **self._index.nodes[key].properties}
-            self._nodes[key] = properties, _hundredths(properties)
-        return self._nodes[key]
-
-    def _neighborhood(self, key: str) -> tuple[list[Row], int]:
-        """Return the rows of all relationships of a node, and their size in hundredths of a token."""
-        if key not in self._around:
-            nodes, outgoing = self._index.nodes, self._index.outgoing
-            ends = [("incoming", r.type, nodes[r.source].label, r.source, r.properties) for r in self._incoming[key]]
-            ends += [("outgoing", r.type, nodes[r.target].label, r.target, r.properties) for r in outgoing[key]]
-            if len({end[:4] for end in ends}) < len(ends):  # parallel relationships
-                ends.sort(key=lambda end: str(sorted(end[4].items())))
-            ends.sort(key=itemgetter(0, 1, 2, 3))
-            rows, size = [], 0
-            for direction, type_, label, other, properties in ends:
-                node, node_size = self._node(other)
-                row: Row = {"center_key": key, "direction": direction, "type": type_, "neighbor_label": label}
-                row |= {"neighbor_properties": {}, "relationship_properties": properties}
-                size += _hundredths(row) - _BRACES + node_size
-                row["neighbor_properties"] = node
-                rows.append(row)
-            self._around[key] = rows, size
-        return self._around[key]
+    if agent is None:
+        return None
+    by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
+    pages = AgentConfig(**agent.model_dump(include={"result_budget", *by_tokens}))
+    schema = schema_of(graph)
+    return ExpertReference(schema, GraphToolbox(await scratch.store(), schema, agent=pages))

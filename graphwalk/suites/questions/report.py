@@ -16,7 +16,7 @@ from graphwalk.reports.common_plots import (
     failure_classes,
     is_wide,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, ROWS, WASTE, if_scored, layout, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, ROWS, WASTE, if_scored, layout, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
@@ -62,19 +62,13 @@ def _without_think(result: ResultRecord) -> float | None:
 MEASURES = (
     *OUTCOME,
     ROWS,
-    Measure("strict_correct", "count", scored("strict_correct")),
+    *(Measure(name, "count", scored(name)) for name in ("strict_correct", "answered", "last_mile")),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
     Measure("keys_right", "count", scored("keys_correct")),
     Measure("all_properties_right", "count", scored("all_properties_correct")),
     Measure("all_properties_accuracy", "percent", scored("all_properties_correct")),
-    Measure("precision", "share", scored("precision")),
-    Measure("recall", "share", scored("recall")),
-    Measure("f1", "share", scored("f1")),
-    Measure("answered", "count", scored("answered")),
-    Measure("false_positives", "count", scored("false_positives")),
+    *QUALITY,
     Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
-    Measure("grounded", "share", scored("grounded")),
-    Measure("last_mile", "count", scored("last_mile")),
     *(Measure(name, "count", count_scores("error_class", name.__eq__)) for name in ERROR_CLASSES),
     *FAILURE_MEASURES,
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
@@ -120,7 +114,7 @@ def question_report() -> SuiteReport:
         remark=remark,
         unreported=(  # why one answer is wrong
             *("evidence_sufficient", "extra_fields", "missing_fields", "rows_given", "failure", "failure_detail"),
-            *("ignored_condition", "diverged_at", "diverged_by", "unexplored"),
+            "ignored_condition",
         ),
         notes=(
             "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to"
@@ -148,8 +142,8 @@ def paper_reference(name: str) -> Reference:
         return Reference(f"{paper['source']}, Table 4", notes, groups={"nodes": sizes})
     overall = tuple(_overall(**row) for row in paper["table_2_questions"])
     table = paper["table_3_correct_of_10_by_question"]
-    asked = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
-    members = {category: [name for name in asked if asked[name] == category] for category in CATEGORIES}
+    category_of = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
+    members = {category: [name for name in category_of if category_of[name] == category] for category in CATEGORIES}
 
     def grouped(grouping: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
         for group, questions in groups.items():
@@ -161,7 +155,7 @@ def paper_reference(name: str) -> Reference:
 
     groups = {
         "category": tuple(grouped("category", members)),
-        "question": tuple(grouped("question", {name: [name] for name in asked})),
+        "question": tuple(grouped("question", {name: [name] for name in category_of})),
     }
     return Reference(f"{paper['source']}, Tables 2 and 3", notes, overall, groups)
 
@@ -239,19 +233,17 @@ def more_tables(report: Report) -> Iterator[TextTable]:
 def _questions(report: Report) -> Iterator[Line]:
     """Yield the questions of each category with a subtotal, and the total."""
     rows = report.groups["question"]
-    asked = list(dict.fromkeys(row["question"] for row in rows))
-    categories = list(dict.fromkeys(row["category"] for row in report.groups.get("category", ())))
     category_of = {name: kind.template.category for name, kind in shipped_kinds().items()}
-    for category in categories:
-        members = [question for question in asked if category_of.get(question) == category]
-        for place, question in enumerate(members):
-            yield line_of(report, ("" if place else category, question), "question", question)
+    members: dict[str | None, list[str]] = {row["category"]: [] for row in report.groups.get("category", ())}
+    for question in dict.fromkeys(row["question"] for row in rows):
+        category = category_of.get(question)
+        members.setdefault(category if category in members else None, []).append(question)
+    for group, questions in members.items():
+        for place, question in enumerate(questions):
+            yield line_of(report, ("" if place else group or "", question), "question", question)
             yield from _both_scores(report, question)
-        yield line_of(report, ("" if members else category, f"all {category}"), "category", category)
-    for question in asked:
-        if category_of.get(question) not in categories:
-            yield line_of(report, ("", question), "question", question)
-            yield from _both_scores(report, question)
+        if group is not None:
+            yield line_of(report, ("" if questions else group, f"all {group}"), "category", group)
     yield line_of(report, ("", "all"))
 
 
@@ -259,8 +251,8 @@ def _both_scores(report: Report, question: str) -> Iterator[Line]:
     """Yield the answers that are correct in the keys alone, and in all properties, if a row of the answer has both."""
     rows = [row for row in report.groups["question"] if row["question"] == question]
     for name, field in (("in the keys", "keys_right"), ("in all properties", "all_properties_right")):
-        if known := [{**row, "correct": row[field]} for row in rows if row[field] is not None]:
-            yield Line(("", f"– {name}"), known)
+        if scored_rows := [{**row, "correct": row[field]} for row in rows if row[field] is not None]:
+            yield Line(("", f"– {name}"), scored_rows)
 
 
 def walked_against_text(report: Report) -> Plot:
@@ -285,13 +277,13 @@ def walked_against_text(report: Report) -> Plot:
     return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about, logarithmic=is_wide(texts))
 
 
-def _marked(given: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
+def _marked(rows: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
     """Yield every row of the answer, then the missing rows of the target."""
-    target, named = row_set(gold, fields), row_set(given, fields)
-    for row in given:
+    target, answered = row_set(gold, fields), row_set(rows, fields)
+    for row in rows:
         yield ("right" if row_set([row], fields) <= target else "wrong"), row
     for row in gold[:_MOST_ROWS]:
-        if not row_set([row], fields) <= named:
+        if not row_set([row], fields) <= answered:
             yield "missed", row
 
 
@@ -320,8 +312,8 @@ class QuestionPresentation(Presentation[QuestionTask]):
         names = {
             str(v) for name, v in task["parameters"].items() if name.endswith(("label", "type", "property", "hops"))
         }
-        asked = {str(value) for value in task["parameters"].values()} - names
+        values = {str(value) for value in task["parameters"].values()} - names
         answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
         note = "One row of the target is enough." if task["mode"] != "set" and len(gold) > 1 else ""
         table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
-        return walked_scene(from_dict(Trajectory, record["trajectory"]), asked, answered, table)
+        return walked_scene(from_dict(Trajectory, record["trajectory"]), values, answered, table)

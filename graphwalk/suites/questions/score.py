@@ -36,7 +36,6 @@ Cause = Literal[
     "extra_rows",
     "missing_rows",
 ]
-Divergence = Literal["refused", "repeated", "unrelated"]
 _MOST_ROWS = 10_000
 """Rows of an answer that are checked for groundedness."""
 
@@ -67,8 +66,8 @@ class QuestionScore(Score):
     * "incomplete": the results prove all rows of the answer, but not the whole target.
     * "unverifiable": groundedness is unknown.
 
-    Wrong answers have a `failure` with `failure_detail`, and where they apply `ignored_condition`, `diverged_at`,
-    `diverged_by` and `unexplored`; see `graphwalk.suites.questions.failures.Failure`.
+    Wrong answers have a `failure` with `failure_detail`, and an `ignored_condition` if one explains them; see
+    `graphwalk.suites.questions.failures.Failure`.
     """
 
     strict_correct: bool
@@ -90,9 +89,6 @@ class QuestionScore(Score):
     failure: Cause | None = Field(default=None, exclude_if=_is_none)
     failure_detail: str | None = Field(default=None, exclude_if=_is_none)
     ignored_condition: str | None = Field(default=None, exclude_if=_is_none)
-    diverged_at: int | None = Field(default=None, exclude_if=_is_none)
-    diverged_by: Divergence | None = Field(default=None, exclude_if=_is_none)
-    unexplored: str | None = Field(default=None, exclude_if=_is_none)
 
 
 def extract_rows(task: QuestionTask, reply: str) -> Extraction:

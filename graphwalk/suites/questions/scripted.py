@@ -122,10 +122,10 @@ def own_cypher(task: QuestionTask) -> Policy:
         ordered = f"{query} ORDER BY {', '.join(f'`{field}`' for field in task.answer_fields)}"
         rows = []
         while len(rows) % PAGE == 0:
-            (found,) = yield from read([Ask("run_cypher", {"query": f"{ordered} SKIP {len(rows)} LIMIT {PAGE}"})])
-            if not found:
+            (page,) = yield from read([Ask("run_cypher", {"query": f"{ordered} SKIP {len(rows)} LIMIT {PAGE}"})])
+            if not page:
                 break
-            rows += found
+            rows += page
     answer: list[Row] = [{field: row[field] for field in task.answer_fields} for row in rows]
     return json.dumps(answer, ensure_ascii=False)
 
@@ -220,16 +220,16 @@ def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -
     """
     prompt = trajectory.prompt[0].content or ""
     # In the order of the schema.
-    known = {name: what for what, pattern in _SCHEMA.items() for name in pattern.findall(prompt)}
-    named = [str(value) for value in task.parameters.values() if value in known]
+    names_of = {name: what for what, pattern in _SCHEMA.items() for name in pattern.findall(prompt)}
+    named = [str(value) for value in task.parameters.values() if value in names_of]
     if not named:
         return None
     name = draw.choice(sorted(set(named)))
     (word,) = WordMaker(generator(draw.getrandbits(64), "no-such-name")).words(1)
-    made_up = word.upper() if known[name] == "relationship type" else word.capitalize()
+    made_up = word.upper() if names_of[name] == "relationship type" else word.capitalize()
     question = re.sub(rf"\b{re.escape(name)}\b", made_up, task.question)
-    names = [other for other, what in known.items() if what == known[name]]
-    reply = Thoughts("questions", draw).say("no_name", what=known[name], name=made_up, names=names)
+    names = [other for other, what in names_of.items() if what == names_of[name]]
+    reply = Thoughts("questions", draw).say("no_name", what=names_of[name], name=made_up, names=names)
     return question, reply
 
 
@@ -262,8 +262,7 @@ def _of_kind(task: QuestionTask, name: Literal["plan", "rule"]) -> Sequence[str]
 
 def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:
     """Yield one sentence per tool, label and property."""
-    asked = sorted((_subject(call), number) for number, call in enumerate(calls))
-    for tool, group in groupby((subject for subject, _ in asked), key=lambda subject: subject[0]):
+    for tool, group in groupby(sorted(map(_subject, calls)), key=lambda subject: subject[0]):
         subjects = list(group)
         if tool == _VALUES:
             names = list(dict.fromkeys(f"{name} of {owner}" for _, owner, name in subjects))

@@ -16,15 +16,14 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.questions.config import GeneratedGraph, OwnGraph, QuestionsConfig
+from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.failures import failure_of
-from graphwalk.suites.questions.generate import copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
+from graphwalk.suites.questions.generate import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.questions.prompts import no_tools_system, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
 from graphwalk.suites.questions.variants import GraphViews
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.tools.by_reference import ReferenceToolbox
@@ -88,9 +87,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """System prompt with the whole graph by graph and agent, shared by all episodes."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
         """Tasks about own graphs by digest and seed, which anonymised copies repeat."""
-        self._left_out: dict[str, Left] = {}
+        self._left_out: dict[str, dict[str, str]] = {}
         """Questions that graphs cannot host, and settings in which own graphs cannot be used, by digest."""
-        self._task_cache = TaskCache(None)
         self._views: dict[str, GraphViews] = {}
         """Views of the graphs of the latest wrong answers, by digest."""
 
@@ -105,13 +103,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
                 yield from _own(place, entry, seed, read_file(entry))
 
     async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
-        self._task_cache = TaskCache(settings.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GeneratedGraph):
-                made = _generated(place, entry, seed, config)
+                instances = _generated(place, entry, seed, config)
             else:
-                made = _own(place, entry, seed, await read_source(entry, settings))
-            for instance in made:
+                instances = _own(place, entry, seed, await read_source(entry, settings))
+            for instance in instances:
                 yield instance
 
     async def tasks(
@@ -124,65 +121,45 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     ) -> list[QuestionTask]:
         assert store is not None
         drawing: dict[str, Any] = {
+            "seed": seed,
+            "kinds": config.kinds,
+            "agent": agent,
             "per_question": config.per_question,
             "answer_rows": config.answer_rows,
             "drawing": config.drawing,
             "target": config.target,
         }
-        make = self._own_tasks if isinstance(instance.source, OwnGraphOrigin) else self._generated_tasks
-        tasks = await make(instance, store, config, agent, {"seed": seed, **drawing})
+        if isinstance(instance.source, OwnGraphOrigin):
+            tasks = await self._own_tasks(instance, store, drawing)
+        else:
+            reasons: dict[str, str] = {}
+            left_out = reasons if config.leaves_out else None
+            tasks = await make_tasks(_graph(instance), store, left_out=left_out, **drawing)
+            self._left_out[instance.digest] = {**reasons, **dict(_queries_left_out(store))}
         if config.wording == "standard":
             return tasks
         kinds = {kind.name: kind for kind in config.kinds}
         return [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
 
-    async def _generated_tasks(
-        self,
-        instance: GraphInstance,
-        store: GraphStore,
-        config: QuestionsConfig,
-        agent: AgentConfig,
-        drawing: dict[str, Any],
-    ) -> list[QuestionTask]:
-        graph = _graph(instance)
-
-        async def make() -> tuple[list[QuestionTask], Left]:
-            left: Left = {}
-            leave_out = left.__setitem__ if config.leaves_out else None
-            return await tasks_in(graph, store, config.kinds, agent, leave_out=leave_out, **drawing), left
-
-        if graph.node_count < LARGE:
-            tasks, left = await make()
-        else:
-            about = {"graph": graph.digest, "spec": graph.spec, "store": store.kind, "leaves_out": config.leaves_out}
-            tasks, left = await self._task_cache.of(
-                {**about, "paging": paging_of(agent), **drawing}, config.kinds, make
-            )
-        self._left_out[graph.digest] = {**left, **dict(_queries_left_out(store))}
-        return tasks
-
     async def _own_tasks(
-        self,
-        instance: GraphInstance,
-        store: GraphStore,
-        config: QuestionsConfig,
-        agent: AgentConfig,
-        drawing: dict[str, Any],
+        self, instance: GraphInstance, store: GraphStore, drawing: dict[str, Any]
     ) -> list[QuestionTask]:
         """Return the tasks about an own graph, or about its copy: those about the original, made once."""
-        graph, kinds, copy, seed = _graph(instance), config.kinds, instance.source.copy, drawing["seed"]
-        left = self._left_out[graph.digest] = dict(settings_left_out(graph, store, agent))
+        graph, copy, seed, agent = _graph(instance), instance.source.copy, drawing["seed"], drawing["agent"]
+        reasons = self._left_out[graph.digest] = dict(settings_left_out(graph, store, agent))
+        rows = [OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in drawing["answer_rows"]]
+        drawing = {**drawing, "own": True, "answer_rows": rows}
         if copy is None:
-            tasks = await own_tasks(graph, store, kinds, agent, leave_out=left.__setitem__, **drawing)
+            tasks = await make_tasks(graph, store, left_out=reasons, **drawing)
             self._made[graph.digest, seed] = tasks
             return tasks
         key = copy.original.digest, seed
         if key not in self._made:
-            embedded, ignored = await EmbeddedDatabase().load(copy.original), Left()
-            self._made[key] = await own_tasks(
-                copy.original, embedded, kinds, agent, leave_out=ignored.__setitem__, **drawing
-            )
-        return await copy_tasks(copy, self._made[key], store, kinds, seed=seed, leave_out=left.__setitem__, agent=agent)
+            embedded = await EmbeddedDatabase().load(copy.original)
+            self._made[key] = await make_tasks(copy.original, embedded, left_out={}, **drawing)
+        return await copy_tasks(
+            copy, self._made[key], store, drawing["kinds"], seed=seed, left_out=reasons, agent=agent
+        )
 
     def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
         return self._left_out.get(instance.digest, {})
@@ -236,7 +213,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         instance: GraphInstance,
     ) -> Score:
         assert isinstance(score, QuestionScore)
-        return score.model_copy(update=vars(failure_of(task, setting, trajectory, answer, self._views_of(instance))))
+        failure = failure_of(task, setting, trajectory, answer, score, self._views_of(instance))
+        return score.model_copy(update=vars(failure))
 
     def _views_of(self, instance: GraphInstance) -> GraphViews:
         """Return the views of a graph; those of the last few graphs are kept."""

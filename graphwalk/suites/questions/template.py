@@ -204,9 +204,9 @@ def _with_foreign_cypher(template: QuestionTemplate) -> QuestionTemplate:
 
 
 def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
-    known = info.data.get("answer_fields" if of_answer else "parameters", ())
-    if unknown := set(names) - set(known):
-        raise ValueError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(known)}")
+    allowed = info.data.get("answer_fields" if of_answer else "parameters", ())
+    if unknown := set(names) - set(allowed):
+        raise ValueError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(allowed)}")
 
 
 def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:

@@ -12,7 +12,6 @@ from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.parameters import OWN, ParameterSpace
-from graphwalk.suites.questions.reference import MemoryTools
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import Role
 from graphwalk.types.graph import Column, PropertyGraph, Relationship
@@ -55,10 +54,6 @@ class GraphViews:
     @cached_property
     def index(self) -> GraphIndex:
         return GraphIndex(self.graph)
-
-    @cached_property
-    def tools(self) -> MemoryTools | None:
-        return MemoryTools.of(self.index)
 
     @cached_property
     def schema(self) -> Schema:
@@ -152,10 +147,10 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
     yield Variant("direction", "with relationships followed in both directions", tried.rows(index.both_ways))
     roles = roles_of(task)
     for name, role in roles.items():
-        given: Any = task.parameters[name]
+        value: Any = task.parameters[name]
         if role == "hops":
-            for hops in (given + more for more in _FURTHER_HOPS if given + more > 0):
-                yield Variant("hops", f"with {hops} in place of {given} as {name}", tried.rows(index, **{name: hops}))
+            for hops in (value + more for more in _FURTHER_HOPS if value + more > 0):
+                yield Variant("hops", f"with {hops} in place of {value} as {name}", tried.rows(index, **{name: hops}))
         elif role == "label":
             yield Variant("label", f"with any label as {name}", tried.rows(views.any_label, **{name: _ANY}))
         elif role == "relationship_type":
@@ -195,7 +190,7 @@ class _Evaluations:
 
     task: QuestionTask
     part: Callable[..., PythonPart]
-    left: int = _MOST_WAYS
+    ways: int = 0
 
     def rows(self, index: GraphIndex, **changed: Value) -> Iterator[Row]:
         part = self.part(**{**self.task.parameters, **changed})
@@ -208,12 +203,12 @@ class _Evaluations:
             yield Variant(condition, f"without the condition {condition!r}", map(as_shown, rows))
 
     def _affordable(self, index: GraphIndex, part: PythonPart) -> bool:
-        """Take the walks of an evaluation from the effort, unless they are too many."""
+        """Count the walks of an evaluation, unless they are too many."""
         hops = [getattr(part, name) for name, role in roles_of(self.task).items() if role == "hops"]
         followed = index.both_ways if part.both_ways else index
         walks, keys = followed.walks(max([part.steps, *hops])), parameters_with(self.task, "key")
         ways = sum(walks.get(key, 0) for key in keys) if keys else len(walks) + sum(walks.values())
-        if ways > min(OWN.ways or 0, self.left):
+        if ways > OWN.ways or self.ways + ways > _MOST_WAYS:
             return False
-        self.left -= ways
+        self.ways += ways
         return True

@@ -58,14 +58,14 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
         results = yield [ask for _, ask in turn]
         refused = []
         for (number, ask), result in zip(turn, results, strict=True):
-            found, page = (read_rows(result), next_page(result)) if isinstance(result, str) else result
-            if found is None:
+            page_rows, following = (read_rows(result), next_page(result)) if isinstance(result, str) else result
+            if page_rows is None:
                 refused.append((number, ask))
                 continue
-            rows[number] += found
-            if page is not None:
+            rows[number] += page_rows
+            if following is not None:
                 assert not isinstance(ask.arguments, str)  # only calls made here are read
-                waiting.append((number, Ask(ask.tool, {**ask.arguments, "page": page})))
+                waiting.append((number, Ask(ask.tool, {**ask.arguments, "page": following})))
         if len(refused) < len(turn):
             waiting = refused + waiting
     return rows
@@ -98,17 +98,14 @@ class Walker:
 
         A node that matches under several labels is read once.
         """
-        asked = list(centres)
-        results = yield from read([neighborhood(*centre) for centre in asked])
-        links = [self.as_links(centre.label, found) for centre, found in zip(asked, results, strict=True)]
-        if not self.schema.several_labels:
-            return [link for found in links for link in found]
+        looked_up = list(centres)
+        results = yield from read([neighborhood(*centre) for centre in looked_up])
         label_of: dict[str, str] = {}
         return [
             link
-            for centre, found in zip(asked, links, strict=True)
-            for link in found
-            if label_of.setdefault(link.centre, centre.label) == centre.label
+            for centre, rows in zip(looked_up, results, strict=True)
+            for link in self.as_links(centre.label, rows)
+            if not self.schema.several_labels or label_of.setdefault(link.centre, centre.label) == centre.label
         ]
 
     def outgoing(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
@@ -133,14 +130,14 @@ class Walker:
         if not self.schema.several_labels:
             return once
         # A row shows one label of its centre; the other rows and the key lists show the others.
-        known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
-        for (label, name), found in values.items():
-            for key in found if name == KEY else ():
-                known[key] |= {label}
+        labels_of: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
+        for (label, name), column in values.items():
+            for key in column if name == KEY else ():
+                labels_of[key] |= {label}
         for link in links:
-            known[link.source] |= link.source_labels
-            known[link.target] |= link.target_labels
-        return [replace(x, source_labels=known[x.source], target_labels=known[x.target]) for x in once]
+            labels_of[link.source] |= link.source_labels
+            labels_of[link.target] |= link.target_labels
+        return [replace(x, source_labels=labels_of[x.source], target_labels=labels_of[x.target]) for x in once]
 
     def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
         """Return the values by label and property: all keys, and properties with probably few values."""
@@ -159,18 +156,18 @@ class Walker:
         properties = [p for p in node.properties if p.name != KEY] if node else []
         return [p.name for p in sorted(properties, key=lambda p: len(p.samples) if p.complete else float("inf"))]
 
-    def as_links(self, label: str, found: Iterable[Row]) -> list[RelationshipRow]:
+    def as_links(self, label: str, rows: Iterable[Row]) -> list[RelationshipRow]:
         """Return the relationships in the rows of a call."""
-        return [link for row in found if (link := relationship_in(row, label, self._pairs)) is not None]
+        return [link for row in rows if (link := relationship_in(row, label, self._pairs)) is not None]
 
     def target_labels(self, label: str) -> Steps[dict[str, set[str]]]:
         """Return key of each node of the label with outgoing relationships → labels of their targets."""
         links = yield from self.relationships({label})
-        found: defaultdict[str, set[str]] = defaultdict(set)
+        targets: defaultdict[str, set[str]] = defaultdict(set)
         for link in links:
             if label in link.source_labels:
-                found[link.source] |= link.target_labels
-        return found
+                targets[link.source] |= link.target_labels
+        return targets
 
     def links_of_type(self, name: str) -> Steps[list[RelationshipRow]]:
         """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
@@ -207,17 +204,17 @@ class Walker:
 
 
 def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
-    asked = list(names)
-    results = yield from read([unique_values(name, label) for label, name in asked])
-    return {name: _once(row["values"] for row in rows) for name, rows in zip(asked, results, strict=True)}
+    columns = list(names)
+    results = yield from read([unique_values(name, label) for label, name in columns])
+    return {column: _once(row["values"] for row in rows) for column, rows in zip(columns, results, strict=True)}
 
 
 def _once(values: Iterable[Value]) -> list[Value]:
     """Return distinct values as Cypher compares them: 1 equals 1.0, not true."""
-    given = list(values)
-    if set(map(type, given)) == {str}:
-        return list(dict.fromkeys(given))
-    return list({value_order(value): value for value in given}.values())
+    column = list(values)
+    if set(map(type, column)) == {str}:
+        return list(dict.fromkeys(column))
+    return list({value_order(value): value for value in column}.values())
 
 
 def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
@@ -227,8 +224,8 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
     """
     names = [
         name
-        for (owner, name), found in values.items()
-        if owner == label and found and all(isinstance(value, SCALARS) for value in found)
+        for (owner, name), column in values.items()
+        if owner == label and column and all(isinstance(value, SCALARS) for value in column)
     ]
     best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
     return [Centre(label, best, value) for value in values[label, best]]
@@ -236,10 +233,10 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
 
 def successors(links: Iterable[RelationshipRow]) -> Successors:
     """Return key of a node → keys of its successors."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    follow: defaultdict[str, set[str]] = defaultdict(set)
     for link in links:
-        found[link.source].add(link.target)
-    return found
+        follow[link.source].add(link.target)
+    return follow
 
 
 def reached(start: str, hops: int, follow: Successors) -> set[str]:
@@ -248,12 +245,12 @@ def reached(start: str, hops: int, follow: Successors) -> set[str]:
     Cypher matches trails, which repeat no relationship. Walks reach the same nodes, because a shortest walk repeats
     no node.
     """
-    found: set[str] = set()
+    nodes_within: set[str] = set()
     edge = {start}
     for _ in range(hops):
-        edge = {target for node in edge for target in follow.get(node, ())} - found
-        found |= edge
-    return found
+        edge = {target for node in edge for target in follow.get(node, ())} - nodes_within
+        nodes_within |= edge
+    return nodes_within
 
 
 def node_keys(keys: Iterable[str]) -> list[Row]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.suites.ask.evidence import MOST_NODES, evidence_of
+from graphwalk.suites.ask.evidence import MOST_NODES, evidence_of, step_of
 from graphwalk.suites.ask.task import cited_keys
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
@@ -66,3 +66,20 @@ def test_no_more_than_can_be_taken_in() -> None:
 
 def test_keys_are_cited_in_brackets_and_links_are_none() -> None:
     assert cited_keys("Ida [p1], Bo [`p2`, p3], Ida [p1], [text](http://x) []") == ("p1", "p2", "p3")
+
+
+CALL = '{"name": "get_node_by_property", "arguments": {"property_value": "Sea Holly"}}'
+
+
+@pytest.mark.parametrize(
+    ("beside", "thought"),
+    [
+        (None, None),
+        ("I look for the ship.", "I look for the ship."),
+        (f"```json\n{CALL}\n```", None),
+        (f"I look for the ship.\n<tool_call>{CALL}</tool_call>", "I look for the ship."),
+    ],
+)
+def test_a_call_that_is_written_as_text_is_no_thought(beside: str | None, thought: str | None) -> None:
+    result = ToolResult(ToolCall("1", "get_node_by_property", '{"property_value": "Sea Holly"}'), "[]", rows=0)
+    assert step_of(result, beside).thought == thought

@@ -4,10 +4,11 @@ from random import Random
 
 import pytest
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.rows import as_shown, same_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.generate import own_tasks
+from graphwalk.suites.questions.generate import OWN_ROWS, make_tasks
 from tests.suites.questions.any_graphs import any_graph
 
 GRAPHS = 12
@@ -21,7 +22,16 @@ async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) 
         graph = any_graph(Random(seed), bare=bare)
         store = await EmbeddedDatabase().load(graph)
         left_out: dict[str, str] = {}
-        tasks = await own_tasks(graph, store, kinds, seed=seed, leave_out=left_out.__setitem__)
+        tasks = await make_tasks(
+            graph,
+            store,
+            kinds=kinds,
+            seed=seed,
+            agent=AgentConfig(),
+            own=True,
+            answer_rows=[OWN_ROWS],
+            left_out=left_out,
+        )
         assert {task.template for task in tasks} | left_out.keys() == hosted.keys()
         for task in tasks:
             hosted[task.template] += 1

@@ -2,7 +2,6 @@
 
 import ast
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,107 +10,61 @@ import pytest
 
 import graphwalk.suites.questions
 from graphwalk.errors import ConfigError
-from graphwalk.plugins import Registry
-from graphwalk.resources import data_path
 from graphwalk.suites.questions import kinds
-from graphwalk.suites.questions.catalogue import choose_kinds, joined, python_part, python_parts, shipped_kinds
-
-WHOLE = """
+from graphwalk.suites.questions.catalogue import checked_part, choose_kinds, python_part, python_parts, shipped_kinds
 from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.kinds.relationship_count import Part
 
-class Part(PythonPart):
+
+class NoRows(PythonPart):
     relationship_type: str
-
-    def rows(self, index):
-        yield {"count": len(index.relationships_of[self.relationship_type])}
-
-    def plan(self, walker):
-        yield []
-        return []
-"""
+    plan = Part.plan
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """One YAML file, `relationship_count`, and a place for Python parts that can be imported."""
-    text = (data_path("templates") / "questions/relationship_count.yaml").read_text(encoding="utf-8")
-    (tmp_path / "relationship_count.yaml").write_text(text, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    for name in [name for name in sys.modules if name.startswith("part_")]:
-        del sys.modules[name]
+class NoPlan(PythonPart):
+    relationship_type: str
+    rows = Part.rows
 
 
-def parts(**modules: str) -> Registry:
-    return Registry("Python part of a question", "graphwalk.questions", modules)
-
-
-def written(folder: Path, module: str, text: str) -> Registry:
-    (folder / f"{module}.py").write_text(text, encoding="utf-8")
-    return parts(relationship_count=f"{module}:Part")
+class OtherField(Part):
+    type: str
 
 
 def test_every_question_that_ships_is_whole() -> None:
+    assert set(python_parts().built_in) == set(shipped_kinds())
     for kind in shipped_kinds().values():
         python: Any = kind.python
         assert python.__module__ == f"{kinds.__name__}.{kind.name}"
-        assert python.brute_force is not kinds.PythonPart.brute_force
+        assert python.brute_force is not PythonPart.brute_force
         assert kind.template.thoughts.keys() == {"plan", "rule"}
 
 
-def test_two_files_make_a_question(folder: Path) -> None:
-    (kind,) = joined(folder, written(folder, "part_whole", WHOLE)).values()
-    assert kind.python is not None
-    assert kind.file.path == folder / "relationship_count.yaml"
-
-
-def test_a_yaml_file_without_python_part_is_named(folder: Path) -> None:
-    with pytest.raises(ConfigError, match=r"relationship_count\.yaml has no Python part") as caught:
-        joined(folder, parts())
-    assert caught.value.hint == "add graphwalk.suites.questions.kinds.relationship_count"
-
-
-def test_a_python_part_without_yaml_file_is_named(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="part_lonely has no YAML file") as caught:
-        joined(folder, parts(relationship_count="part_whole", lonely="part_lonely"))
-    assert caught.value.hint == f"add {folder / 'lonely.yaml'}"
-
-
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("part", "message"),
     [
-        ("def rows", "def lines", "part_broken:Part lacks the method `rows`"),
-        ("def plan", "def walk", "part_broken:Part lacks the method `plan`"),
-        (
-            "relationship_type: str",
-            "type: str",
-            "part_broken:Part has the fields type; the YAML file has relationship_type",
-        ),
-        (
-            "(PythonPart)",
-            "",
-            "part_broken:Part is not a class derived from graphwalk.suites.questions.kinds.PythonPart",
-        ),
+        (NoRows, "mine lacks the method `rows`"),
+        (NoPlan, "mine lacks the method `plan`"),
+        (OtherField, "mine has the fields relationship_type, type; the YAML file has relationship_type"),
+        (object, "mine is not a class derived from graphwalk.suites.questions.kinds.PythonPart"),
     ],
 )
-def test_what_a_python_part_lacks_is_named(folder: Path, old: str, new: str, message: str) -> None:
-    assert old in WHOLE
-    (kind,) = joined(folder, written(folder, "part_broken", WHOLE.replace(old, new))).values()
+def test_what_a_python_part_lacks_is_named(part: Any, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        _ = kind.python
+        checked_part(part, "mine", ["relationship_type"])
     assert str(caught.value) == message
 
 
-def test_python_parts_are_imported_when_they_are_asked_for(folder: Path) -> None:
-    (kind,) = joined(folder, written(folder, "part_asked", WHOLE)).values()
-    assert "part_asked" not in sys.modules
-    assert kind.python is not None
-    assert "part_asked" in sys.modules
-
-
-def test_a_name_that_nobody_has_has_no_python_part() -> None:
+def test_an_unknown_name_has_no_python_part() -> None:
     assert python_part("no_such") is None
-    assert set(python_parts().built_in) == set(shipped_kinds())
+
+
+def test_python_parts_are_imported_when_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"{kinds.__name__}.node_count"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    assert "node_count" in python_parts()
+    assert name not in sys.modules
+    assert python_part("node_count") is not None
+    assert name in sys.modules
 
 
 def test_a_question_named_twice_is_refused() -> None:

@@ -46,18 +46,18 @@ class Part(PythonPart):
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         for source, target, data in graph.nx.edges(data=True):
-            found = data["properties"].get(self.relationship_property)
+            value = data["properties"].get(self.relationship_property)
             if (
                 data["type"] == self.relationship_type
                 and graph.has_label(source, self.source_label)
                 and graph.has_label(target, self.target_label)
                 and same_value(graph.value(source, self.node_property), self.node_value)
-                and found is not None
-                and not same_value(found, self.excluded_value)
+                and value is not None
+                and not same_value(value, self.excluded_value)
             ):
                 yield {"node_key": source}
 
     def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        kept = condition(direction="outgoing", type=self.relationship_type, neighbor_label=self.target_label)
+        where = condition(direction="outgoing", type=self.relationship_type, neighbor_label=self.target_label)
         unlike = f"relationship_properties.{self.relationship_property}!={json.dumps(self.excluded_value)}"
-        return {"columns": "node_key=center_key", "where": f"{kept}, {unlike}"}
+        return {"columns": "node_key=center_key", "where": f"{where}, {unlike}"}

@@ -20,9 +20,9 @@ class Part(PythonPart):
         return ({"node_key": key} for key in index.keys_with(self.label, self.property, self.value))
 
     def plan(self, walker: Walker) -> Steps[list[Row]]:
-        (found,) = yield from read([nodes(self.label, self.property, self.value)])
+        (rows,) = yield from read([nodes(self.label, self.property, self.value)])
         # The tool tries a number given as text as a number where nothing else matches.
-        return node_keys(r["properties"]["key"] for r in found if equal(r["properties"].get(self.property), self.value))
+        return node_keys(r["properties"]["key"] for r in rows if equal(r["properties"].get(self.property), self.value))
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         for key in graph.labelled(self.label):

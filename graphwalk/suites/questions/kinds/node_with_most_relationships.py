@@ -30,7 +30,7 @@ class Part(PythonPart):
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         counts = {
-            key: [found for _, _, found in graph.nx.out_edges(key, data="type")].count(self.relationship_type)
+            key: [type_ for _, _, type_ in graph.nx.out_edges(key, data="type")].count(self.relationship_type)
             for key in graph.labelled(self.source_label)
         }
         most = max(counts.values(), default=0)

@@ -27,8 +27,8 @@ class Part(PythonPart):
         """Walk node by node from the start, whose surroundings are smaller than whole labels."""
         start = Centre(self.source_label, KEY, self.key)
         layers = yield from walker.spread(start, self.target_label, self.max_hops, until=lambda layers: False)
-        found = {link.target for links in layers for link in links if self.target_label in link.target_labels}
-        return [{"target_node_key": key} for key in sorted(found)]
+        ends = {link.target for links in layers for link in links if self.target_label in link.target_labels}
+        return [{"target_node_key": key} for key in sorted(ends)]
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         for path in graph.paths(graph.labelled(self.source_label, self.key), self.max_hops):

@@ -50,9 +50,9 @@ class Part(PythonPart):
         source, target = ("center_key", NEIGHBOR_KEY) if side == "outgoing" else (NEIGHBOR_KEY, "center_key")
         names = [name for name in rows[0] if name not in ("source_key", "target_key")]
         held = [f"{name}=relationship_properties.{name}" for name in names]
-        kept = condition(direction=side, type=self.relationship_type)
+        where = condition(direction=side, type=self.relationship_type)
         value = json.dumps(self.value, ensure_ascii=False)
         return {
             "columns": ", ".join([*held, f"source_key={source}", f"target_key={target}"]),
-            "where": f"{kept}, relationship_properties.{self.property}={value}",
+            "where": f"{where}, relationship_properties.{self.property}={value}",
         }

@@ -21,7 +21,7 @@ class Part(PythonPart):
         return [{"count": len(links)}]
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
-        yield {"count": [found for _, _, found in graph.nx.edges(data="type")].count(self.relationship_type)}
+        yield {"count": [type_ for _, _, type_ in graph.nx.edges(data="type")].count(self.relationship_type)}
 
     def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
         where = condition(direction=side_of(schema, self.relationship_type), type=self.relationship_type)

@@ -42,7 +42,7 @@ class Part(PythonPart):
 
         start = Centre(self.source_label, KEY, self.key)
         layers = yield from walker.spread(
-            start, self.target_label, self.max_hops, until=lambda found: bool(values(found))
+            start, self.target_label, self.max_hops, until=lambda layers: bool(values(layers))
         )
         return [{"value": value} for value in values(layers)[:1]]
 

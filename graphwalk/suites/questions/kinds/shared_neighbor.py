@@ -33,8 +33,8 @@ class Part(PythonPart):
         middles = sorted({key for key, labels in ends if self.middle_label in labels})
         links = yield from walker.links([Centre(self.middle_label, KEY, key) for key in middles])
         ends = (link.other_end for link in links)
-        found = {key for key, labels in ends if self.target_label in labels} - {self.key}
-        return [{"target_node_key": key} for key in sorted(found)]
+        shared = {key for key, labels in ends if self.target_label in labels} - {self.key}
+        return [{"target_node_key": key} for key in sorted(shared)]
 
     def brute_force(self, graph: NetworkxGraph) -> Iterator[Row]:
         beside = graph.nx.to_undirected(as_view=True).adj
