@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames, run_folders
+from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
 from graphwalk.console import counted, data, print_tables, say
 from graphwalk.evaluation.comments import comment
 from graphwalk.progress import progress_bar
@@ -60,7 +60,7 @@ def report(
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN", help="Run folders or published runs.", autocompletion=run_folders),
+        typer.Argument(metavar="RUN", help="Run folders or published runs."),
     ],
     model: Models = None,
     setting: SettingNames = None,

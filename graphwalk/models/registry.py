@@ -1,19 +1,9 @@
-"""Open models by name: `provider/model`. Other packages add providers with one class and one entry point.
+"""Open models by name: `provider/model`. Other packages add providers with a class and an entry point in the group
+`graphwalk.models` (docs/models.md has an example).
 
-    class Parrot:
-        \"\"\"Repeats the last message: `parrot/any`.\"\"\"
-
-        def __init__(self, name: str, settings: Settings) -> None:
-            self.tone = settings.get("PARROT_TONE", "plain")
-
-        async def complete(self, messages, tools, options) -> Reply:
-            return Reply(Message("assistant", messages[-1].content))
-
-    [project.entry-points."graphwalk.models"]
-    parrot = "my_package:Parrot"
-
-`name` is the part after `provider/`; other constructor arguments are passed by keyword (`model_arguments`). `close` is
-optional. ModelError decides about retries; any other exception ends the episode, not the run.
+A class takes `name`, the part after `provider/`, and `settings`; other arguments are passed by keyword
+(`model_arguments`). Its method `close` is optional. ModelError decides about retries; any other exception ends the
+episode, not the run.
 """
 
 from collections.abc import Callable, Mapping

@@ -135,12 +135,6 @@ B\
     )
 
 
-async def test_one_call_at_a_time_is_in_the_prompt() -> None:
-    player = Player()
-    await speaking(player, "text").complete(ASK, (LOOK,), CallOptions(parallel_tool_calls=False))
-    assert "at most one call" in (player.sent[0][0][0].content or "")
-
-
 async def test_auto_sends_tools_natively_and_reads_a_call_from_the_text() -> None:
     player = Player(said(CALL), said("done"))
     model = speaking(player, "auto")
@@ -167,17 +161,6 @@ async def test_without_tools_nothing_is_a_call() -> None:
     for protocol in ("text", "auto"):
         reply = await speaking(Player(said(CALL)), protocol).complete(ASK, (), CallOptions())
         assert reply.message.tool_calls == ()
-
-
-async def test_the_short_prompt_tells_arguments_in_words() -> None:
-    """Small models copy a JSON schema into their call."""
-    player = Player()
-    config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
-    await in_run(player, Limits(), config).complete(PROMPT, (LOOK,), CallOptions())
-    told = player.sent[0][0][0].content or ""
-    assert "\n  key (may be left out):" in told
-    assert '"type"' not in told
-    assert '"properties"' not in told
 
 
 @pytest.mark.parametrize(
