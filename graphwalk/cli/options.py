@@ -97,15 +97,15 @@ def models_and_servers(
     return models, dict.fromkeys(sorted(servers), base_url)
 
 
-def arguments_of(models: Sequence[str] | None, given: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
+def arguments_of(models: Sequence[str] | None, words: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
     """Return the constructor arguments (`-M key=value`) by model, or None if there are none."""
     from graphwalk.experiments.loading import parse_override
 
-    if not given:
+    if not words:
         return None
     if not models:
         raise ConfigError("-M requires --model", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value")
-    arguments = dict(parse_override(one, "-M") for one in given)
+    arguments = dict(parse_override(one, "-M") for one in words)
     return dict.fromkeys(models, arguments)
 
 
@@ -162,9 +162,9 @@ def part_of(source: "GraphSource", labels: list[str] | None, relationship_types:
     chosen = {"labels": labels, "relationship_types": relationship_types}
     return source.model_copy(
         update={
-            field: tuple(name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line)
-            for field, given in chosen.items()
-            if given
+            field: tuple(name.strip() for line in csv.reader(names, skipinitialspace=True) for name in line)
+            for field, names in chosen.items()
+            if names
         }
     )
 

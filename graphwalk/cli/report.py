@@ -87,10 +87,10 @@ def compare(
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
     if form == "terminal":
-        shown = TerminalComparison(comparison, whole=all)
-        print_tables(shown, all_columns=all_columns)
-        if shown.commands:
-            data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in shown.commands)]))
+        tables = TerminalComparison(comparison, whole=all)
+        print_tables(tables, all_columns=all_columns)
+        if tables.commands:
+            data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in tables.commands)]))
     else:
         text = {"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](comparison)
         data(text.rstrip("\n"))

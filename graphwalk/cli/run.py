@@ -308,11 +308,11 @@ def _table(estimate: "Estimate") -> Iterator[tuple[str, "list[ModelEstimate]"]]:
 
 
 def _cost(rows: "list[ModelEstimate]") -> str:
-    known = [row.usd for row in rows if row.usd is not None]
-    if not known:
+    costs = [row.usd for row in rows if row.usd is not None]
+    if not costs:
         return "unknown"
-    dollars = f"${sum(known):,.2f}" if not 0 < sum(known) < 0.1 else f"${sum(known):.4f}"
-    return dollars if len(known) == len(rows) else f"> {dollars}"
+    dollars = f"${sum(costs):,.2f}" if not 0 < sum(costs) < 0.1 else f"${sum(costs):.4f}"
+    return dollars if len(costs) == len(rows) else f"> {dollars}"
 
 
 def _short(number: int) -> str:

@@ -94,9 +94,9 @@ async def _one_call_at_a_time(model: Model) -> Finding:
 async def _tool_result(model: Model) -> Finding:
     words = _requests()
     arguments = json.dumps({"city": words["tool_result"]["city"]})
-    asked = Message("assistant", None, (ToolCall("call_1", _tool().name, arguments),))
+    call = Message("assistant", None, (ToolCall("call_1", _tool().name, arguments),))
     result = Message("tool", words["tool_result"]["result"], tool_call_id="call_1")
-    conversation = [Message("user", words["tool_call"]["user"]), asked, result]
+    conversation = [Message("user", words["tool_call"]["user"]), call, result]
     return _has_text(await model.complete(conversation, (_tool(),), CallOptions()), "tool_result")
 
 

@@ -58,11 +58,11 @@ def check_name(spec: str) -> None:
         raise ConfigError(
             f"{spec!r} is not a model", hint="write it as provider/model, for example openai/gpt-4.1-mini"
         )
-    known = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
-    if provider not in known:
+    names = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
+    if provider not in names:
         raise ConfigError(
-            f"unknown provider {provider!r} in {spec!r}{did_you_mean(provider, known)}",
-            hint=f"known: {', '.join(known)}",
+            f"unknown provider {provider!r} in {spec!r}{did_you_mean(provider, names)}",
+            hint=f"known: {', '.join(names)}",
         )
 
 
@@ -79,17 +79,17 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
             hint="graphwalk run …, or for people graphwalk play …",
         )
     make: Callable[..., Any] = PROVIDERS.load(provider)
-    given = dict(arguments or {})
+    keywords = dict(arguments or {})
     try:
-        return Guarded(make(name, settings, **given), settings, spec)
+        return Guarded(make(name, settings, **keywords), settings, spec)
     except GraphwalkError:
         raise
     except TypeError as error:
-        if not given:
+        if not keywords:
             raise
         cause = str(error).replace(".__init__() got an unexpected keyword argument", " takes no argument")
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
-        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {cause}", hint=hint) from error
+        raise ConfigError(f"{spec} cannot be opened with {', '.join(keywords)}: {cause}", hint=hint) from error
     except Exception as error:
         cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error

@@ -87,7 +87,7 @@ def responses(text: str | None = None, calls: Sequence[tuple[str, Any]] = (), **
 
 
 def stream(*events: Any, done: bool = True) -> Answer:
-    """Server-Sent Events, after a comment; the last one says that all is done."""
+    """Server-Sent Events, after a comment; `done`: a last line ends the stream."""
     lines = [": hello\r\n\r\n", *(f"data: {json.dumps(event)}\n\n" for event in events)]
     end = ["data: [DONE]\n\n"] if done else []
     return Answer("".join([*lines, *end]).encode(), headers={"content-type": "text/event-stream"})

@@ -1,4 +1,4 @@
-"""Faults of a server, each an error that says what happened, whether another try may help, and no secret."""
+"""Faults of a server, each an error that names its cause, is retryable or not, and contains no secret."""
 
 import gzip
 import json

@@ -186,3 +186,14 @@ async def test_short_prompt_names_the_next_step(results: list[str], told: str) -
     assert told in (player.sent[0][0][-1].content or "")
     await in_run(player, Limits(), config).complete(messages, (LOOK,), CallOptions())
     assert "get_unique_property_values" not in (player.sent[1][0][-1].content or "")
+
+
+async def test_the_state_of_a_provider_is_not_sent_in_text() -> None:
+    """A conversation may have begun with native calls."""
+    player, state = Player(), {"format": "chat_completions", "message": {"reasoning_content": "hm"}}
+    call = ToolCall("1", "look", "{}")
+    messages = [Message("assistant", text, calls, provider_state=state) for text, calls in (("a", ()), (None, (call,)))]
+    await speaking(player, "text").complete([*ASK, *messages], (LOOK,), CallOptions())
+    assert [message.provider_state for message in player.sent[0][0]] == [None] * len(player.sent[0][0])
+    await speaking(player, "native").complete([*ASK, *messages], (LOOK,), CallOptions())
+    assert [message.provider_state for message in player.sent[1][0]] == [None, state, state]
