@@ -5,11 +5,10 @@ import io
 import os
 import re
 import select
-import shutil
 import sys
-import textwrap
 import warnings
-from functools import cache, partial
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
 
 from graphwalk.errors import GraphwalkError
@@ -93,27 +92,27 @@ def print_tables(tables: "RenderableType", *, all_columns: bool = False) -> None
     console.print(tables, width=None if all_columns or limited else PIPED)
 
 
-def prose(text: str, indent: int = 0) -> None:
-    """Print text as data, wrapped between words on a terminal.
+def prose(text: str) -> None:
+    """Print text as data, wrapped between words on a terminal."""
+    from rich.text import Text
 
-    Wrapped lines are indented by `indent` columns, or by four if that is more than half of the width.
-    """
-    if not sys.stdout.isatty():
+    if stdout().is_terminal:
+        stdout().print(Text(printable(text)))
+    else:
         data(text)
-        return
-    columns = shutil.get_terminal_size().columns
-    data("\n".join(_wrap(line, columns, indent) for line in printable(text).split("\n")))
 
 
-def _wrap(line: str, columns: int, indent: int) -> str:
-    if len(line) <= columns:
-        return line
-    head, rest = line[:indent].rstrip(), line[indent:]
-    fill = partial(textwrap.fill, width=columns, break_long_words=False, break_on_hyphens=False)
-    if indent > columns // 2:
-        return f"{head}\n{fill(rest, initial_indent='    ', subsequent_indent='    ')}"
-    inner = indent or len(line) - len(line.lstrip())
-    return fill(line, subsequent_indent=" " * min(inner, columns // 2))
+def print_columns(rows: Iterable[Sequence[str]]) -> None:
+    """Print rows as data; on a terminal the last column is wrapped between words."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    for column in table.columns[:-1]:
+        column.no_wrap = True
+    stdout().print(table, width=None if stdout().is_terminal else NO_LIMIT)
 
 
 def write_what_can_be() -> None:

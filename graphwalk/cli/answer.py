@@ -1,18 +1,16 @@
 """Output of `graphwalk ask`: steps on stderr as they happen, answer and evidence on stdout, or JSON alone."""
 
-import asyncio
 import json
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from graphwalk.agent import Watcher
 from graphwalk.cli.episode_text import effort
 from graphwalk.console import counted, data, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.models.wrappers import RESTARTED
+from graphwalk.progress import progress_bar
 from graphwalk.runs.ask import Answer
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
@@ -23,12 +21,7 @@ from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult
 
-if TYPE_CHECKING:
-    from rich.status import Status
-
 _NO_ANSWER, _STORE = 4, 3
-_SILENT_SECONDS = 10.0
-"""Seconds between two lines about the elapsed time."""
 
 
 class Teller(Watcher):
@@ -46,11 +39,9 @@ class Teller(Watcher):
         self._beside: str | None = None
         self._written = ""
         self._calls = 0
-        self._status: Status | None = None
 
     async def wrote(self, piece: str) -> None:
-        if self._status is not None:
-            self._status.stop()
+        self._bar.show(False)
         self._written += piece
         stdout().print(printable(piece), end="", markup=False, highlight=False, soft_wrap=True)
 
@@ -62,33 +53,16 @@ class Teller(Watcher):
     def found(self, result: ToolResult) -> None:
         beside, self._beside = self._beside, None
         self._calls += 1
-        if self._status is not None:
-            self._status.start()
+        self._bar.show(True)
         if not self._json:
             stderr().print(step_shown(self._calls, step_of(result, beside)), soft_wrap=False)
 
-    @asynccontextmanager
-    async def waiting(self, model: str) -> AsyncIterator[None]:
-        """Show the elapsed time while a question is answered: on a terminal each second, else a line now and then."""
+    @contextmanager
+    def waiting(self, model: str) -> Iterator[None]:
+        """Show the elapsed time while a question is answered."""
         self._calls, self._beside, self._written = 0, None, ""
-        moving = stderr().is_terminal and not self._json
-        with stderr().status(f"{printable(model)} …") if moving else nullcontext() as self._status:
-            clock = asyncio.create_task(self._show_time(model))
-            try:
-                yield
-            finally:
-                clock.cancel()
-        self._status = None
-
-    async def _show_time(self, model: str) -> None:
-        started = time.monotonic()
-        while True:
-            await asyncio.sleep(_SILENT_SECONDS if self._status is None else 1)
-            passed = f"{time.monotonic() - started:.0f} s"
-            if self._status is not None:
-                self._status.update(f"{printable(model)} … {passed}")
-            else:
-                say(f"waiting for {model}: {passed}, {counted(self._calls, 'call')} so far")
+        with progress_bar(printable(model)) as self._bar:
+            yield
 
     def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
         """Print the answer about `graph` and its evidence. `in_neo4j`: the graph is in Neo4j."""

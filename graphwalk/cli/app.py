@@ -141,15 +141,15 @@ def _run() -> None:
             sys.exit(0)  # as other tools do in `| head`
         raise
     except Exception as error:
-        shown = _as_graphwalk_error(error)
-        show_error(shown)
+        reported = _as_graphwalk_error(error)
+        show_error(reported)
         if _DEBUG in sys.argv:
             traceback.print_exc()
         if isinstance(error, OSError):
             # The buffer of stdout may not be writable either.
             with suppress(OSError):
                 sys.stdout.close()
-        sys.exit(shown.exit_code)
+        sys.exit(reported.exit_code)
 
 
 def _as_graphwalk_error(error: Exception) -> GraphwalkError:

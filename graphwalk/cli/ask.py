@@ -124,7 +124,7 @@ async def _talk(
         instance = instance_of(source, opened.graph)
         async with conversation(experiment, opened.store, instance, log=log, watcher=teller, note=say) as talk:
             while line is not None:
-                async with teller.waiting(experiment.models[0]):
+                with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)
                 teller.tell(Answer.of(result, opened.store), opened.name, opened.store.in_neo4j)
                 line = await anext(lines, None)

@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.console import counted, prose
+from graphwalk.console import counted, print_columns
 from graphwalk.errors import GraphwalkError
 from graphwalk.settings import Settings, read_settings
 
@@ -23,21 +23,17 @@ class Check:
     fix: str = ""
 
 
-def doctor(
-    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Also check this model; repeatable.")] = None,
-) -> None:
+def doctor() -> None:
     """Check the installation, and show how to fix problems."""
     settings = read_settings()
-    broken = False
-    for check in _checks(settings, model or []):
-        broken |= check.state == "broken"
-        prose(f"{check.state:<7} {check.name:<16} {settings.secrets.redact(check.detail)}", indent=25)
-        if check.fix:
-            prose(f"{'':<24} → {check.fix}", indent=27)
-    raise typer.Exit(3 if broken else 0)
+    checks = list(_checks(settings))
+    for check in checks:
+        fix = f"\n→ {check.fix}" if check.fix else ""
+        print_columns([(f"{check.state:<6}", f"{check.name:<15}", settings.secrets.redact(check.detail) + fix)])
+    raise typer.Exit(3 if any(check.state == "broken" for check in checks) else 0)
 
 
-def _checks(settings: Settings, models: list[str]) -> Iterator[Check]:
+def _checks(settings: Settings) -> Iterator[Check]:
     from graphwalk.database.server import docker_answers
 
     yield Check("python", "ok", sys.version.split()[0])
@@ -54,8 +50,6 @@ def _checks(settings: Settings, models: list[str]) -> Iterator[Check]:
         yield Check("key", "ok", f"{name} is set")
     if not names:
         yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or set it in .env)")
-    for model in models:
-        yield from _model(model, settings)
 
 
 def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
@@ -112,26 +106,3 @@ def _neo4j(settings: Settings) -> Check:
         return f"{text} and {other}, which --database {content.database} reads"
 
     return _run("neo4j", look)
-
-
-def _model(spec: str, settings: Settings) -> Iterator[Check]:
-    from graphwalk.models.conformance import Capability, check_model
-    from graphwalk.models.registry import open_model
-
-    async def check() -> list[Capability]:
-        opened = open_model(spec, settings)
-        try:
-            return await check_model(opened, seconds=60.0)
-        finally:
-            await opened.close()
-
-    try:
-        capabilities = {capability.name: capability for capability in run_async(check())}
-    except GraphwalkError as error:
-        yield Check(spec, "broken", str(error), error.hint)
-        return
-    for capability in capabilities.values():
-        if capability.name in ("plain_text", "tool_call"):
-            state: Literal["ok", "broken"] = "ok" if capability.status == "ok" else "broken"
-            fix = "" if state == "ok" else f"graphwalk models check {spec}"
-            yield Check(spec, state, f"{capability.name}: {capability.detail or capability.status}", fix)

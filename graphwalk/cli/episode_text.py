@@ -1,20 +1,16 @@
-"""Terminal output of episodes, and of report breakdowns as bars."""
+"""Terminal output of episodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.bar import Bar
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from graphwalk.console import NO_LIMIT, counted
+from graphwalk.console import counted
 from graphwalk.encodings import decode_notes
 from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.text_table import dollars, duration
@@ -26,10 +22,6 @@ from graphwalk.types.episode import ToolResult, Turn
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from graphwalk.reports.suite_report import Report, ReportRow
-
-_LONGEST_BAR = 24
-"""Columns."""
 _INDENT = (0, 0, 0, 4)
 _RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
@@ -55,20 +47,20 @@ def shown_episode(result: Result, *, most_rows: int | None = 10, prompt: bool = 
 
 def _title(result: Result) -> Text:
     key = result.key
-    verdict, colour = _verdict(result)
+    verdict, colour = _verdict(result.score, result.exit_status)
     again = f", repeat {key.repeat}" if key.repeat else ""
     return Text.assemble(
         (one_line(key.task_id), "bold"), f"  {one_line(key.model)}, {one_line(key.setting)}{again}  ", (verdict, colour)
     )
 
 
-def _verdict(result: Result) -> tuple[str, str]:
-    if result.score is None:
-        return f"failed: {result.exit_status}", "red"
-    correct = result.score.get("correct")
-    if correct is None:
-        return str(result.exit_status), ""
-    return ("correct", "bold green") if correct else (f"incorrect ({result.exit_status})", "bold red")
+def _verdict(score: Mapping[str, Any] | None, exit_status: object) -> tuple[str, str]:
+    """Return the outcome of an episode in a word, and its colour."""
+    if score is None:
+        return f"failed: {exit_status}", "red"
+    if score.get("correct") is None:
+        return one_line(str(exit_status)), ""
+    return ("correct", "green") if score["correct"] else (f"incorrect ({exit_status})", "red")
 
 
 def _turn(number: int, turn: Turn, most: int | None) -> "Iterator[RenderableType]":
@@ -96,41 +88,21 @@ def _call(result: ToolResult, most: int | None) -> "Iterator[RenderableType]":
         return
     for note in decode_notes(result.content):
         yield _block(Text(printable(note), style="dim"))
-    yield _block(_Rows(rows[:most]))
+    yield _block(_rows_table(rows[:most]))
     if most is not None and len(rows) > most:
         yield _block(Text(f"… {len(rows) - most} more of {counted(len(rows), 'row')} (--all)", style="dim"))
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Rows as a table, or as lines if a table would break words. `marks` are coloured prefixes."""
-
-    rows: Sequence[Mapping[str, Any]]
-    marks: Sequence[tuple[str, str]] | None = None
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = self._table()
-        if Measurement.get(console, options.update(width=NO_LIMIT), table).minimum <= options.max_width:
-            yield table
-            return
-        for number, row in enumerate(self.rows):
-            mark, style = self.marks[number] if self.marks else ("", "")
-            text = " · ".join(f"{one_line(name)}: {one_line(_plain(value))}" for name, value in row.items())
-            yield Text(f"{mark} {text}".lstrip(), style=style)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement.get(console, options, self._table())
-
-    def _table(self) -> Table:
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
-        for name in ([""] if self.marks else []) + names:
-            table.add_column(Text(one_line(name)), overflow="fold")
-        for number, row in enumerate(self.rows):
-            mark, style = self.marks[number] if self.marks else ("", "")
-            cells = [Text(one_line(_plain(row[name])) if name in row else "", style=style) for name in names]
-            table.add_row(*([Text(mark, style=style)] if self.marks else []), *cells)
-        return table
+def _rows_table(rows: Sequence[Mapping[str, Any]], marks: Sequence[tuple[str, str]] = ()) -> Table:
+    """Return rows as a table. `marks` are prefixes with their colours."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    for name in ([""] if marks else []) + names:
+        table.add_column(Text(one_line(name)), overflow="fold")
+    for row, (mark, style) in zip(rows, marks or [("", "")] * len(rows), strict=True):
+        cells = [Text(one_line(_plain(row[name])) if name in row else "", style=style) for name in names]
+        table.add_row(*([Text(mark, style=style)] if marks else []), *cells)
+    return table
 
 
 def _plain(value: Any) -> str:
@@ -160,7 +132,7 @@ def _are_rows(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
 
 
-def _compare_rows(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
+def _compare_rows(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> Table:
     """Return the rows of the answer, marked correct or incorrect, and the missing ones."""
     fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
     answer = typed_rows(answer, target, fields)
@@ -170,7 +142,7 @@ def _compare_rows(answer: list[Any], target: list[Any], task: Mapping[str, Any])
     if not (any_one and answer_set & target_set):
         missing = [row for row in target if not row_set([row], fields) <= answer_set]
         marked += [(row, _MISSING) for row in (missing[:1] if any_one else missing)]
-    return _Rows([row for row, _ in marked], [mark for _, mark in marked])
+    return _rows_table([row for row, _ in marked], [mark for _, mark in marked])
 
 
 def _figures(result: Result) -> "Iterator[RenderableType]":
@@ -216,50 +188,12 @@ def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     for task, group in groupby(zip(heads, names, strict=True), lambda one: str(one[0]["task_id"])):
         yield Text(one_line(task), style="bold")
         for head, name in group:
-            verdict, style = _short_verdict(head)
+            verdict, style = _verdict(head["score"], head["exit_status"])
             effort = f"{counted(head['tool_calls'], 'call')}, {duration(head['seconds'])}"
-            yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<9}", style), f"  {effort}")
+            yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<20}", style), f"  {effort}")
 
 
 def _name(head: Mapping[str, Any], settings: bool) -> str:
     """Return the model, the setting if there are several, and the number of the repeat."""
     again = f" #{head['repeat']}" if head["repeat"] else ""
     return one_line(f"{head['model']}{' ' + head['setting'] if settings else ''}{again}")
-
-
-def _short_verdict(head: Mapping[str, Any]) -> tuple[str, str]:
-    score = head["score"]
-    if score is None:
-        return one_line(head["exit_status"]), "yellow"
-    if score.get("correct") is None:
-        return one_line(head["exit_status"]), ""
-    return ("correct", "green") if score["correct"] else ("incorrect", "red")
-
-
-def bars(report: "Report") -> Iterator[Table]:
-    """Yield a table for each breakdown: group, model, accuracy as a bar and in percent; none without scores."""
-    if all(row.get("accuracy") is None for row in report.rows):
-        return
-    settings = len({row["setting"] for row in report.rows}) > 1
-    yield _bar_table("", [("", row) for row in report.rows], settings)
-    for grouping in report.suite.groupings:
-        rows = report.groups.get(grouping.name, [])
-        if grouping.shown and rows:
-            yield _bar_table(grouping.title, [(str(row[grouping.name]), row) for row in rows], settings)
-
-
-def _bar_table(title: str, rows: "list[tuple[str, ReportRow]]", settings: bool) -> Table:
-    """Return a table of bars. `settings`: show them beside models."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for longest in (None, None, _LONGEST_BAR, None):
-        table.add_column(max_width=longest, no_wrap=longest is None)  # only bars shrink
-    if title:
-        table.title, table.title_justify = Text(one_line(title), style="bold"), "left"
-    last = None
-    for group, row in rows:
-        accuracy, player = row.get("accuracy"), f"{row['model']} {row['setting']}" if settings else row["model"]
-        bar = Text("–", style="cyan") if accuracy is None else Bar(100, 0, accuracy, color="cyan")
-        figure = Text("–" if accuracy is None else f"{accuracy:.1f}", justify="right")
-        table.add_row(Text("" if group == last else one_line(group)), Text(one_line(player)), bar, figure)
-        last = group
-    return table

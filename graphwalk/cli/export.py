@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import App, as_command
-from graphwalk.cli.options import Models, RunOrFile, SettingNames, run_folders, suite_group
+from graphwalk.cli.options import Models, RunOrFile, SettingNames, suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
@@ -83,7 +83,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
 
 @app.command("traces")
 def traces(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders.", autocompletion=run_folders)],
+    runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
     out: Annotated[Path, typer.Option(help="FILE.jsonl; its contents are described in FILE.manifest.json.")],
     correct: Annotated[bool, typer.Option("--correct", help="Only correct answers.")] = False,
     grounded: Grounded = False,

@@ -9,7 +9,6 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.bulk import write_in_parts, write_rows
-from graphwalk.cli import options
 from graphwalk.cli.export import Arguments, Grounded, Protocol, Refusals
 from graphwalk.cli.help import App
 from graphwalk.cli.options import (
@@ -21,7 +20,6 @@ from graphwalk.cli.options import (
     Seed,
     chosen_source,
     part_of,
-    presets,
     suite_group,
 )
 from graphwalk.console import counted, data, say
@@ -94,8 +92,7 @@ def twin(
     copy = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
-    data(f"nodes          {copy.graph.node_count}")
-    data(f"relationships  {copy.graph.relationship_count}")
+    _print_size(copy.graph)
     data(f"digest         {copy.graph.digest}")
     say(f"written to {out}; mapping back to the original: {mapping} (readable by you alone)")
 
@@ -103,9 +100,7 @@ def twin(
 @app.command("graph")
 def graph(
     context: typer.Context,
-    preset: Annotated[
-        str | None, typer.Option(help="Preset: paper-100, paper-150, paper-200 or paper-500.", autocompletion=presets)
-    ] = None,
+    preset: Annotated[str | None, typer.Option(help="Preset: paper-100, paper-150, paper-200 or paper-500.")] = None,
     seed: Seed = 0,
     index: Annotated[int, typer.Option(min=0, help="Index of the graph in the series of the seed.")] = 0,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
@@ -167,17 +162,14 @@ def graph(
         with progress_bar("writing"):
             save_graph(property_graph, out)
         say(f"written to {out}")
-    data(f"nodes          {property_graph.node_count}")
-    data(f"relationships  {property_graph.relationship_count}")
+    _print_size(property_graph)
     data(f"digest         {property_graph.digest}")
     data(f"seconds        {seconds:.3f}")
 
 
 @app.command("traces")
 def traces(
-    experiment: Annotated[
-        str, typer.Argument(help="Experiment name or YAML file.", autocompletion=options.experiments)
-    ],
+    experiment: Annotated[str, typer.Argument(help="Experiment name or YAML file.")],
     out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet, described in FILE.manifest.json.")],
     model: Annotated[
         list[str] | None, typer.Option("--model", "-m", help="Scripted agent; repeatable. Default: scripted/expert.")
@@ -262,6 +254,10 @@ def convert(
             graph = run_async(read_source(source, settings))
     with progress_bar(f"writing {target}"):
         form.write(graph, target)
+    _print_size(graph)
+    say(f"written to {target}")
+
+
+def _print_size(graph: "PropertyGraph") -> None:
     data(f"nodes          {graph.node_count}")
     data(f"relationships  {graph.relationship_count}")
-    say(f"written to {target}")

@@ -10,7 +10,7 @@ from graphwalk.asynchronous import run_async
 from graphwalk.cli import options
 from graphwalk.cli.help import App
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
-from graphwalk.console import data, prose, say
+from graphwalk.console import data, print_columns, prose, say
 from graphwalk.errors import ConfigError
 from graphwalk.settings import read_settings
 
@@ -29,7 +29,7 @@ def list_models() -> None:
     """List the providers: the part of --model before the slash."""
     from graphwalk.models.registry import list_providers
 
-    _columns(list_providers())
+    print_columns(list_providers().items())
     data("")
     prose("Keys are read from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
 
@@ -42,7 +42,7 @@ def tools(name: NameOrFile = None) -> None:
     from graphwalk.tools.tool import load_tools, tool_names
 
     if name is None:
-        _columns({tool.name: _first_sentence(tool.description) for tool in load_tools(tool_names())})
+        print_columns((tool.name, _first_sentence(tool.description)) for tool in load_tools(tool_names()))
         return
     (tool,) = load_tools([name])
     data(tool.file_text.rstrip())
@@ -54,7 +54,7 @@ def questions(name: NameOrFile = None) -> None:
 
     if name is None:
         templates = [kind.template for kind in shipped_kinds().values()]
-        _columns({t.name: f"{t.category:<10} {', '.join(t.answer_fields)}" for t in templates})
+        print_columns((t.name, t.category, ", ".join(t.answer_fields)) for t in templates)
         return
     (kind,) = choose_kinds([name])
     data(kind.file.text.rstrip())
@@ -65,7 +65,7 @@ def questions(name: NameOrFile = None) -> None:
 def experiments(
     name: Annotated[
         str | None,
-        typer.Argument(help="Name or YAML file to show in full.", autocompletion=options.experiments),
+        typer.Argument(help="Name or YAML file to show in full."),
     ] = None,
     shown: Annotated[str | None, typer.Argument(hidden=True)] = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="Include all fields with their defaults.")] = False,
@@ -86,15 +86,9 @@ def experiments(
         data(load_experiment(name).as_yaml().rstrip())
         return
     if name is None:
-        _columns({one: _first_sentence(load_experiment(one).description) for one in shipped_experiments()})
+        print_columns((one, _first_sentence(load_experiment(one).description)) for one in shipped_experiments())
         return
     data(find_experiment(name).read_text(encoding="utf-8").rstrip())
-
-
-def _columns(rows: dict[str, str]) -> None:
-    width = max(map(len, rows))
-    for name, text in rows.items():
-        prose(f"{name:<{width}}  {text}", indent=width + 2)
 
 
 def _first_sentence(text: str) -> str:
@@ -103,7 +97,7 @@ def _first_sentence(text: str) -> str:
 
 @models.command("check")
 def check(
-    model: Annotated[str, typer.Argument(help="Model as provider/model.", autocompletion=options.models)],
+    model: Annotated[str, typer.Argument(help="Model as provider/model.")],
     base_url: options.BaseUrl = None,
     model_argument: options.ModelArguments = None,
     without: Annotated[
@@ -142,7 +136,7 @@ def check(
         capabilities = [asdict(capability) for capability in results]
         data(dumps({"model": model, "ok": not failed, "failed": failed, "capabilities": capabilities}))
     else:
-        _columns({f"{one.status:<7} {one.name}": one.detail for one in results})
+        print_columns((one.status, one.name, one.detail) for one in results)
     if len(results) == 1:
         say(f"no reply; other checks were skipped: {no_reply_hint(model)}")
     if failed:

@@ -1,62 +1,65 @@
 """Options that several commands share."""
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import Group, as_command
 from graphwalk.console import say
-from graphwalk.errors import ConfigError, GraphwalkError, did_you_mean
+from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource
 
-Options = TypeVar("Options")
+
+class Flag(NamedTuple):
+    """An option of a command; `sets` is the field of the experiment that it sets."""
+
+    name: str
+    annotation: Any
+    sets: str = ""
+    default: Any = None
 
 
-@dataclass(frozen=True)
-class Sets:
-    """The field of an experiment that an option sets, as metadata of `Annotated`."""
+def flag(name: str, kind: Any, help: str, *names: str, sets: str = "", default: Any = None, **limits: Any) -> Flag:
+    """Return an option with values of type `kind`, called `--NAME` or one of `names`. A bool has no value."""
+    names = names or (f"--{name.replace('_', '-')}",)
+    optional = kind if kind is bool or default is not None else kind | None
+    default = False if kind is bool else default
+    return Flag(name, Annotated[optional, typer.Option(*names, help=help, **limits)], sets, default)
 
-    field: str
 
+def takes(flags: Sequence[Flag]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator for a command with these options, which it gets as the attributes of one object."""
 
-def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Return a decorator for a command that takes a dataclass, each field of which becomes an option."""
+    def command(function: Callable[..., None]) -> Callable[..., None]:
+        (argument, *_) = signature(function).parameters.values()
 
-    def command(function: Callable[[Options], None]) -> Callable[..., None]:
         def run(**values: Any) -> None:
-            function(options(**values))
+            function(values.pop(argument.name), SimpleNamespace(**values))
 
+        options = [Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.annotation) for f in flags]
         run.__name__, run.__doc__ = function.__name__, function.__doc__
-        hints = get_type_hints(options, include_extras=True)
-        run.__annotations__ = hints
-        run.__signature__ = signature(options).replace(  # type: ignore[attr-defined]
-            parameters=[
-                parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)
-                for name, parameter in signature(options).parameters.items()
-            ]
-        )
+        run.__annotations__ = {one.name: one.annotation for one in (argument, *options)}
+        run.__signature__ = Signature([argument, *options])  # type: ignore[attr-defined]
         return run
 
     return command
 
 
-def fields_set(options: Any) -> dict[str, Any]:
-    """Return the values of experiment fields that the options set. False sets nothing."""
-    hints = get_type_hints(type(options), include_extras=True)
-    named = {name: found for name, hint in hints.items() for found in get_args(hint)[1:] if isinstance(found, Sets)}
-    given = {sets.field: getattr(options, name) for name, sets in named.items()}
-    return {field: None if value is False else value for field, value in given.items()}
+def fields_set(flags: Sequence[Flag], options: Any) -> dict[str, Any]:
+    """Return the fields of the experiment that the options set. Options that are not passed set nothing."""
+    values = {one.sets: getattr(options, one.name) for one in flags if one.sets}
+    return {field: value for field, value in values.items() if value is not None and value is not False}
 
 
 ModelArguments = Annotated[
@@ -94,15 +97,15 @@ def models_and_servers(
     return models, dict.fromkeys(sorted(servers), base_url)
 
 
-def arguments_of(models: Sequence[str] | None, given: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
+def arguments_of(models: Sequence[str] | None, words: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
     """Return the constructor arguments (`-M key=value`) by model, or None if there are none."""
     from graphwalk.experiments.loading import parse_override
 
-    if not given:
+    if not words:
         return None
     if not models:
         raise ConfigError("-M requires --model", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value")
-    arguments = dict(parse_override(one, "-M") for one in given)
+    arguments = dict(parse_override(one, "-M") for one in words)
     return dict.fromkeys(models, arguments)
 
 
@@ -115,44 +118,13 @@ def _server(model: str) -> str:
     return server
 
 
-def experiments(incomplete: str) -> list[str]:
-    from graphwalk.experiments.loading import shipped_experiments
-
-    return [*_beginning(shipped_experiments(), incomplete), *_files(incomplete, ".yaml", ".yml")]
-
-
-def questions(incomplete: str) -> list[str]:
-    from graphwalk.suites.questions.catalogue import shipped_kinds
-
-    return _beginning(shipped_kinds(), incomplete)
-
-
-def presets(incomplete: str) -> list[str]:
-    from graphwalk.graphs.generate import GRAPH_PRESETS
-
-    return _beginning(GRAPH_PRESETS, incomplete)
-
-
-def models(incomplete: str) -> list[str]:
-    """Return provider names followed by a slash."""
-    from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
-
-    return _beginning([f"{name}/" for name in (*PROVIDERS.names(), *EPISODE_PROVIDERS)], incomplete)
-
-
-def run_folders(incomplete: str) -> list[str]:
-    """Return the run folders in runs/, newest first."""
-    found = sorted(Path("runs").glob("*/run.json"), reverse=True)
-    return _beginning([str(path.parent) for path in found], incomplete)
-
-
-Run = Annotated[Path, typer.Argument(help="Run folder.", autocompletion=run_folders)]
-RunOrFile = Annotated[Path, typer.Argument(help="Run folder or published run.", autocompletion=run_folders)]
+Run = Annotated[Path, typer.Argument(help="Run folder.")]
+RunOrFile = Annotated[Path, typer.Argument(help="Run folder or published run.")]
 Models = Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")]
 SettingNames = Annotated[list[str] | None, typer.Option("--setting", help="Only this setting; repeatable.")]
 Questions = Annotated[
     list[str] | None,
-    typer.Option("--question", help="Question kind, by name or YAML file; repeatable.", autocompletion=questions),
+    typer.Option("--question", help="Question kind, by name or YAML file; repeatable."),
 ]
 Override = Annotated[
     list[str] | None,
@@ -160,28 +132,6 @@ Override = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def tasks_of_run(ctx: Any, incomplete: str) -> list[str]:
-    """Return the tasks of the run named on the same command line."""
-    from graphwalk.runs.listing import heads
-    from graphwalk.runs.run_folder import RunFolder
-
-    try:
-        folder = RunFolder.open(Path(ctx.params["run"]))
-        return _beginning(dict.fromkeys(str(head["task_id"]) for head in heads(folder)), incomplete)
-    except (GraphwalkError, OSError, LookupError, TypeError):
-        return []
-
-
-def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def _files(incomplete: str, *suffixes: str) -> list[str]:
-    folder = Path(incomplete).parent
-    found = [str(path) for path in folder.glob("*") if path.suffix in suffixes] if folder.is_dir() else []
-    return _beginning(found, incomplete)
 
 
 GraphFile = Annotated[
@@ -212,9 +162,9 @@ def part_of(source: "GraphSource", labels: list[str] | None, relationship_types:
     chosen = {"labels": labels, "relationship_types": relationship_types}
     return source.model_copy(
         update={
-            field: tuple(name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line)
-            for field, given in chosen.items()
-            if given
+            field: tuple(name.strip() for line in csv.reader(names, skipinitialspace=True) for name in line)
+            for field, names in chosen.items()
+            if names
         }
     )
 

@@ -1,7 +1,6 @@
 """`graphwalk play`: one episode with a person in place of the model, with the same loop, prompt, tools and score."""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +8,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import App
+from graphwalk.cli.options import Override
 from graphwalk.cli.view import drawn_format, write_pictures
 from graphwalk.console import draw, prose, say
 from graphwalk.errors import ConfigError
@@ -18,37 +18,36 @@ from graphwalk.settings import read_settings
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
     from graphwalk.runs.result import Result
-    from graphwalk.suites.suite import ReadLine, Suite
+    from graphwalk.suites.suite import Suite
 
-_SHORT = {"index": "offset"}
 _PERSON = "human/terminal"
 app = App()
 
 
-@app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command("play")
 def play(
-    context: typer.Context,
     what: Annotated[str, typer.Argument(help="Suite, task type (graph, maze, trace) or experiment.")],
     setting: Annotated[str | None, typer.Option(help="Setting. Default: the first of the suite or experiment.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed of the task.")] = None,
     store: Annotated[str | None, typer.Option(help="Graph store.")] = None,
     turn_limit: Annotated[int, typer.Option(min=1, help="Maximum number of turns.")] = 60,
+    override: Override = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the episode as FILE.html, or another format of the suite.")
     ] = None,
 ) -> None:
     """Play a task yourself, in place of the model.
 
-    You read the model's prompt, and type tool calls and the answer. Fields of the suite are options:
-    graphwalk play maze --size 8 --walls 0.4.
+    You read the model's prompt, and type tool calls and the answer.
+    Example: graphwalk play maze -o suite.mazes.0.size=8
     """
-    from graphwalk.models.human import HumanPlayer
+    from graphwalk.models.human import HumanPlayer, LineReader
     from graphwalk.runs.episode import play_first
     from graphwalk.runs.experiment import resolve
 
     flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
-    config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, context.args)
-    read = _typed_lines()
+    config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, override or ())
+    read = LineReader()
     experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(read)})
     suite = experiment.suite
     if out is not None:
@@ -65,11 +64,11 @@ def play(
         raise typer.Exit(4)
 
 
-def _experiment(what: str, flags: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":
+def _experiment(what: str, flags: dict[str, Any], overrides: Sequence[str]) -> "AnyExperiment":
     """Return an experiment with one human player, and one graph unless `what` is an experiment."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
-    from graphwalk.experiments.loading import find_experiment, load_experiment
+    from graphwalk.experiments.loading import find_experiment, load_experiment, parse_override
     from graphwalk.suites.registry import SUITES, suite_class
 
     suite = _suite(what)
@@ -86,7 +85,7 @@ def _experiment(what: str, flags: dict[str, Any], words: Sequence[str]) -> "AnyE
         data = {"name": "play", "suite": {"name": suite.name, suite.graphs_field: [{"count": 1}]}}
         data["settings"] = [suite.settings[0]]
     person = {"models": [_PERSON], "repeats": 1, "limit": None, "extractor": None}
-    for key, value in {**person, **flags, **dict(_fields(words, suite))}.items():
+    for key, value in {**person, **flags, **dict(map(parse_override, overrides))}.items():
         set_dotted(data, key, value, f"play {what}")
     data["settings"] = data["settings"][:1]
     return validate(experiment_type(data), data, f"play {what}", folder=Path.cwd())
@@ -105,31 +104,6 @@ def _suite(what: str) -> "type[Suite[Any, Any]] | None":
         except ConfigError as error:
             say(f"warning: {error}")
     return None
-
-
-def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tuple[str, Any]]:
-    """Yield `--some-field value` as dotted key and value; a flag alone means true."""
-    from graphwalk.config.yaml_files import parse_value
-
-    suite_fields = set(suite.config_type.model_fields) - {"name", suite.graphs_field}
-    rest = list(words)
-    while rest:
-        flag, sign, text = rest.pop(0).partition("=")
-        if not flag.startswith("--"):
-            raise ConfigError(f"{flag!r} is not an option", hint="graphwalk play --help")
-        name = flag.removeprefix("--").replace("-", "_")
-        name = _SHORT.get(name, name)
-        if not sign:
-            text = rest.pop(0) if rest and not rest[0].startswith("--") else "true"
-        place = "suite" if name in suite_fields else f"suite.{suite.graphs_field}.*"
-        yield f"{place}.{name}", parse_value(text, flag)
-
-
-def _typed_lines() -> "ReadLine":
-    """Return a reader with completion and history at a terminal, else a plain one."""
-    from graphwalk.models.human import LineReader, PromptReader
-
-    return PromptReader() if sys.stdin.isatty() and sys.stdout.isatty() else LineReader()
 
 
 def _tell(result: "Result") -> None:

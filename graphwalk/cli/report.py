@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames, run_folders
+from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
 from graphwalk.console import counted, data, print_tables, say
 from graphwalk.evaluation.comments import comment
 from graphwalk.progress import progress_bar
@@ -60,7 +60,7 @@ def report(
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN", help="Run folders or published runs.", autocompletion=run_folders),
+        typer.Argument(metavar="RUN", help="Run folders or published runs."),
     ],
     model: Models = None,
     setting: SettingNames = None,
@@ -87,10 +87,10 @@ def compare(
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
     if form == "terminal":
-        shown = TerminalComparison(comparison, whole=all)
-        print_tables(shown, all_columns=all_columns)
-        if shown.commands:
-            data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in shown.commands)]))
+        tables = TerminalComparison(comparison, whole=all)
+        print_tables(tables, all_columns=all_columns)
+        if tables.commands:
+            data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in tables.commands)]))
     else:
         text = {"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](comparison)
         data(text.rstrip("\n"))

@@ -3,7 +3,6 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +11,7 @@ import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli import options
-from graphwalk.cli.options import DatabaseName, GraphFile, Sets, chosen_source, fields_set, takes
+from graphwalk.cli.options import DatabaseName, Flag, GraphFile, chosen_source, fields_set, flag, takes
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError, GraphwalkError
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
+_Level = Literal["debug", "info", "warning", "error"]
 _WIDTH = 80
 _COLUMNS = {
     "episodes": "episodes",
@@ -46,136 +46,95 @@ def _positive(number: float | None) -> float | None:
     return number
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Common:
-    """Options of `run` and `resume`. `Sets` names the field of the experiment that an option sets."""
-
-    max_concurrency: Annotated[
-        int | None,
-        typer.Option("--max-concurrency", min=1, help="Number of concurrent episodes."),
-        Sets("limits.max_concurrency"),
-    ] = None
-    requests_per_minute: Annotated[
-        float | None,
-        typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
-        Sets("limits.requests_per_minute"),
-    ] = None
-    tokens_per_minute: Annotated[
-        float | None,
-        typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
-        Sets("limits.tokens_per_minute"),
-    ] = None
-    budget_usd: Annotated[
-        float | None,
-        typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost."),
-        Sets("limits.budget_usd"),
-    ] = None
-    budget_tokens: Annotated[
-        int | None,
-        typer.Option("--budget-tokens", min=1, help="Stop the whole run at this number of tokens."),
-        Sets("limits.budget_tokens"),
-    ] = None
-    fail_under: Annotated[
-        float | None,
-        typer.Option("--fail-under", min=0, max=100, help="Exit with code 5 if an accuracy is below X percent."),
-    ] = None
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        typer.Option("--log-level", help="Level of run.log in the run folder. debug includes libraries."),
-    ] = "info"
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")] = False
-
-
-@dataclass(frozen=True)
-class RunOptions(_Common):
-    """Arguments of `graphwalk run`."""
-
-    experiment: Annotated[
+_COMMON = (
+    flag("max_concurrency", int, "Number of concurrent episodes.", sets="limits.max_concurrency", min=1),
+    flag(
+        "requests_per_minute",
+        float,
+        "Request limit of each model.",
+        "--requests-per-minute",
+        "--rpm",
+        sets="limits.requests_per_minute",
+        callback=_positive,
+    ),
+    flag(
+        "tokens_per_minute",
+        float,
+        "Token limit of each model.",
+        "--tokens-per-minute",
+        "--tpm",
+        sets="limits.tokens_per_minute",
+        callback=_positive,
+    ),
+    flag("budget_usd", float, "Stop the whole run at this cost.", sets="limits.budget_usd", callback=_positive),
+    flag("budget_tokens", int, "Stop the whole run at this number of tokens.", sets="limits.budget_tokens", min=1),
+    flag("fail_under", float, "Exit with code 5 if an accuracy is below X percent.", min=0, max=100),
+    flag("log_level", _Level, "Level of run.log in the run folder. debug includes libraries.", default="info"),
+    flag("json", bool, "Print the report as JSON instead of a table."),
+)
+"""Options of `run` and `resume`."""
+_RUN = (
+    flag(
+        "model",
+        list[str],
+        "Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
+        "--model",
+        "-m",
+    ),
+    Flag("base_url", options.BaseUrl),
+    Flag("model_argument", options.ModelArguments),
+    flag(
+        "setting",
+        list[str],
+        "Setting; repeatable: tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, "
+        "is (intermediate steps), ish (is with hints), tools.",
+        sets="settings",
+    ),
+    flag(
+        "protocol",
         str,
-        typer.Argument(
-            help="Experiment name (see `graphwalk experiments`) or YAML file.", autocompletion=options.experiments
-        ),
-    ]
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
-            autocompletion=options.models,
-        ),
-    ] = None
-    base_url: options.BaseUrl = None
-    model_argument: options.ModelArguments = None
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--setting",
-            help="Setting; repeatable: tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, "
-            "is (intermediate steps), ish (is with hints), tools.",
-        ),
-        Sets("settings"),
-    ] = None
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Protocol: graphwalk (default), or paper: prompts, drawing and scoring of the papers.",
-        ),
-        Sets("protocol"),
-    ] = None
-    question: Annotated[options.Questions, Sets("suite.questions")] = None
-    graph: GraphFile = None
-    database: DatabaseName = None
-    store: Annotated[
-        str | None,
-        typer.Option(help="Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`)."),
-        Sets("store"),
-    ] = None
-    seed: Annotated[int | None, typer.Option(help="Random seed."), Sets("seed")] = None
-    graphs: Annotated[int | None, typer.Option(min=1, help="Number of graphs, mazes or traces of each kind.")] = None
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks."), Sets("limit")] = None
-    repeats: Annotated[
-        int | None, typer.Option(min=1, help="Number of episodes per task, model and setting."), Sets("repeats")
-    ] = None
-    tool_protocol: Annotated[
-        Literal["native", "text", "auto"] | None,
-        typer.Option(help="Tool calls: native, written as text, or auto (native where supported)."),
-        Sets("agent.tool_protocol"),
-    ] = None
-    reasoning_effort: Annotated[
-        str | None,
-        typer.Option(help="Reasoning effort, as the provider names it."),
-        Sets("options.reasoning_effort"),
-    ] = None
-    temperature: Annotated[
-        float | None, typer.Option(min=0, help="Sampling temperature."), Sets("options.temperature")
-    ] = None
-    extractor: Annotated[
-        str | None, typer.Option(help="Model that extracts answers that the parser cannot read."), Sets("extractor")
-    ] = None
-    override: options.Override = None
-    tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable."), Sets("tags")] = None
-    shard: Annotated[str | None, typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")] = (
-        None
-    )
-    on: Annotated[
-        Literal["ray"] | None,
-        typer.Option(metavar="ray", help="Distribute the run over a Ray cluster (default: local)."),
-    ] = None
-    ray_address: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Address of the cluster's head node, or auto.")
-    ] = None
-    shards: Annotated[int | None, typer.Option(min=1, help="Number of shards with --on. Default: one per core.")] = None
-    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-NAME-ID.")] = None
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the graphs in Neo4j after the run."), Sets("keep")] = False
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print tasks, calls and estimated cost without running.")
-    ] = False
+        "Protocol: graphwalk (default), or paper: prompts, drawing and scoring of the papers.",
+        sets="protocol",
+        metavar="NAME",
+    ),
+    Flag("question", options.Questions, "suite.questions"),
+    Flag("graph", GraphFile),
+    Flag("database", DatabaseName),
+    flag("store", str, "Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).", sets="store"),
+    flag("seed", int, "Random seed.", sets="seed"),
+    flag("graphs", int, "Number of graphs, mazes or traces of each kind.", min=1),
+    flag("limit", int, "Maximum number of tasks.", sets="limit", min=1),
+    flag("repeats", int, "Number of episodes per task, model and setting.", sets="repeats", min=1),
+    flag(
+        "tool_protocol",
+        Literal["native", "text", "auto"],
+        "Tool calls: native, written as text, or auto (native where supported).",
+        sets="agent.tool_protocol",
+    ),
+    flag("reasoning_effort", str, "Reasoning effort, as the provider names it.", sets="options.reasoning_effort"),
+    flag("temperature", float, "Sampling temperature.", sets="options.temperature", min=0),
+    flag("extractor", str, "Model that extracts answers that the parser cannot read.", sets="extractor"),
+    Flag("override", options.Override),
+    flag("tag", list[str], "Tag of the run; repeatable.", sets="tags"),
+    flag("shard", str, "Run only shard I of N. See `graphwalk merge`.", metavar="I/N"),
+    flag("on", Literal["ray"], "Distribute the run over a Ray cluster (default: local).", metavar="ray"),
+    flag("ray_address", str, "Address of the cluster's head node, or auto.", metavar="HOST:PORT"),
+    flag("shards", int, "Number of shards with --on. Default: one per core.", min=1),
+    flag("out", Path, "Run folder. Default: runs/TIME-NAME-ID."),
+    flag("keep", bool, "Keep the graphs in Neo4j after the run.", sets="keep"),
+    flag("dry_run", bool, "Print tasks, calls and estimated cost without running."),
+    *_COMMON,
+)
 
 
-@takes(RunOptions)
-def run(arguments: RunOptions) -> None:
+@takes(_RUN)
+def run(
+    experiment_name: Annotated[
+        str,
+        typer.Argument(metavar="EXPERIMENT", help="Experiment name (see `graphwalk experiments`) or YAML file."),
+    ],
+    arguments: Any,
+) -> None:
     """Run an experiment: all models on identical tasks.
 
     Episodes are models × settings × graphs × questions × repeats. Without a model, scripted agents run.
@@ -191,14 +150,14 @@ def run(arguments: RunOptions) -> None:
         "models": models,
         "model_arguments": options.arguments_of(models, arguments.model_argument),
         "servers": servers,
-        **fields_set(arguments),
+        **fields_set(_RUN, arguments),
     }
     if arguments.graph is not None or arguments.database is not None:
         source = chosen_source(arguments.graph, arguments.database)
-        fields["suite.graphs"] = own_graphs(arguments.experiment, source)
+        fields["suite.graphs"] = own_graphs(experiment_name, source)
         fields["store"] = arguments.store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
-    config = load_experiment(arguments.experiment, arguments.override or (), fields, graphs=arguments.graphs)
+    config = load_experiment(experiment_name, arguments.override or (), fields, graphs=arguments.graphs)
     experiment = resolve(config, settings, keys=not arguments.dry_run)
     if arguments.on is None and (arguments.ray_address is not None or arguments.shards is not None):
         flag = "--shards" if arguments.ray_address is None else "--ray-address"
@@ -226,15 +185,8 @@ def run(arguments: RunOptions) -> None:
     _finish(new.folder, work, arguments, new=True)
 
 
-@dataclass(frozen=True)
-class ResumeOptions(_Common):
-    """Arguments of `graphwalk resume`."""
-
-    folder: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=options.run_folders)]
-
-
-@takes(ResumeOptions)
-def resume(arguments: ResumeOptions) -> None:
+@takes(_COMMON)
+def resume(path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run folder.")], arguments: Any) -> None:
     """Continue an interrupted run.
 
     Finished episodes are kept and failed ones repeated. Replies that were already paid for are reused.
@@ -242,15 +194,13 @@ def resume(arguments: ResumeOptions) -> None:
     from graphwalk.runs.execute import resume_run
     from graphwalk.runs.run_folder import RunFolder
 
-    limits = {
-        field.removeprefix("limits."): value for field, value in fields_set(arguments).items() if value is not None
-    }
-    folder = RunFolder.open(arguments.folder)
+    limits = {field.removeprefix("limits."): value for field, value in fields_set(_COMMON, arguments).items()}
+    folder = RunFolder.open(path)
     work = partial(resume_run, folder, read_settings(), changes=limits, log_level=arguments.log_level)
     _finish(folder, work, arguments)
 
 
-def _finish(folder: "RunFolder", work: "Work", arguments: _Common, *, new: bool = False) -> None:
+def _finish(folder: "RunFolder", work: "Work", arguments: Any, *, new: bool = False) -> None:
     """Execute the work with progress, print the report, and exit with the code of the run.
 
     The folder of a `new` run that fails before its plan is removed.
@@ -292,7 +242,7 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
         raise typer.Exit(5)
 
 
-def _run_on_ray(experiment: "Experiment", arguments: "RunOptions") -> None:
+def _run_on_ray(experiment: "Experiment", arguments: Any) -> None:
     """Execute a run in shards on a Ray cluster, then report it as one, and exit with its code."""
     from graphwalk.runs.cluster import ShardedRun, ray_cluster
     from graphwalk.runs.run_folder import NewRun
@@ -358,11 +308,11 @@ def _table(estimate: "Estimate") -> Iterator[tuple[str, "list[ModelEstimate]"]]:
 
 
 def _cost(rows: "list[ModelEstimate]") -> str:
-    known = [row.usd for row in rows if row.usd is not None]
-    if not known:
+    costs = [row.usd for row in rows if row.usd is not None]
+    if not costs:
         return "unknown"
-    dollars = f"${sum(known):,.2f}" if not 0 < sum(known) < 0.1 else f"${sum(known):.4f}"
-    return dollars if len(known) == len(rows) else f"> {dollars}"
+    dollars = f"${sum(costs):,.2f}" if not 0 < sum(costs) < 0.1 else f"${sum(costs):.4f}"
+    return dollars if len(costs) == len(rows) else f"> {dollars}"
 
 
 def _short(number: int) -> str:

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.options import Run, RunOrFile, run_folders
+from graphwalk.cli.options import Run, RunOrFile
 from graphwalk.cli.report import OVERVIEW, print_report
-from graphwalk.console import NO_LIMIT, counted, data, prose, say, stdout
+from graphwalk.console import counted, data, say, stdout
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
 from graphwalk.sanitise import printable
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from graphwalk.runs.listing import ListedRun
     from graphwalk.runs.verify import Verification
 
@@ -47,35 +45,19 @@ def runs(
 
 
 def _print(listed: "list[ListedRun]") -> None:
-    """Print a table if it fits the terminal, else a paragraph for each run."""
-    from rich.measure import Measurement
-
-    for between in (", ", "\n"):
-        table = _table(listed, between)
-        if Measurement.get(stdout(), stdout().options.update(width=NO_LIMIT), table).maximum <= stdout().width:
-            stdout().print(table)
-            return
-    for run in listed:
-        episodes, accuracy, cost = _figures(run)
-        data(str(run.path))
-        prose(f"    {_state(run)}, {episodes} episodes, accuracy {accuracy} %, cost {cost}")
-        prose(f"    {', '.join(run.models)}")
-
-
-def _table(listed: "list[ListedRun]", between: str) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for title in ("Run", "Models", "State"):
-        table.add_column(title)
+        table.add_column(title, overflow="fold")
     for title in ("Episodes", "Accuracy %", "Cost"):
         table.add_column(title, justify="right")
     for run in listed:
-        names = Text(printable(str(run.path))), Text(printable(between.join(run.models)))
+        names = Text(printable(str(run.path))), Text(printable("\n".join(run.models)))
         table.add_row(*names, _state(run), *_figures(run))
-    return table
+    stdout().print(table)
 
 
 def _state(run: "ListedRun") -> str:
@@ -92,7 +74,7 @@ def _figures(run: "ListedRun") -> tuple[str, str, str]:
 
 
 def merge(
-    shards: Annotated[list[Path], typer.Argument(help="Run folders of all shards.", autocompletion=run_folders)],
+    shards: Annotated[list[Path], typer.Argument(help="Run folders of all shards.")],
     out: Annotated[Path, typer.Option(help="Run folder of the merged run.")],
 ) -> None:
     """Merge the shards of a run into one run folder.

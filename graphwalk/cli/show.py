@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.options import RunOrFile, tasks_of_run
+from graphwalk.cli.options import RunOrFile
 from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
@@ -22,7 +22,7 @@ def show(
     run: RunOrFile,
     task: Annotated[
         str | None,
-        typer.Argument(help="Task id, or part of it. Default: all tasks.", autocompletion=tasks_of_run),
+        typer.Argument(help="Task id, or part of it. Default: all tasks."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
@@ -34,9 +34,8 @@ def show(
     An episode has a question, calls with rows, answer and target, score, tokens and time. To page the output:
     FORCE_COLOR=1 graphwalk show … | less -R
     """
-    from graphwalk.cli.episode_text import bars, episode_list
+    from graphwalk.cli.episode_text import episode_list
     from graphwalk.runs.listing import heads
-    from graphwalk.runs.reporting import report_of
     from graphwalk.runs.result import EpisodeFilter, key_of
     from graphwalk.runs.run_folder import RunFolder
 
@@ -51,11 +50,7 @@ def show(
         _episodes(folder, {key for key in chosen if key.task_id in names}, None if all_rows else 10, prompt)
         return
     listed = [keys[key] for key in sorted(chosen) if names is None or key.task_id in names]
-    if names is None:
-        for table in bars(report_of(folder)):
-            stdout().print(table)
-            stdout().print()
-    else:
+    if names is not None:
         say(f"'{task}' matches {len(names)} tasks")
     most = len(listed) if all_rows else _MOST_LISTED
     for line in episode_list(listed[:most]):

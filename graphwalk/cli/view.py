@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.asynchronous import Interrupted
-from graphwalk.cli.options import run_folders
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
@@ -26,7 +25,7 @@ _PAGE = (".html", ".htm")
 def view(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders, or a folder of them. Default: runs.", autocompletion=run_folders),
+        typer.Argument(help="Run folders, or a folder of them. Default: runs."),
     ] = None,
     task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,

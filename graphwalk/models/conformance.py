@@ -8,9 +8,9 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal
 
 import yaml
@@ -24,9 +24,11 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 Status = Literal["ok", "failed", "absent"]
 Finding = tuple[Status, str]
+Check = Callable[[Model], Awaitable[Finding]]
 _LONGEST_DETAIL = 120
 _SEPARATOR = re.compile(r"(?<=\d)[,.' \u00a0\u202f](?=\d{3})")
 """Models write 493817 as 493,817."""
+_ODD_CHARACTERS = " \ud800 \u202e \ufeff \x07"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,68 +44,64 @@ class Capability:
 async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capability]:
     """Check all capabilities in order, each with a timeout of `seconds`. Stop if the first check gets no reply."""
     results: list[Capability] = []
-    for name, check in zip(CAPABILITIES, _CHECKS, strict=True):
+    for name, check in _CHECKS.items():
         started = time.perf_counter()
-        status: Status | None = None
+        replied = False
+        status: Status = "failed"
         try:
             async with asyncio.timeout(seconds):
                 status, detail = await check(model)
+            replied = True
         except TimeoutError:
             detail = f"no reply within {seconds:g} s"
         except ModelError as error:
             detail = str(error)
+            if name == "long_context" and error.context_overflow:
+                status, detail = "absent", f"recognised as a context overflow: {error}"
         except Exception as error:
             # The interface allows only ModelError; other exceptions are what this test looks for.
             detail = f"raised {type(error).__name__} instead of ModelError: {error}"
-        results.append(Capability(name, status or "failed", detail[:_LONGEST_DETAIL], time.perf_counter() - started))
-        if status is None and len(results) == 1:
+        results.append(Capability(name, status, detail[:_LONGEST_DETAIL], time.perf_counter() - started))
+        if not replied and len(results) == 1:
             break
     return results
 
 
-async def _plain_text(model: Model) -> Finding:
-    return _has_text(await _ask(model, _words()["plain_text"]))
-
-
-async def _system_prompt(model: Model) -> Finding:
-    words = _words()["system_prompt"]
-    return _expects(await _ask(model, words["user"], system=words["system"]), words["expect"])
+async def _text(model: Model, request: str, **options: Any) -> Finding:
+    """Check that a reply has the text that the request expects, or any text."""
+    return _has_text(await _ask(model, request, **options), request)
 
 
 async def _tool_call(model: Model) -> Finding:
-    reply = await _ask(model, _words()["tool_call"], tools=(_tool(),))
+    reply = await _ask(model, "tool_call")
     if not reply.message.tool_calls:
         return "absent", f"no tool call; set tool_protocol to text. It wrote {reply.message.content!r}"
     return _well_formed(reply.message.tool_calls)
 
 
 async def _parallel_tool_calls(model: Model) -> Finding:
-    options = CallOptions(parallel_tool_calls=True)
-    calls = (await _ask(model, _words()["parallel_tool_calls"], tools=(_tool(),), options=options)).message.tool_calls
+    calls = (await _ask(model, "parallel_tool_calls", parallel_tool_calls=True)).message.tool_calls
     if len({call.id for call in calls}) < len(calls):
         return "failed", "two calls have the same id"
     return _well_formed(calls) if len(calls) > 1 else ("absent", f"{len(calls)} call instead of 2")
 
 
 async def _one_call_at_a_time(model: Model) -> Finding:
-    options = CallOptions(parallel_tool_calls=False)
-    calls = (await _ask(model, _words()["parallel_tool_calls"], tools=(_tool(),), options=options)).message.tool_calls
+    calls = (await _ask(model, "parallel_tool_calls", parallel_tool_calls=False)).message.tool_calls
     return ("ok", f"{len(calls)} call") if len(calls) <= 1 else ("absent", f"{len(calls)} calls in spite of the option")
 
 
 async def _tool_result(model: Model) -> Finding:
-    words = _words()["tool_result"]
-    call = ToolCall("call_1", _tool().name, json.dumps({"city": words["city"]}))
-    conversation = [
-        Message("user", _words()["tool_call"]),
-        Message("assistant", None, (call,)),
-        Message("tool", words["result"], tool_call_id=call.id),
-    ]
-    return _expects(await model.complete(conversation, (_tool(),), CallOptions()), words["expect"])
+    words = _requests()
+    arguments = json.dumps({"city": words["tool_result"]["city"]})
+    call = Message("assistant", None, (ToolCall("call_1", _tool().name, arguments),))
+    result = Message("tool", words["tool_result"]["result"], tool_call_id="call_1")
+    conversation = [Message("user", words["tool_call"]["user"]), call, result]
+    return _has_text(await model.complete(conversation, (_tool(),), CallOptions()), "tool_result")
 
 
 async def _usage(model: Model) -> Finding:
-    usage = (await _ask(model, _words()["options"])).usage
+    usage = (await _ask(model, "options")).usage
     cost = "cost not reported" if usage.cost is None else f"cost ${usage.cost:g}"
     if not usage.total_tokens:
         return "absent", "tokens not reported: budgets in tokens cannot be kept"
@@ -111,7 +109,7 @@ async def _usage(model: Model) -> Finding:
 
 
 async def _reasoning(model: Model) -> Finding:
-    reply = await _ask(model, _words()["plain_text"])
+    reply = await _ask(model, "plain_text")
     tokens = reply.usage.reasoning_tokens
     if reply.message.reasoning or tokens:
         return "ok", f"{tokens if tokens is not None else 'unknown'} tokens, {len(reply.message.reasoning or '')} shown"
@@ -120,7 +118,8 @@ async def _reasoning(model: Model) -> Finding:
 
 async def _reasoning_state(model: Model) -> Finding:
     """Check two turns with a tool call between them; the second sends the provider's state of the first."""
-    question = Message("user", _words()["tool_call"])
+    words = _requests()
+    question = Message("user", words["tool_call"]["user"])
     first = (await model.complete([question], (_tool(),), CallOptions())).message
     state = first.provider_state
     if not first.tool_calls or state is None:
@@ -128,7 +127,7 @@ async def _reasoning_state(model: Model) -> Finding:
     names = _state_names(state)
     if not names:
         return "absent", "a message of LangChain without blocks of its provider: what is sent back is not seen here"
-    results = [Message("tool", _words()["tool_result"]["result"], tool_call_id=call.id) for call in first.tool_calls]
+    results = [Message("tool", words["tool_result"]["result"], tool_call_id=call.id) for call in first.tool_calls]
     try:
         await model.complete([question, first, *results], (_tool(),), CallOptions())
     except ModelError as error:
@@ -152,32 +151,8 @@ def _state_names(state: Mapping[str, Any]) -> str:
     return ", ".join(map(str, dict.fromkeys([*message, *of_calls, *items]))) or "fields of its own"
 
 
-async def _unicode(model: Model) -> Finding:
-    words = _words()["unicode"]
-    return _expects(await _ask(model, words["user"]), words["expect"])
-
-
-async def _hostile_text(model: Model) -> Finding:
-    return _has_text(await _ask(model, f"{_words()['hostile_text']} \ud800 \u202e \ufeff \x07"))
-
-
-async def _long_context(model: Model) -> Finding:
-    words = _words()["long_context"]
-    half = words["filler"] * (words["times"] // 2)
-    try:
-        return _expects(await _ask(model, half + words["fact"] + half + words["question"]), words["expect"])
-    except ModelError as error:
-        if error.context_overflow:
-            return "absent", f"recognised as a context overflow: {error}"
-        raise
-
-
-async def _temperature_and_seed(model: Model) -> Finding:
-    return _has_text(await _ask(model, _words()["options"], options=CallOptions(temperature=0.0, seed=1)))
-
-
 async def _output_limit(model: Model) -> Finding:
-    reply = await _ask(model, _words()["plain_text"], options=CallOptions(max_output_tokens=16))
+    reply = await _ask(model, "plain_text", max_output_tokens=16)
     tokens = reply.usage.output_tokens
     within = tokens is None or tokens <= 16
     return ("ok" if within else "failed"), f"{tokens} tokens, finished for {reply.finish_reason!r}"
@@ -185,46 +160,42 @@ async def _output_limit(model: Model) -> Finding:
 
 async def _errors(model: Model) -> Finding:
     try:
-        await _ask(model, _words()["options"], options=CallOptions(extra={"temperature": "hot"}))
+        await _ask(model, "options", extra={"temperature": "hot"})
     except ModelError as error:
         return ("failed", f"called worth another try: {error}") if error.retryable else ("ok", str(error))
     return "absent", "a senseless option was accepted"
 
 
 @cache
-def _words() -> dict[str, Any]:
-    text = (data_path("templates") / "prompts" / "conformance.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)  # type: ignore[no-any-return]
+def _requests() -> dict[str, Any]:
+    requests = yaml.safe_load((data_path("templates") / "prompts" / "conformance.yaml").read_text(encoding="utf-8"))
+    requests["hostile_text"]["user"] += _ODD_CHARACTERS
+    long = requests["long_context"]
+    half = long["filler"] * (long["times"] // 2)
+    long["user"] = half + long["fact"] + half + long["question"]
+    return requests  # type: ignore[no-any-return]
 
 
 def _tool() -> ToolSpec:
-    words = _words()["tool"]
+    words = _requests()["tool"]
     city = {"type": "string", "description": words["argument"]}
     parameters = {"type": "object", "properties": {"city": city}, "required": ["city"]}
     return ToolSpec(words["name"], words["description"], parameters)
 
 
-async def _ask(
-    model: Model,
-    user: str,
-    *,
-    system: str | None = None,
-    tools: Sequence[ToolSpec] = (),
-    options: CallOptions = CallOptions(),
-) -> Reply:
-    prompt = [Message("system", system)] if system is not None else []
-    return await model.complete([*prompt, Message("user", user)], tools, options)
+async def _ask(model: Model, request: str, **options: Any) -> Reply:
+    words = _requests()[request]
+    prompt = [Message("system", words["system"])] if "system" in words else []
+    tools = (_tool(),) if words.get("tool") else ()
+    return await model.complete([*prompt, Message("user", words["user"])], tools, CallOptions(**options))
 
 
-def _has_text(reply: Reply) -> Finding:
-    content = reply.message.content or ""
-    return ("ok" if content.strip() else "failed"), repr(content)
-
-
-def _expects(reply: Reply, expected: str) -> Finding:
-    content = reply.message.content or ""
-    plain = _SEPARATOR.sub("", content)
-    return ("ok" if expected in content or expected in plain else "failed"), f"expected {expected!r}, got {content!r}"
+def _has_text(reply: Reply, request: str) -> Finding:
+    content, expected = reply.message.content or "", _requests()[request].get("expect")
+    if expected is None:
+        return ("ok" if content.strip() else "failed"), repr(content)
+    good = expected in content or expected in _SEPARATOR.sub("", content)
+    return ("ok" if good else "failed"), f"expected {expected!r}, got {content!r}"
 
 
 def _well_formed(calls: Sequence[ToolCall]) -> Finding:
@@ -236,9 +207,22 @@ def _well_formed(calls: Sequence[ToolCall]) -> Finding:
     return ("ok" if good else "failed"), written
 
 
-_CHECKS = (
-    _plain_text, _system_prompt, _tool_call, _parallel_tool_calls, _one_call_at_a_time, _tool_result, _usage,
-    _reasoning, _reasoning_state, _unicode, _hostile_text, _long_context, _temperature_and_seed, _output_limit, _errors,
-)  # fmt: skip
-CAPABILITIES = tuple(check.__name__.removeprefix("_") for check in _CHECKS)
+_CHECKS: dict[str, Check] = {
+    "plain_text": partial(_text, request="plain_text"),
+    "system_prompt": partial(_text, request="system_prompt"),
+    "tool_call": _tool_call,
+    "parallel_tool_calls": _parallel_tool_calls,
+    "one_call_at_a_time": _one_call_at_a_time,
+    "tool_result": _tool_result,
+    "usage": _usage,
+    "reasoning": _reasoning,
+    "reasoning_state": _reasoning_state,
+    "unicode": partial(_text, request="unicode"),
+    "hostile_text": partial(_text, request="hostile_text"),
+    "long_context": partial(_text, request="long_context"),
+    "temperature_and_seed": partial(_text, request="options", temperature=0.0, seed=1),
+    "output_limit": _output_limit,
+    "errors": _errors,
+}
+CAPABILITIES = tuple(_CHECKS)
 """Names of the checks, in order."""

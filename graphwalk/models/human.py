@@ -3,10 +3,8 @@
 import asyncio
 import json
 import os
-import re
-import signal
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,10 +17,7 @@ _HELP = """\
   TOOL name=value …      call a tool, for example: {example}
   answer …               answer; the text goes as it is
   tools                  what the tools are
-  Tab, arrows            complete a name that was shown; earlier lines (in a terminal)
   quit                   give up"""
-_WORD = re.compile(r"[^\s=\"',:;()\[\]{}|]{2,}")
-_MOST_WORDS = 50_000
 
 
 class HumanPlayer:
@@ -36,13 +31,10 @@ class HumanPlayer:
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Read lines until one is a tool call or an answer. Without tools, every line is an answer."""
-        texts = [message.content or "" for message in messages[self._shown :] if message.role != "assistant"]
+        for message in messages[self._shown :]:
+            if message.role != "assistant":
+                prose(f"{message.content or ''}\n")
         self._shown = len(messages)
-        for text in texts:
-            prose(f"{text}\n")
-        if isinstance(self._read, PromptReader):
-            names = [name for tool in tools for name in (tool.name, *tool.parameters["properties"])]
-            self._read.offer([*names, "answer", "tools", "help", "quit", *texts])
         while True:
             prose("TOOL name=value …, answer …, tools, help or quit?" if tools else "Your answer?")
             line = await self._read()
@@ -125,32 +117,3 @@ class LineReader:
             if rest:
                 loop.call_soon_threadsafe(self._lines.put_nowait, rest.decode("utf-8", "replace"))
             loop.call_soon_threadsafe(self._lines.put_nowait, None)
-
-
-class PromptReader:
-    """A line reader for terminals. `offer` adds words that Tab completes."""
-
-    def __init__(self) -> None:
-        from prompt_toolkit import PromptSession
-        from prompt_toolkit.completion import WordCompleter
-
-        self._words: dict[str, None] = {}
-        completer = WordCompleter(lambda: list(self._words), pattern=_WORD)
-        self._session: PromptSession[str] = PromptSession(completer=completer, complete_while_typing=False)
-
-    async def __call__(self) -> str | None:
-        """Return the next line, None at Ctrl-D."""
-        try:
-            return await self._session.prompt_async("> ", handle_sigint=False)
-        except EOFError:
-            return None
-        except KeyboardInterrupt:
-            # prompt_toolkit has caught Ctrl-C; the signal starts the orderly end of the process.
-            signal.raise_signal(signal.SIGINT)
-            await asyncio.sleep(60)
-            return None
-
-    def offer(self, texts: Iterable[str]) -> None:
-        for text in texts:
-            if len(self._words) < _MOST_WORDS:
-                self._words |= dict.fromkeys(_WORD.findall(text))

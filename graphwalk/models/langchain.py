@@ -62,12 +62,12 @@ def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "B
             valid.append({"id": call.id, "name": call.name, "args": arguments})
         else:
             invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
-    kept = {
+    hidden = {
         "content": None if message.content is None else "",
         "reasoning": message.reasoning,
         "provider_state": message.provider_state,
     }
-    ours = {**facts, **{name: value for name, value in kept.items() if value is not None}}
+    ours = {**facts, **{name: value for name, value in hidden.items() if value is not None}}
     raw = {"tool_calls": message.as_openai()["tool_calls"]} if message.tool_calls else {}
     return AIMessage(content, tool_calls=valid, invalid_tool_calls=invalid, additional_kwargs={OURS: ours, **raw})
 
@@ -81,14 +81,14 @@ def from_langchain(message: "BaseMessage") -> Message:
         return Message("system" if message.type == "system" else "user", content)
     calls = _calls_of(message)
     ours = message.additional_kwargs.get(OURS)
-    kept = None if ours is None else ours.get("provider_state")
+    state_before = None if ours is None else ours.get("provider_state")
     if ours is None or ours.get("langchain"):
         state = _whole(message)
-        if kept is not None and state is not None and _said(state) == _said(kept):
-            state = kept
+        if state_before is not None and state is not None and _said(state) == _said(state_before):
+            state = state_before
         return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=state)
     reasoning = ours.get("reasoning")
-    return Message("assistant", content or ours.get("content"), calls, reasoning=reasoning, provider_state=kept)
+    return Message("assistant", content or ours.get("content"), calls, reasoning=reasoning, provider_state=state_before)
 
 
 def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainModel":
@@ -145,14 +145,14 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
     """Call the model; with `options.on_text` the reply is streamed to it."""
     from langchain_core.messages import message_chunk_to_message
 
-    known = {
+    named = {
         "temperature": options.temperature,
         "top_p": options.top_p,
         "max_tokens": options.max_output_tokens,
         "reasoning_effort": options.reasoning_effort,
         "seed": options.seed,
     }
-    settings = {name: value for name, value in known.items() if value is not None} | dict(options.extra)
+    settings = {name: value for name, value in named.items() if value is not None} | dict(options.extra)
     if options.on_text is None:
         return await runnable.ainvoke(sent, **settings)  # type: ignore[no-any-return]
     whole: Any = None
@@ -186,8 +186,8 @@ def _whole(message: "BaseMessage") -> dict[str, Any] | None:
     except ValueError:
         return None
     fields["additional_kwargs"].pop(OURS, None)
-    kept = {name: value for name, value in fields.items() if name == "content" or value not in (None, [], {})}
-    return {"format": FORMAT, "message": kept}
+    present = {name: value for name, value in fields.items() if name == "content" or value not in (None, [], {})}
+    return {"format": FORMAT, "message": present}
 
 
 def _said(state: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -212,14 +212,14 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
 
 def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
     calls = tool_calls(((call.id, call.name, call.arguments) for call in _calls_of(reply)), f"call_{sent}")
-    facts, said = mapping(reply.response_metadata), mapping(reply.usage_metadata)
+    facts, usage = mapping(reply.response_metadata), mapping(reply.usage_metadata)
     return Reply(
         Message("assistant", text(reply.content), calls, reasoning=_reasoning(reply), provider_state=_whole(reply)),
         Usage(
-            count(said.get("input_tokens")),
-            count(said.get("output_tokens")),
-            count(mapping(said.get("output_token_details")).get("reasoning")),
-            count(mapping(said.get("input_token_details")).get("cache_read")),
+            count(usage.get("input_tokens")),
+            count(usage.get("output_tokens")),
+            count(mapping(usage.get("output_token_details")).get("reasoning")),
+            count(mapping(usage.get("input_token_details")).get("cache_read")),
         ),
         str(facts.get("finish_reason") or facts.get("stop_reason") or ""),
         seconds,
@@ -260,10 +260,10 @@ def _as_object(arguments: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _key_hint(said: str) -> str:
+def _key_hint(text_: str) -> str:
     """Return the hint for a missing key if an error names its variable or field, else ""."""
-    found = _VARIABLE.search(said) or _FIELD.search(said)
-    return f"export {found[0].upper()}=…" if found else ""
+    match = _VARIABLE.search(text_) or _FIELD.search(text_)
+    return f"export {match[0].upper()}=…" if match else ""
 
 
 def _failure(error: Exception, name: str) -> ModelError:
@@ -273,5 +273,5 @@ def _failure(error: Exception, name: str) -> ModelError:
         headers = getattr(getattr(error, "response", None), "headers", {})
         return status_error(status, headers, str(error), name)
     retryable = isinstance(error, OSError | TimeoutError)
-    said = f"{name} failed: {type(error).__name__}: {error}"
-    return ModelError(said, hint=_key_hint(said), retryable=retryable)
+    message = f"{name} failed: {type(error).__name__}: {error}"
+    return ModelError(message, hint=_key_hint(message), retryable=retryable)

@@ -55,18 +55,18 @@ class _Form(NamedTuple):
 
     def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
         """Return the changes that a server asks for with this error; {} for an error with another cause."""
-        said = str(error)
+        message = str(error)
         if error.retryable:
             return {}
-        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+        if self.limit == "max_tokens" and "max_completion_tokens" in message:
             return {"limit": "max_completion_tokens"}
-        if (self.live if live else self.stream) == "with_usage" and "stream_options" in said:
+        if (self.live if live else self.stream) == "with_usage" and "stream_options" in message:
             return {"live" if live else "stream": "bare"}
-        if live and self.live != "no" and _ABOUT_STREAMS.search(said):
+        if live and self.live != "no" and _ABOUT_STREAMS.search(message):
             return {"live": "no"}
-        if not live and self.stream == "no" and _ABOUT_STREAMS.search(said):
+        if not live and self.stream == "no" and _ABOUT_STREAMS.search(message):
             return {"stream": "with_usage"}
-        if self.state and _UNKNOWN_FIELD.search(said) and any(field in said for field in state_fields):
+        if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
             return {"state": False}
         return {}
 
@@ -183,10 +183,10 @@ class OpenAIModel(ABC):
                 return response.json()
             except (ValueError, RecursionError) as error:
                 page = "html" in response.headers.get("content-type", "")
-                said = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
+                cause = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
                 start = response.content[:_SHOWN].decode("utf-8", "replace")
                 hint = "a web page answered: check the base URL" if page else ""
-                raise ModelError(f"{said} that begins with {start!r}", hint=hint, retryable=not page) from None
+                raise ModelError(f"{cause} that begins with {start!r}", hint=hint, retryable=not page) from None
         except UnicodeEncodeError:
             # A model may have written half a surrogate pair, which UTF-8 cannot encode.
             clean = without_surrogates(body)
@@ -212,8 +212,8 @@ class OpenAIModel(ABC):
             causes.append(cause)  # type: ignore[arg-type]
         last = next((cause for cause in reversed(causes) if str(cause)), causes[-1])
         # Some messages contain the whole address, which may hold a key.
-        said = "" if "://" in str(last) else str(last)
-        message = f"no reply from {self._source}: {type(last).__name__} {said}".rstrip()
+        reason = "" if "://" in str(last) else str(last)
+        message = f"no reply from {self._source}: {type(last).__name__} {reason}".rstrip()
         return ModelError(message, hint=f"is a server running at {self._source}?", retryable=True)
 
 
@@ -312,7 +312,7 @@ class ChatModel(OpenAIModel):
                 await on_text(piece)
             for name, piece in delta.items():
                 if name != "role":
-                    message[name] = _grown(message.get(name), piece, name)
+                    message[name] = _joined_field(message.get(name), piece, name)
         if reason is None:
             raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
         if calls := [mapping(call) for call in sequence(message.get("tool_calls"))]:
@@ -355,9 +355,9 @@ class ResponsesModel(OpenAIModel):
         items = sequence(self._state_of(message).get("output")) if with_state else []
         functions = [(c.id, sendable_name(c.name), sendable_arguments(c.arguments)) for c in message.tool_calls]
         calls = {i: {"type": "function_call", "call_id": i, "name": n, "arguments": a} for i, n, a in functions}
-        said = "".join(item["content"] for item in items if item["type"] == "message")
+        written = "".join(item["content"] for item in items if item["type"] == "message")
         called = [item.get("call_id") for item in items if item["type"] == "function_call"]
-        if items and (said, called) == (message.content or "", list(calls)):  # else the message was edited
+        if items and (written, called) == (message.content or "", list(calls)):  # else the message was edited
             for item in items:
                 yield item | calls[item["call_id"]] if item["type"] == "function_call" else item
             return
@@ -447,39 +447,39 @@ def _http() -> Any:
 
 def _is_stream(headers: Mapping[str, str], content: bytes = b"") -> bool:
     """Return True for Server-Sent Events, by content type or by content."""
-    said = headers.get("content-type", "")
-    return "text/event-stream" in said or content[:100].lstrip().startswith((b"data:", b"event:"))
+    kind = headers.get("content-type", "")
+    return "text/event-stream" in kind or content[:100].lstrip().startswith((b"data:", b"event:"))
 
 
 def _without(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in read}
 
 
-def _grown(known: Any, piece: Any, name: str = "") -> Any:
+def _joined_field(whole: Any, piece: Any, name: str = "") -> Any:
     """Return a field of a streamed message with one more piece: texts and lists are joined, objects by field."""
-    if known is None or piece is None:
-        known = piece if known is None else known
+    if whole is None or piece is None:
+        whole = piece if whole is None else whole
         # The first pieces of a list may belong together.
-        return _grown([], known) if isinstance(known, list) and known else known
-    if isinstance(known, str) and isinstance(piece, str):
-        return known if name in ("id", "type", "name", "format", "signature") and known == piece else known + piece
-    if isinstance(known, dict) and isinstance(piece, dict):
-        return known | {key: _grown(known.get(key), value, key) for key, value in piece.items()}
-    if name == "content" and {type(known), type(piece)} == {str, list}:  # Mistral: reasoning in parts, text in strings
-        known, piece = _parts(known), _parts(piece)
-        if known and piece and mapping(known[-1]).get("type") == mapping(piece[0]).get("type") == "text":
-            return [*known[:-1], _grown(known[-1], piece[0]), *piece[1:]]
-    if isinstance(known, list) and isinstance(piece, list):
-        grown = list(known)
+        return _joined_field([], whole) if isinstance(whole, list) and whole else whole
+    if isinstance(whole, str) and isinstance(piece, str):
+        return whole if name in ("id", "type", "name", "format", "signature") and whole == piece else whole + piece
+    if isinstance(whole, dict) and isinstance(piece, dict):
+        return whole | {key: _joined_field(whole.get(key), value, key) for key, value in piece.items()}
+    if name == "content" and {type(whole), type(piece)} == {str, list}:  # Mistral: reasoning in parts, text in strings
+        whole, piece = _parts(whole), _parts(piece)
+        if whole and piece and mapping(whole[-1]).get("type") == mapping(piece[0]).get("type") == "text":
+            return [*whole[:-1], _joined_field(whole[-1], piece[0]), *piece[1:]]
+    if isinstance(whole, list) and isinstance(piece, list):
+        joined = list(whole)
         for position, item in enumerate(piece):
             index = _index(item, position if name == "tool_calls" else None)
-            places = [_index(one, n) for n, one in enumerate(grown)]
+            places = [_index(one, n) for n, one in enumerate(joined)]
             same = places.index(index) if index is not None and index in places else None
             if same is None:
-                grown.append(item)
+                joined.append(item)
             else:
-                grown[same] = _grown(grown[same], item)
-        return grown
+                joined[same] = _joined_field(joined[same], item)
+        return joined
     return piece
 
 

@@ -1,19 +1,9 @@
-"""Open models by name: `provider/model`. Other packages add providers with one class and one entry point.
+"""Open models by name: `provider/model`. Other packages add providers with a class and an entry point in the group
+`graphwalk.models` (docs/models.md has an example).
 
-    class Parrot:
-        \"\"\"Repeats the last message: `parrot/any`.\"\"\"
-
-        def __init__(self, name: str, settings: Settings) -> None:
-            self.tone = settings.get("PARROT_TONE", "plain")
-
-        async def complete(self, messages, tools, options) -> Reply:
-            return Reply(Message("assistant", messages[-1].content))
-
-    [project.entry-points."graphwalk.models"]
-    parrot = "my_package:Parrot"
-
-`name` is the part after `provider/`; other constructor arguments are passed by keyword (`model_arguments`). `close` is
-optional. ModelError decides about retries; any other exception ends the episode, not the run.
+A class takes `name`, the part after `provider/`, and `settings`; other arguments are passed by keyword
+(`model_arguments`). Its method `close` is optional. ModelError decides about retries; any other exception ends the
+episode, not the run.
 """
 
 from collections.abc import Callable, Mapping
@@ -68,11 +58,11 @@ def check_name(spec: str) -> None:
         raise ConfigError(
             f"{spec!r} is not a model", hint="write it as provider/model, for example openai/gpt-4.1-mini"
         )
-    known = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
-    if provider not in known:
+    names = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
+    if provider not in names:
         raise ConfigError(
-            f"unknown provider {provider!r} in {spec!r}{did_you_mean(provider, known)}",
-            hint=f"known: {', '.join(known)}",
+            f"unknown provider {provider!r} in {spec!r}{did_you_mean(provider, names)}",
+            hint=f"known: {', '.join(names)}",
         )
 
 
@@ -89,17 +79,17 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
             hint="graphwalk run …, or for people graphwalk play …",
         )
     make: Callable[..., Any] = PROVIDERS.load(provider)
-    given = dict(arguments or {})
+    keywords = dict(arguments or {})
     try:
-        return Guarded(make(name, settings, **given), settings, spec)
+        return Guarded(make(name, settings, **keywords), settings, spec)
     except GraphwalkError:
         raise
     except TypeError as error:
-        if not given:
+        if not keywords:
             raise
         cause = str(error).replace(".__init__() got an unexpected keyword argument", " takes no argument")
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
-        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {cause}", hint=hint) from error
+        raise ConfigError(f"{spec} cannot be opened with {', '.join(keywords)}: {cause}", hint=hint) from error
     except Exception as error:
         cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error

@@ -420,9 +420,9 @@ class Cached(Wrapper):
         if self._cache is None:
             return await self.inner.complete(messages, tools, options)
         key = self.next_key(messages, tools, options)
-        if (known := self._cache.get(key)) is not None:
-            self._budget.charge(known.usage)
-            return known
+        if (reply := self._cache.get(key)) is not None:
+            self._budget.charge(reply.usage)
+            return reply
         reply = await self.inner.complete(messages, tools, options)
         self._cache.put(key, reply)
         return reply

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from graphwalk.cli.answer import Teller
 from tests.cli.test_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
@@ -153,19 +151,6 @@ async def test_the_address_of_a_server_is_an_option_as_in_run(tmp_path: Path) ->
     assert " in total" not in done.stderr
     config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
     assert (config["models"], config["servers"]) == (["openai-api/local/any-name"], {"local": server.url})
-
-
-async def test_a_slow_model_is_waited_for_aloud(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("graphwalk.cli.answer._SILENT_SECONDS", 0.01)
-    monkeypatch.setattr("graphwalk.cli.answer.stderr", lambda: Console(stderr=True))
-    monkeypatch.setattr("graphwalk.console.stderr", lambda: Console(stderr=True))
-    printed = ""
-    async with Teller(json=False, svg=None).waiting("some/model"):
-        while printed.count("waiting for some/model: 0 s, 0 calls so far") < 2:
-            await asyncio.sleep(0.01)
-            printed += capsys.readouterr().err
 
 
 LOOK = ("--model", "scripted/look")

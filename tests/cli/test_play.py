@@ -1,14 +1,10 @@
-"""`graphwalk play` with typed lines from a pipe and at a terminal: the way to a score, and every wrong input."""
+"""`graphwalk play` with typed lines: the way to a score, and every wrong input."""
 
 import json
-import os
-import pty
 import re
-import select
+import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +13,7 @@ import graphwalk as gw
 from graphwalk.suites.magma.answers import write_answer
 from tests.cli.test_commands import graphwalk
 
-ONE_QUESTION = ("--preset", "paper-100", "--questions", "[node_count]", "--seed", 3)
+ONE_QUESTION = ("-o", "suite.graphs.0.preset=paper-100", "-o", "suite.questions=[node_count]", "--seed", 3)
 
 
 def played(*words: object, typed: str, folder: Path) -> tuple[int, str, str]:
@@ -61,7 +57,7 @@ def test_the_whole_graph_is_shown_without_tools(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("setting", ["io", "io_reasoning", "is", "ish"])
 def test_magma_is_played_in_every_setting(tmp_path: Path, setting: str) -> None:
-    words = ("magma", "--algorithm", "bfs", "--nodes", 5, "--setting", setting)
+    words = ("magma", "-o", "suite.traces=[{algorithm: bfs, nodes: 5, count: 1}]", "--setting", setting)
     code, shown, error = played(*words, typed="no idea\n", folder=tmp_path)
     assert (code, error) == (0, "")
     (target,) = re.findall(r"no answer found; target: (\[.*\])\n$", shown)
@@ -77,7 +73,7 @@ def test_an_experiment_is_played_too(tmp_path: Path) -> None:
 
 
 def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
-    words = ("maze", "--size", 5, "--min-path", 4, "--out", "maze.svg")
+    words = ("maze", "-o", "suite.mazes.0={size: 5, min_path: 4}", "--out", "maze.svg")
     code, shown, _ = played(*words, typed="quit\n", folder=tmp_path)
     assert code == 0
     assert "no answer found" in shown or "incorrect" in shown
@@ -90,16 +86,14 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
         (("nonsense",), "no experiment 'nonsense'", "or one of questions, mazes, magma"),
         (("nowhere.yaml",), "no file nowhere.yaml", "quickstart"),
         (("graph", "--setting", "magic"), "no setting 'magic'", "tools, no_tools"),
-        (("graph", "--nods", "5"), "nods: there is no such field; did you mean nodes?", ""),
-        (("graph", "--nodes"), "nodes: must be greater than or equal to 2", ""),
-        (("graph", "--nodes", "[1"), "--nodes: the value is not YAML", ""),
-        (("graph", "5"), "'5' is not an option", "graphwalk play --help"),
-        (("graph", "--questions", "[why]"), "why", "node_count"),
+        (("graph", "-o", "suite.graphs.0.nods=5"), "nods: there is no such field; did you mean nodes?", ""),
+        (("graph", "-o", "suite.graphs.0.nodes=1"), "nodes: must be greater than or equal to 2", ""),
+        (("graph", "-o", "suite.questions=[why]"), "why", "node_count"),
         (("graph", "--store", "oracle"), "no store 'oracle'", "embedded, neo4j"),
         (("graph", "--out", "walk.svg"), "walk.svg: unsupported format; expected .html", "--out walk.html"),
         (("maze", "--out", "walk.pdf"), "walk.pdf: unsupported format", "--out walk."),
-        (("maze", "--walls", "1.5"), "walls", ""),
-        (("magma", "--algorithm", "sorting"), "algorithm", "bfs"),
+        (("maze", "-o", "suite.mazes.0.walls=1.5"), "walls", ""),
+        (("magma", "-o", "suite.traces.0.algorithm=sorting"), "algorithm", "bfs"),
         (("magma", "--turn-limit", "0"), "turn-limit", ""),
     ],
 )
@@ -114,73 +108,10 @@ def test_wrong_options_are_errors_before_the_game(
     assert "Traceback" not in error
 
 
-READY = r"help or quit\?.*\x1b\[\?2004h"
-"""The question, and after it the line that is edited; what is typed before that is not completed."""
-
-
-class Terminal:
-    """A process at a pseudo-terminal of 80 by 20."""
-
-    def __init__(self, folder: Path, *words: object) -> None:
-        self._master, slave = pty.openpty()
-        import fcntl
-        import struct
-        import termios
-
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 80, 0, 0))
-        command = [sys.executable, "-m", "graphwalk", *map(str, words)]
-        settings = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
-        self.process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=settings, start_new_session=True
-        )
-        os.close(slave)
-        self.shown = ""
-
-    def until(self, pattern: str, seconds: float = 60) -> str:
-        """Return the new output up to the first match of the pattern."""
-        end, new = time.monotonic() + seconds, ""
-        while not re.search(pattern, new, re.DOTALL):
-            assert time.monotonic() < end, f"no {pattern!r} in {self.shown[-3000:]!r}"
-            if select.select([self._master], [], [], 0.2)[0]:
-                try:
-                    new += os.read(self._master, 65536).decode("utf-8", "replace")
-                except OSError:
-                    break
-                self.shown += new
-        return new
-
-    def type(self, text: str) -> None:
-        os.write(self._master, text.encode())
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self._master)
-
-
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    opened = Terminal(tmp_path, "play", "graph", "--preset", "paper-100", "--questions", "[node_count]", "--seed", 3)
-    yield opened
-    opened.close()
-
-
-def test_completion_and_an_answer_at_a_real_terminal(terminal: Terminal) -> None:
-    terminal.until(READY)
-    for begun, rest in (("get_uni", "que_property_values"), (" entity_t", "ype")):
-        terminal.type(f"{begun}\t")
-        terminal.until(rest)
-    terminal.type("=node\r")
-    assert "get_unique_property_values" in terminal.until(READY), "the message about the arguments that lack"
-    terminal.type("help\r")
-    assert "call a tool" in terminal.until(READY)
-    terminal.type("answer [1]\r")
-    told = terminal.until("target:")
-    assert re.search(r"incorrect|no answer", told)
-    assert terminal.process.wait(20) == 0
-
-
-def test_ctrl_c_ends_the_game_in_order(terminal: Terminal) -> None:
-    terminal.until(READY)
-    terminal.type("\x03")
-    assert terminal.process.wait(20) == 130
+def test_ctrl_c_ends_the_game_in_order(tmp_path: Path) -> None:
+    words = (sys.executable, "-m", "graphwalk", "play", "maze", "--seed", "3")
+    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as game:
+        assert game.stdout is not None
+        assert any("or quit?" in line for line in iter(game.stdout.readline, ""))
+        game.send_signal(signal.SIGINT)
+        assert game.wait(60) == 130

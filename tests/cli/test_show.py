@@ -36,7 +36,6 @@ def test_a_part_of_several_ids_lists_their_episodes() -> None:
     assert all("node" in task for task in listed)
     assert re.search(r"^  scripted/expert +correct +1 call", several.stdout, re.M)
     assert f"'node' matches {len(listed)} tasks" in several.stderr
-    assert "████" not in several.stdout
     assert "no task nobody" in graphwalk("show", RUNS / "questions", "nobody").stderr
     assert "scripted/expert tools" in graphwalk("show", RUNS / "questions", "-m", "x/y").stderr
     both = graphwalk("show", RUNS / "questions", "node_count").stdout
@@ -50,7 +49,6 @@ def test_a_part_of_several_ids_lists_their_episodes() -> None:
 def test_a_run_at_a_glance_fits_the_window(suite: str, columns: str) -> None:
     done = graphwalk("show", RUNS / suite, COLUMNS=columns)
     assert done.returncode == 0, done.stderr
-    assert "████" in done.stdout
     assert "correct" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= int(columns)
     task = re.search(r"^(\S+-\S+) *$", done.stdout, re.M)
@@ -79,9 +77,3 @@ def test_colours_only_where_they_are_wanted() -> None:
     plain = graphwalk("show", RUNS / "questions", "node_count").stdout
     assert "\x1b" not in plain
     assert "\x1b[1m" in graphwalk("show", RUNS / "questions", "node_count", NO_COLOR="", FORCE_COLOR="1").stdout
-
-
-def test_the_shell_completes_tasks() -> None:
-    words = f"graphwalk show {RUNS / 'questions'} 99626998be26-node_"
-    done = graphwalk(COMP_WORDS=words, COMP_CWORD="3", _GRAPHWALK_COMPLETE="complete_bash")
-    assert sorted(done.stdout.split()) == ["99626998be26-node_by_property-0", "99626998be26-node_count-0"]

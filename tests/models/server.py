@@ -86,6 +86,17 @@ def responses(text: str | None = None, calls: Sequence[tuple[str, Any]] = (), **
     return {"id": "resp_1", "status": "completed", "model": "m", "output": output, "usage": usage, **more}
 
 
+def stream(*events: Any, done: bool = True) -> Answer:
+    """Server-Sent Events, after a comment; `done`: a last line ends the stream."""
+    lines = [": hello\r\n\r\n", *(f"data: {json.dumps(event)}\n\n" for event in events)]
+    end = ["data: [DONE]\n\n"] if done else []
+    return Answer("".join([*lines, *end]).encode(), headers={"content-type": "text/event-stream"})
+
+
+async def take_text(piece: str) -> None:
+    """Take a piece of a reply's text, and do nothing with it."""
+
+
 def error(status: int, message: str = "no", code: str | None = None, **headers: str) -> Answer:
     """An error in OpenAI's form; header names with `_` for `-`."""
     body = {"error": {"message": message, "type": "error", "code": code, "param": None}}

@@ -11,26 +11,6 @@ from graphwalk.models.budget import Budget, BudgetSpentError, priced
 from graphwalk.types.chat import CallOptions, Usage
 from tests.models.player import ASK, Player, in_run, said
 
-
-@pytest.mark.parametrize("budget", [Budget(tokens=100), Budget(usd=1.25)], ids=["tokens", "dollars"])
-async def test_overshoot_is_what_was_under_way(budget: Budget) -> None:
-    player = Player(said("x", usage=Usage(8, 2, cost=0.125)), seconds=0.005)
-
-    model = in_run(player, Limits(max_concurrency=8), budget=budget)
-
-    async def episode() -> int:
-        for call in range(100):
-            try:
-                await model.complete(ASK, (), CallOptions())
-            except BudgetSpentError:
-                return call
-        return 100
-
-    calls = await asyncio.gather(*(episode() for _ in range(8)))
-    assert 10 <= sum(calls) == len(player.sent) <= 17
-    assert budget.used.total_tokens == 10 * len(player.sent)
-
-
 PRICE = Price(input=10.0, output=100.0)
 
 
@@ -110,23 +90,6 @@ async def test_a_priced_reply_is_charged_with_its_price() -> None:
     model = in_run(Player(said("x", usage=Usage(10, 5))), Limits(), price=Price(input=2.0, output=4.0), budget=budget)
     reply = await model.complete(ASK, (), CallOptions())
     assert reply.usage == budget.used == Usage(10, 5, cost=4e-5)
-
-
-async def test_calls_that_wait_for_their_turn_are_not_sent_after_the_budget_is_spent() -> None:
-    player = Player(said("x", usage=Usage(10, 5, cost=0.001)), seconds=0.01)
-    limits = Limits(max_concurrency=64, requests_per_minute=30_000)
-    model = in_run(player, limits, budget=Budget(usd=0.02))
-
-    async def episode() -> None:
-        with suppress(BudgetSpentError):
-            while True:
-                await model.complete(ASK, (), CallOptions())
-
-    async with asyncio.timeout(60):
-        await asyncio.gather(*(episode() for _ in range(64)))
-    # One call every 2 ms that takes 10 ms and more: few are under way at a time, however many wait.
-    assert player.most_running <= 16
-    assert 20 <= len(player.sent) <= 20 + player.most_running
 
 
 async def test_a_spent_budget_ends_a_long_queue_at_once() -> None:

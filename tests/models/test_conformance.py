@@ -1,7 +1,8 @@
 """The conformance check itself: it finds what is wrong with a backend, and survives all of it."""
 
+from typing import Any
+
 import pytest
-from langchain_core.messages import AIMessage
 
 from graphwalk.errors import ModelError
 from graphwalk.models.conformance import check_model
@@ -59,14 +60,17 @@ async def test_silent_backend_fails_one_check() -> None:
         ("Gemini", "ok", "accepted: extra_content"),
         ("Responses", "ok", "accepted: reasoning, message, function_call"),
         ("Groq", "absent", "refuses its own state, which it gets no longer: reasoning"),
-        ("LangChain", "ok", "accepted: thinking, redacted_thinking"),
+        ("Anthropic", "ok", "accepted: thinking, redacted_thinking"),
         ("LangChain without blocks", "absent", "LangChain without blocks"),
     ],
 )
-async def test_state_is_ok_only_where_its_provider_took_it(provider: str, status: str, detail: str) -> None:
+async def test_state_is_ok_only_where_its_provider_took_it(
+    provider: str, status: str, detail: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     server = {**SERVERS, "Groq": GroqServer, "LangChain without blocks": PlainServer}[provider]()
     async with server.serving() as settings:
-        model = open_model(server.spec, settings)
+        model = open_model(server.spec, settings, server.arguments)
         found = {one.name: one for one in await check_model(model)}["reasoning_state"]
         await model.close()
     assert (found.status, detail in found.detail) == (status, True), found
@@ -75,6 +79,5 @@ async def test_state_is_ok_only_where_its_provider_took_it(provider: str, status
 class PlainServer(AnthropicServer):
     """An integration of LangChain's that shows nothing of its provider beside text and calls."""
 
-    def message(self, topic: str, step: int) -> AIMessage:
-        message = super().message(topic, step)
-        return AIMessage(f"Step {step}.", tool_calls=message.tool_calls)
+    def thoughts(self, topic: str, step: int) -> list[dict[str, Any]]:
+        return []

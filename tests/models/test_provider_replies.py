@@ -54,14 +54,6 @@ def test_statuses(status: int, retryable: bool, overloaded: bool) -> None:
     assert not error.context_overflow
 
 
-def test_money_that_ran_out_does_not_come_back() -> None:
-    assert not status_error(429, {}, {"code": "insufficient_quota", "message": "pay"}, "host").retryable
-
-
-def test_a_request_too_large_is_an_overflow() -> None:
-    assert status_error(413, {}, "", "host").context_overflow
-
-
 @pytest.mark.parametrize(
     ("status", "body"),
     [
@@ -76,6 +68,11 @@ def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body
     error = reported_error(body, "host") if status == 200 else status_error(status, {}, body, "host")
     assert not error.context_overflow
     assert error.retryable
+
+
+def test_a_request_too_large_is_an_overflow_and_a_spent_quota_is_final() -> None:
+    assert status_error(413, {}, "", "host").context_overflow
+    assert not status_error(429, {}, {"code": "insufficient_quota", "message": "pay"}, "host").retryable
 
 
 def test_overflow_code_counts_at_any_status() -> None:

@@ -75,12 +75,6 @@ async def test_results_are_kept_as_first_seen() -> None:
     assert last.message.content == "one two three"
 
 
-async def test_a_new_player_catches_up_with_a_conversation_that_is_under_way() -> None:
-    earlier = await say(model(looks_twice()), PROMPT)
-    reply = await say(model(looks_twice()), [*PROMPT, *results(earlier, "one", "two")])
-    assert reply.message.tool_calls == (ToolCall("call_3", "look", "{broken"),)
-
-
 async def test_without_tools_it_answers_at_once() -> None:
     player = model(looks_twice())
     messages = [*PROMPT, *results(await say(player, PROMPT), "one", "two"), Message("user", "Answer now.")]
@@ -122,14 +116,6 @@ async def test_dialogue_continues_after_a_user_message() -> None:
     lost = model(talks())
     with pytest.raises(ModelError, match="waits for a user message"):
         await say(lost, [*PROMPT, (await say(lost, PROMPT)).message])
-
-
-async def test_an_empty_answer_stays_empty() -> None:
-    def silent() -> Policy:
-        yield []
-        return ""
-
-    assert (await say(model(silent()), PROMPT)).message == Message("assistant", "")
 
 
 async def test_closing_ends_the_policy() -> None:

@@ -135,12 +135,6 @@ B\
     )
 
 
-async def test_one_call_at_a_time_is_in_the_prompt() -> None:
-    player = Player()
-    await speaking(player, "text").complete(ASK, (LOOK,), CallOptions(parallel_tool_calls=False))
-    assert "at most one call" in (player.sent[0][0][0].content or "")
-
-
 async def test_auto_sends_tools_natively_and_reads_a_call_from_the_text() -> None:
     player = Player(said(CALL), said("done"))
     model = speaking(player, "auto")
@@ -169,17 +163,6 @@ async def test_without_tools_nothing_is_a_call() -> None:
         assert reply.message.tool_calls == ()
 
 
-async def test_the_short_prompt_tells_arguments_in_words() -> None:
-    """Small models copy a JSON schema into their call."""
-    player = Player()
-    config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
-    await in_run(player, Limits(), config).complete(PROMPT, (LOOK,), CallOptions())
-    told = player.sent[0][0][0].content or ""
-    assert "\n  key (may be left out):" in told
-    assert '"type"' not in told
-    assert '"properties"' not in told
-
-
 @pytest.mark.parametrize(
     ("results", "told"),
     [
@@ -203,3 +186,14 @@ async def test_short_prompt_names_the_next_step(results: list[str], told: str) -
     assert told in (player.sent[0][0][-1].content or "")
     await in_run(player, Limits(), config).complete(messages, (LOOK,), CallOptions())
     assert "get_unique_property_values" not in (player.sent[1][0][-1].content or "")
+
+
+async def test_the_state_of_a_provider_is_not_sent_in_text() -> None:
+    """A conversation may have begun with native calls."""
+    player, state = Player(), {"format": "chat_completions", "message": {"reasoning_content": "hm"}}
+    call = ToolCall("1", "look", "{}")
+    messages = [Message("assistant", text, calls, provider_state=state) for text, calls in (("a", ()), (None, (call,)))]
+    await speaking(player, "text").complete([*ASK, *messages], (LOOK,), CallOptions())
+    assert [message.provider_state for message in player.sent[0][0]] == [None] * len(player.sent[0][0])
+    await speaking(player, "native").complete([*ASK, *messages], (LOOK,), CallOptions())
+    assert [message.provider_state for message in player.sent[1][0]] == [None, state, state]

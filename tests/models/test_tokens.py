@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from graphwalk.models import tokens
-from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tokenizer_of
-from graphwalk.types.chat import Message, ToolCall
+from graphwalk.models.tokens import RULE_ERROR, count_tokens, tokenizer_of
 
 ROWS = json.dumps(
     [
@@ -67,8 +66,3 @@ def test_count_without_the_tokenizer_is_an_estimate(monkeypatch: pytest.MonkeyPa
 def test_any_text_can_be_counted(model: str | None) -> None:
     for text in ("\ud800", "\x00", "日本語のテキスト", "é" * 1000, "\n" * 50):
         assert count_tokens(text, model)[0] > 0
-
-
-def test_messages_count_their_calls() -> None:
-    call = ToolCall("1", "get_node_by_property", '{"label": "Opufaso"}')
-    assert count_messages([Message("assistant", tool_calls=(call,))]) > count_messages([Message("assistant")])

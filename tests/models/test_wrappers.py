@@ -14,7 +14,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError
 from graphwalk.models.registry import open_model
-from graphwalk.models.wrappers import Cached, Guarded, ReplyCache, Wrapper
+from graphwalk.models.wrappers import Guarded, ReplyCache, Wrapper
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from tests.models.player import ASK, LOOK, Player, in_run, said
@@ -212,9 +212,3 @@ async def test_a_cancelled_call_is_cancelled_in_every_wrapper() -> None:
     player.seconds = 0
     async with asyncio.timeout(60):
         assert (await model.complete(ASK, (), CallOptions())).message.content == "late"
-
-
-def test_the_model_of_an_episode_has_the_name_of_its_provider() -> None:
-    model = in_run(Player())
-    assert isinstance(model, Cached)
-    assert model.name == "test/player"

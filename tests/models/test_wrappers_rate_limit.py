@@ -3,8 +3,6 @@
 import asyncio
 import random
 
-import pytest
-
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import OverloadedError
@@ -101,19 +99,3 @@ async def test_cancelled_calls_give_their_places_back() -> None:
     await run(limited, player, 4)
     assert player.most_running == 2
     assert (player.running, limited._running) == (0, 0)
-
-
-@pytest.mark.parametrize("share", [0.1, 0.5])
-async def test_all_calls_finish_in_a_storm(share: float) -> None:
-    draw = random.Random(5)
-
-    class Stormy(Player):
-        async def complete(self, *arguments: object) -> object:  # type: ignore[override]
-            reply = await super().complete(*arguments)  # type: ignore[arg-type]
-            if draw.random() < share:
-                raise OverloadedError("503", retryable=True)
-            return reply
-
-    model = in_run(Stormy(), Limits(max_concurrency=16, retries=20))
-    replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(100)))
-    assert len(replies) == 100

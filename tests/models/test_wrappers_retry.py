@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from typing import Any
 
 import pytest
 
@@ -23,24 +24,23 @@ def retrying(player: Player, retries: int = 3) -> Cached:
     return in_run(player, Limits(retries=retries), seed=1)
 
 
-async def test_retries_until_success() -> None:
-    player = Player(AGAIN, AGAIN, said("ok"))
-    assert (await retrying(player).complete(ASK, (), CallOptions())).message.content == "ok"
-    assert len(player.sent) == 3
-
-
-async def test_last_error_is_raised() -> None:
-    player = Player(AGAIN)
-    with pytest.raises(ModelError, match="busy"):
-        await retrying(player).complete(ASK, (), CallOptions())
-    assert len(player.sent) == 4
-
-
-async def test_permanent_errors_are_not_retried() -> None:
-    player = Player(ModelError("wrong key"))
-    with pytest.raises(ModelError, match="wrong key"):
-        await retrying(player).complete(ASK, (), CallOptions())
-    assert len(player.sent) == 1
+@pytest.mark.parametrize(
+    ("outcomes", "cause", "calls"),
+    [
+        ([AGAIN, AGAIN, said("ok")], None, 3),
+        ([AGAIN], "busy", 4),
+        ([ModelError("wrong key")], "wrong key", 1),
+    ],
+    ids=["success in the end", "the last error", "permanent"],
+)
+async def test_retryable_errors_are_retried(outcomes: list[Any], cause: str | None, calls: int) -> None:
+    player = Player(*outcomes)
+    if cause is None:
+        assert (await retrying(player).complete(ASK, (), CallOptions())).message.content == "ok"
+    else:
+        with pytest.raises(ModelError, match=cause):
+            await retrying(player).complete(ASK, (), CallOptions())
+    assert len(player.sent) == calls
 
 
 async def test_waits_grow_and_are_drawn_from_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:

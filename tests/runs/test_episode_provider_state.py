@@ -15,10 +15,7 @@ from graphwalk.settings import Settings
 from tests.models.stateful_servers import (
     SERVERS,
     SIGNED,
-    STEPS,
     TURNS,
-    AnthropicServer,
-    ChatServer,
     StatefulServer,
 )
 from tests.runs.runs import experiment, log_bytes, plain_log, records, resume, start
@@ -27,9 +24,12 @@ EPISODES = 3
 FAST = {"limits.retries": 0, "limits.max_concurrency": 2}
 
 
-@pytest.fixture(params=["Gemini", "Responses", "LangChain"])
-def server(request: pytest.FixtureRequest) -> StatefulServer:
+@pytest.fixture(params=["Gemini", "Responses", "Anthropic"])
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StatefulServer:
     """One server for each API; tests/models has them all."""
+    if request.param == "Anthropic":
+        pytest.importorskip("langchain_anthropic")
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     return SERVERS[request.param]()
 
 
@@ -150,58 +150,3 @@ async def test_a_run_whose_server_closed_resumes_without_a_second_call(server: S
         assert statuses(run) == {"answered"}
         assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
         await check_verified(run, settings)
-
-
-async def test_a_summary_drops_the_state_of_the_turns_before_it(server: StatefulServer, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    summed = {"agent.compaction": "summary", "agent.compaction_window": 1, "limits.max_concurrency": 1}
-    async with server.serving() as settings:
-        await start(run, asked(server, **summed), settings)
-        assert statuses(run) == {"answered"}
-        assert (server.replies, server.refusals) == (EPISODES * (TURNS + 1), [])
-        await check_verified(run, settings)
-    # Two turns, the request of the summary, and a conversation that begins anew.
-    assert [len(sent) for sent in server.seen] == [0, 1, 2, 0, 1] * EPISODES
-    (turns,) = {len(record["trajectory"]["turns"]) for record in last(run)}
-    assert turns == TURNS
-    if isinstance(server, ChatServer):
-        bodies = [request.raw.decode() for request in server.server.requests]
-        assert [json.dumps(SIGNED)[1:-1] in body for body in bodies] == [False, True, True, False, True] * EPISODES
-
-
-async def test_the_text_protocol_sends_no_state(server: StatefulServer, tmp_path: Path) -> None:
-    """The server refuses any message with more than a text."""
-    run = tmp_path / "run"
-    server.in_text = True
-    async with server.serving() as settings:
-        await start(run, asked(server, **{"agent.tool_protocol": "text"}), settings)
-        assert statuses(run) == {"answered"}
-        assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
-        await check_verified(run, settings)
-    assert {record["tool_calls"] for record in last(run)} == {sum(map(len, STEPS))}
-    assert all(SIGNED not in json.dumps(sent) for sent in server.seen)
-
-
-async def test_state_without_usage_is_logged_as_it_was_received(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    server = AnthropicServer()
-    server.reports_usage = False
-    async with server.serving() as settings:
-        await start(run, asked(server, repeats=1), settings)
-    assert received(run) == sorted(json.dumps(state, sort_keys=True) for state in states(run)[0])
-
-
-async def test_messages_with_one_id_are_different_messages(tmp_path: Path) -> None:
-    """Some servers give all their replies the same id."""
-    run = tmp_path / "run"
-    server = AnthropicServer(closes_after=3 * TURNS)
-    server.same_id = "msg_1"
-    async with server.serving() as settings:
-        await start(run, asked(server, repeats=1), settings)
-        assert statuses(run) == {"answered"}
-        assert (server.replies, server.refusals) == (TURNS, [])
-        plain_log(run).write_bytes(b"")
-        await resume(run, settings)
-        assert server.replies == TURNS
-        await check_verified(run, settings, TURNS)
-    assert received(run) == sorted(json.dumps(state, sort_keys=True) for state in states(run)[0])

@@ -1,0 +1,227 @@
+"""Faults of a server, each an error that names its cause, is retryable or not, and contains no secret."""
+
+import gzip
+import json
+import resource
+import zlib
+from typing import Any
+
+import openai as openai_package
+import pytest
+
+from graphwalk.errors import ModelError
+from graphwalk.models import openai
+from graphwalk.models.openai import LONGEST_BODY, OpenAIModel
+from graphwalk.models.openai_servers import openai_chat, openai_model
+from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions
+from tests.models.conftest import KEY
+from tests.models.player import ASK
+from tests.models.server import Answer, ModelServer, chat, error, responses, stream, take_text
+
+GOOD = json.dumps(chat("hello")).encode()
+MIB = 2**20
+PLANTED = "planted-path-key"
+PAGE = Answer(b"<!doctype html><p>Welcome", headers={"content-type": "text/html; charset=utf-8"})
+HALF = stream({"choices": [{"delta": {"content": "half of"}}]}, done=False)
+
+
+def packed(encoding: str, body: bytes, status: int = 200) -> Answer:
+    return Answer(body, status, {"content-encoding": encoding})
+
+
+def raw_deflate(data: bytes) -> bytes:
+    engine = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    return engine.compress(data) + engine.flush()
+
+
+BODIES = (
+    *(b"", b"{", b"<html>", b"\xff\xfe\xfa", b"[" * 100_000, b"9" * 10_000, b"null", [], {}, {"choices": []}),
+    *({"choices": [{}]}, {"choices": [None]}, {"choices": {"0": 1}}, {"error": {"message": "x"}, "choices": None}),
+)
+"""Bodies of a good status that are no reply."""
+LOCATIONS = (
+    "http://127.0.0.1:9/",
+    "/v1/chat/completions",
+    "http://[::1",
+    "ftp://127.0.0.1/",
+    "",
+    "\x00",
+    "http://a b:c/",
+)
+RETRYABLE: dict[str, tuple[Answer, str]] = {
+    **{repr(body)[:20]: (Answer(body), "") for body in BODIES},
+    "page with an error": (Answer(b"<p>gone</p>", 500), "answered 500: <p>gone</p>"),
+    "null with an error": (Answer(b'{"error": null}', 500), 'answered 500: {"error": null}'),
+    "deep with an error": (Answer(b"[" * 5000, 500), "answered 500: [["),
+    "bytes with an error": (Answer(b"\xff gone", 500), "answered 500: \N{REPLACEMENT CHARACTER} gone"),
+    "empty with an error": (Answer(b"", 500), "answered 500: no reason given"),
+    "reset": (Answer(b"{", then="reset"), "no reply from 127.0.0.1"),
+    "stream cut off": (HALF, "before the reply was whole"),
+    "stream with an error": (stream({"error": {"message": "overloaded", "code": 503}}), "overloaded"),
+    "broken stream": (Answer(b'data: {"choices": [\n\n', headers=HALF.headers), "broken stream"),
+    "stream reset": (Answer(HALF.body, headers=HALF.headers, then="reset"), "no reply from 127.0.0.1"),
+    "zstd": (packed("zstd", b"\x28\xb5\x2f\xfd" + b"\x00" * 50), "compressed as 'zstd'"),
+    "brotli": (packed("br", b"\x8b\x03\x80hello\x03"), "compressed as 'br'"),
+    "compressed twice": (packed("gzip, gzip", gzip.compress(gzip.compress(b" " * MIB))), "compressed as"),
+    "not compressed": (packed("gzip", b"this is no gzip at all"), ""),
+    "compressed and cut off": (packed("gzip", gzip.compress(GOOD)[:30]), ""),
+    "compressed and damaged": (packed("deflate", gzip.compress(GOOD)[:-20] + b"\xff" * 20), ""),
+    "unknown compression": (packed("nonsense\x01", GOOD), "compressed as"),
+}
+LASTING: dict[str, tuple[Answer, str]] = {
+    "unknown model": (error(404, "no model m"), "answered 404: no model m"),
+    "web page": (PAGE, "answered 200"),
+    "streams refused": (error(400, "streams are not for you"), "not for you"),
+}
+FAULTS = [
+    *(pytest.param(answer, cause, True, id=name) for name, (answer, cause) in RETRYABLE.items()),
+    *(pytest.param(answer, cause, False, id=name) for name, (answer, cause) in LASTING.items()),
+    *(
+        pytest.param(Answer(b"", 307, {"location": place}), "", None, id=f"redirect to {place!r}")
+        for place in LOCATIONS
+    ),
+]
+
+
+async def failure(model: OpenAIModel, server: ModelServer, answer: Answer, **options: Any) -> ModelError:
+    server.respond = lambda _: answer
+    with pytest.raises(ModelError) as failed:
+        await model.complete(ASK, (), CallOptions(**options))
+    return failed.value
+
+
+@pytest.mark.parametrize(("answer", "cause", "retryable"), FAULTS)
+async def test_a_fault_names_the_server_and_its_cause(
+    model: OpenAIModel, server: ModelServer, answer: Answer, cause: str, retryable: bool | None
+) -> None:
+    for options in ({}, {"on_text": take_text}):
+        failed = await failure(model, server, answer, **options)
+        assert cause in str(failed)
+        assert retryable in (failed.retryable, None)
+
+
+async def test_a_web_page_blames_the_base_url(model: OpenAIModel, server: ModelServer) -> None:
+    failed = await failure(model, server, PAGE)
+    assert "check the base URL" in failed.hint
+    assert "<!doctype html><p>Welcome" in str(failed)
+
+
+@pytest.mark.parametrize("body", [b"[]", {}, {"output": "x"}])
+async def test_a_reply_without_output_is_retryable(
+    reasoning_model: OpenAIModel, server: ModelServer, body: Any
+) -> None:
+    assert (await failure(reasoning_model, server, Answer(body))).retryable
+
+
+@pytest.mark.parametrize(
+    ("events", "cause"),
+    [
+        ([{"type": "response.output_text.delta", "delta": "x"}], "before the reply was whole"),
+        ([{"type": "error", "message": "no room"}], "no room"),
+        ([{"type": "response.failed", "response": responses(status="failed")}], "without output"),
+    ],
+)
+async def test_a_broken_stream_of_responses_is_retryable(
+    reasoning_model: OpenAIModel, server: ModelServer, events: list[Any], cause: str
+) -> None:
+    failed = await failure(reasoning_model, server, stream(*events, done=False))
+    assert (failed.retryable, cause in str(failed)) == (True, True)
+
+
+async def test_malformed_http_is_retryable(model: OpenAIModel, server: ModelServer) -> None:
+    """The body of an answer that has none by its status is read as the start of the next answer."""
+    failures = [await failure(model, server, Answer(b"nonsense" * 100, 204)) for _ in range(3)]
+    assert [failed.retryable for failed in failures] == [True] * 3
+
+
+HIDING = [error(401, "no"), PAGE, Answer(b"{"), Answer(b"{", then="reset"), error(307, location=LOCATIONS[0]), None]
+
+
+@pytest.mark.parametrize("answer", HIDING, ids=["refused", "page", "broken", "reset", "redirect", "no server"])
+async def test_an_error_names_the_host_and_neither_path_nor_key(server: ModelServer, answer: Answer | None) -> None:
+    address = server.url.removesuffix("/v1").replace("//", "//me:pass-word@") + f"/{PLANTED}/v1?key={PLANTED}"
+    model = openai_chat("m", Settings({"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY}))
+    if answer is None:
+        await server.stop()
+    failed = await failure(model, server, answer or Answer())
+    await model.close()
+    host = server.url.split("/")[2]
+    assert host in str(failed)
+    assert not any(secret in f"{failed} {failed.hint}" for secret in (PLANTED, KEY, "pass-word"))
+    if answer is None:
+        assert (failed.retryable, failed.hint) == (True, f"is a server running at {host}?")
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (error(401, f"bad key {KEY}"), "bad key ***"),
+        (error(500, f"bad key {KEY}"), "bad key ***"),
+        (Answer(f"{KEY} is no JSON".encode()), "*** is no JSON"),
+        (error(400, "x" * 570 + KEY * 3), "xxx"),
+    ],
+    ids=["refused", "failed", "broken", "cut"],
+)
+async def test_no_secret_is_repeated(server: ModelServer, settings: Settings, answer: Answer, cause: str) -> None:
+    model: Any = open_model("openai-chat/m", settings)
+    failed = await failure(model, server, answer)
+    assert cause in str(failed)
+    assert KEY[:4] not in str(failed)
+    await model.close()
+
+
+async def test_a_key_given_in_code_is_not_repeated(server: ModelServer) -> None:
+    key = "sk-proj-given-in-code-123"
+    server.respond = lambda request: error(401, f"Invalid key {request.headers['authorization']}")
+    async with openai_package.AsyncOpenAI(api_key=key, base_url=server.url) as client:
+        with pytest.raises(ModelError, match="Invalid key") as caught:
+            await openai_model(client, "m").complete(ASK, (), CallOptions())
+    assert key not in str(caught.value)
+
+
+PACKERS: dict[str, Any] = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress}
+PACKERS |= {"Deflate": raw_deflate, "identity": bytes}
+
+
+@pytest.mark.parametrize(("encoding", "pack"), PACKERS.items(), ids=PACKERS)
+async def test_compressed_replies_are_read_up_to_a_bound(
+    model: OpenAIModel, server: ModelServer, monkeypatch: pytest.MonkeyPatch, encoding: str, pack: Any
+) -> None:
+    monkeypatch.setattr(openai, "LONGEST_BODY", 1000)
+    for _ in range(3):
+        server.respond = lambda _: packed(encoding, pack(GOOD.ljust(1000)))
+        assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
+    assert server.connections == 1
+    assert server.requests[0].headers["accept-encoding"] == "gzip, deflate"
+    refusal = packed(encoding, pack(b'{"error": {"message": "no such model"}}'), 400)
+    assert "no such model" in str(await failure(model, server, refusal))
+    failed = await failure(model, server, packed(encoding, pack(GOOD.ljust(1001))))
+    assert (failed.retryable, "more than 1,000 bytes was cut off" in str(failed)) == (True, True)
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["unasked", "asked"])
+async def test_a_stream_is_bounded(
+    model: OpenAIModel, server: ModelServer, monkeypatch: pytest.MonkeyPatch, asked: bool
+) -> None:
+    monkeypatch.setattr(openai, "LONGEST_BODY", 10_000)
+    answer = stream(*[{"choices": [{"delta": {"content": "x" * 100}}]}] * 100)
+    failed = await failure(model, server, answer, on_text=take_text if asked else None)
+    assert (failed.retryable, "10,000 bytes" in str(failed)) == (True, True)
+
+
+def bomb(mib: int) -> bytes:
+    """So many MiB of spaces in a gzip of a thousandth of that; made in pieces, so that this process stays small."""
+    engine = zlib.compressobj(9, wbits=16 + zlib.MAX_WBITS)
+    return b"".join([*(engine.compress(b" " * MIB) for _ in range(mib)), engine.flush()])
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_compressed_bomb_is_cut_off_at_the_bound(model: OpenAIModel, server: ModelServer, status: int) -> None:
+    body = bomb(300)
+    assert len(body) < MIB
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    failed = await failure(model, server, packed("gzip", body, status))
+    assert (failed.retryable, f"{LONGEST_BODY:,} bytes" in str(failed)) == (True, True)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024

@@ -1,0 +1,208 @@
+"""The requests of the `openai` package's client as we open it: addresses, headers, redirects, connections, proxies."""
+
+import asyncio
+import socket
+import sys
+from typing import Any
+from urllib.parse import urlsplit
+
+import openai
+import pytest
+
+from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions
+from graphwalk.version import __version__
+from tests.models.conftest import KEY
+from tests.models.player import ASK
+from tests.models.server import Answer, ModelServer, Request, chat, error
+
+BEARER = f"Bearer {KEY}"
+
+
+async def ask(url: str, **arguments: Any) -> str | None:
+    model = open_model("openai-api/near/m", Settings({"NEAR_BASE_URL": url, "NEAR_API_KEY": KEY}), arguments)
+    try:
+        return (await model.complete(ASK, (), CallOptions())).message.content
+    finally:
+        await model.close()
+
+
+@pytest.mark.parametrize(
+    ("user", "query", "path", "authorization"),
+    [
+        ("", "", "", BEARER),
+        ("", "/?version=2&tier=a%20b", "?version=2&tier=a+b", BEARER),
+        ("me:pass%20word@", "?version=2", "?version=2", "Basic bWU6cGFzcyB3b3Jk"),
+    ],
+    ids=["plain", "query", "user in place of the key"],
+)
+async def test_a_request(server: ModelServer, user: str, query: str, path: str, authorization: str) -> None:
+    assert await ask(server.url.replace("//", f"//{user}") + query) == "hello"
+    (request,) = server.requests
+    assert request.path.replace("%20", "+") == f"/v1/chat/completions{path}"
+    assert request.body == {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    headers = {"authorization": authorization, "content-type": "application/json", "accept-encoding": "gzip, deflate"}
+    headers["user-agent"] = f"graphwalk/{__version__}"
+    assert {name: request.headers[name] for name in headers} == headers
+
+
+async def test_headers_by_argument(server: ModelServer) -> None:
+    await ask(server.url, default_headers={"X-Team": "graphs", "User-Agent": "mine/1"})
+    headers = server.requests[0].headers
+    assert (headers["x-team"], headers["user-agent"]) == ("graphs", "mine/1")
+
+
+async def test_headers_by_variable(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package reads this variable, one header in each line."""
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: graphs\nX-Trace: on")
+    await ask(server.url, default_headers={"X-Trace": "off"})
+    headers = server.requests[0].headers
+    assert (headers["x-team"], headers["x-trace"]) == ("graphs", "off")
+    assert headers["user-agent"] == f"graphwalk/{__version__}"
+
+
+async def test_a_redirect_is_followed_with_its_body(server: ModelServer) -> None:
+    def respond(request: Request) -> Answer:
+        moved = Answer(b"", 308, {"location": "/v2/chat/completions"})
+        return moved if request.path.startswith("/v1") else Answer(chat("moved"))
+
+    server.respond = respond
+    assert await ask(server.url) == "moved"
+    first, second = server.requests
+    assert first.raw == second.raw
+    assert second.headers["authorization"] == BEARER
+
+
+async def test_a_key_does_not_follow_a_redirect_to_another_host(server: ModelServer) -> None:
+    async with ModelServer() as other:
+        server.respond = lambda _: Answer(b"", 307, {"location": f"{other.url}/chat/completions"})
+        assert await ask(server.url) == "hello"
+    assert "authorization" not in other.requests[0].headers
+
+
+async def test_connections_are_kept_and_as_many_as_calls_in_flight(model: OpenAIModel, server: ModelServer) -> None:
+    server.respond = lambda _: Answer(chat("x"), delay=0.5)
+    await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(200)))
+    opened = server.connections
+    # The first calls may be answered before the last ones are sent, where the machine is busy.
+    assert opened >= max_in_flight(server.requests, 0.5)
+    server.respond = lambda _: Answer(chat("x"))
+    for _ in range(50):
+        await model.complete(ASK, (), CallOptions())
+    assert server.connections == opened
+
+
+def max_in_flight(requests: list[Request], delay: float) -> int:
+    """Return the most requests that waited for an answer at a time."""
+    return max(sum(0 <= request.time - other.time < delay for other in requests) for request in requests)
+
+
+# The server of these tests is a proxy for plain HTTP too: it gets the whole address as the path of a request.
+
+FAR = {"FAR_BASE_URL": "http://models.example:8123/v1", "FAR_API_KEY": KEY}
+MEMBER = {"OPENAI_API_KEY": KEY, "OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-1"}
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start without the proxies of this machine."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+async def ask_far(variables: dict[str, str] = FAR, spec: str = "openai-api/far/m") -> None:
+    model = open_model(spec, Settings(variables))
+    try:
+        assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
+    finally:
+        await model.close()
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize("login", ["", "me:pass%20word@"])
+async def test_an_http_proxy_gets_the_request(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, variable: str, login: str
+) -> None:
+    monkeypatch.setenv(variable, server.url.removesuffix("/v1").replace("//", f"//{login}"))
+    await ask_far()
+    (request,) = server.requests
+    assert request.path == "http://models.example:8123/v1/chat/completions"
+    assert request.headers["authorization"] == BEARER
+    assert request.headers.get("proxy-authorization") == ("Basic bWU6cGFzcyB3b3Jk" if login else None)
+
+
+async def test_hosts_in_no_proxy_are_reached_directly(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def look_up(host: str, *arguments: Any, **options: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", urlsplit(server.url).port))]
+
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "models.example")
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+    await ask_far()
+    assert server.requests[0].path == "/v1/chat/completions"
+
+
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+def test_a_socks_proxy_is_used_by_httpx(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    """The other transport has no SOCKS."""
+    pytest.importorskip("socksio")
+    monkeypatch.setenv("ALL_PROXY", f"{scheme}://127.0.0.1:9")
+    client: Any = open_model("openai-api/far/m", Settings(FAR))
+    assert isinstance(client.inner._client._client, openai.DefaultAsyncHttpxClient)
+    assert any("SOCKS" in type(one._pool).__name__ for one in client.inner._client._client._mounts.values() if one)
+
+
+@pytest.mark.parametrize("spec", ["openai-api/far/m", "azure/d"])
+def test_a_socks_proxy_without_its_package(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    azure = {"AZURE_OPENAI_ENDPOINT": "http://models.example", "OPENAI_API_VERSION": "1", "AZURE_OPENAI_API_KEY": KEY}
+    with pytest.raises(ConfigError, match="SOCKS") as refused:
+        open_model(spec, Settings({**FAR, **azure}))
+    assert "graphwalk-agents[socks]" in refused.value.hint
+
+
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "http://127.0.0.1:9"])
+async def test_a_server_on_this_machine_is_reached_directly(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, proxy: str, installed: bool
+) -> None:
+    if not installed:
+        monkeypatch.setitem(sys.modules, "socksio", None)
+    for variable in ("ALL_PROXY", "HTTP_PROXY"):
+        monkeypatch.setenv(variable, proxy)
+    assert await ask(server.url) == await ask(server.url.replace("127.0.0.1", "localhost")) == "hello"
+
+
+async def test_a_proxy_that_fails_is_an_error_without_its_login(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://me:secret-password@127.0.0.1:9")
+    with pytest.raises(ModelError, match=r"no reply from models\.example") as failed:
+        await ask_far()
+    assert failed.value.retryable
+    assert "secret-password" not in str(failed.value)
+    monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1"))
+    server.respond = lambda _: error(407, "Proxy Authentication Required")
+    with pytest.raises(ModelError, match="407"):
+        await ask_far()
+
+
+@pytest.mark.parametrize("exported", [False, True])
+async def test_organisation_and_project_are_for_openai_alone(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, exported: bool
+) -> None:
+    for name, value in MEMBER.items() if exported else ():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1"))
+    for address in ("http://api.openai.com/v1", "http://models.example/v1"):
+        await ask_far({**MEMBER, "OPENAI_BASE_URL": address}, "openai-chat/m")
+    await ask_far({**MEMBER, **FAR})
+    await ask(server.url, organization="org-2", project="proj-2")
+    names = ("openai-organization", "openai-project")
+    sent = [tuple(request.headers.get(name) for name in names) for request in server.requests]
+    assert sent == [("org-1", "proj-1"), (None, None), (None, None), ("org-2", "proj-2")]
