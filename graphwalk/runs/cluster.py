@@ -180,7 +180,7 @@ class RayCluster:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def play(self, works: Sequence[ShardWork]) -> Iterator[RunSummary]:
-        """Yield each summary when its shard is done. Raise errors of a run, GraphwalkError for a worker lost too often."""
+        """Yield each summary when its shard is done. Raise GraphwalkError for a worker lost too often."""
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_shard)
         waiting = {task.remote(work): work for work in works}
