@@ -122,7 +122,7 @@ def make_environment(
     return environment
 
 
-def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> None:
+def check_text(text: str, names: Collection[str], filters: Iterable[str]) -> None:
     """Raise TextError if a text is malformed, or uses an unknown name or filter."""
     environment = make_environment(dict.fromkeys(filters, str))
     try:
@@ -134,9 +134,9 @@ def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> Non
         raise TextError("the text is nested too deeply", 1) from error
     except (ValueError, SyntaxError) as error:
         raise TextError(f"the text cannot be read: {error}", 1) from error
-    if unknown := meta.find_undeclared_variables(tree) - set(known):
-        line = min(name.lineno for name in tree.find_all(nodes.Name) if name.name in unknown)
-        raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(sorted(known)) or 'none'}", line)
+    if unknown := meta.find_undeclared_variables(tree) - set(names):
+        line = min(node.lineno for node in tree.find_all(nodes.Name) if node.name in unknown)
+        raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(sorted(names)) or 'none'}", line)
 
 
 def names_in(text: str) -> set[str]:

@@ -94,9 +94,9 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path, ending: str) -> None
     assert peak(40_000) < 1.1 * peak(4_000) + 60_000
 
 
-def until(said: Callable[[], bool], seconds: float) -> None:
+def until(holds: Callable[[], bool], seconds: float) -> None:
     end = time.monotonic() + seconds
-    while not said():
+    while not holds():
         assert time.monotonic() < end
         time.sleep(0.02)
 

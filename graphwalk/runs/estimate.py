@@ -252,8 +252,8 @@ def _token_counter(model: str | None) -> TokenCounter:
 def _price(experiment: Experiment, model: str) -> Price | None:
     if per_episode(model):
         return Price(input=0, output=0)
-    known = experiment.prices.get(model)
-    return None if known is None else known.price
+    price = experiment.prices.get(model)
+    return None if price is None else price.price
 
 
 def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> Figures | None:

@@ -167,9 +167,9 @@ class RunFolder:
         """Open the folder of a run or a published run. Raise RunLogError for anything else, or another version."""
         folder = cls(unpacked(path), path) if is_published(path) else cls(path)
         if not folder.manifest_path.exists():
-            found = "has no run.json" if path.exists() else "does not exist"
+            problem = "has no run.json" if path.exists() else "does not exist"
             hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
-            raise RunLogError(f"{path} is not a run folder: it {found}", hint=hint)
+            raise RunLogError(f"{path} is not a run folder: it {problem}", hint=hint)
         manifest = folder.read_manifest()
         version = manifest.get("schema_version")
         if version != RUN_VERSION:

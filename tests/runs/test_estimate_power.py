@@ -42,8 +42,8 @@ def test_on_one_graph_the_minimum_detectable_effect_is_over_its_questions() -> N
 def power(*words: str) -> list[dict[str, float]]:
     done = CliRunner().invoke(app, ["power", *words, "--json"])
     assert done.exit_code == 0, done.output
-    found: list[dict[str, float]] = json.loads(done.stdout)
-    return found
+    rows: list[dict[str, float]] = json.loads(done.stdout)
+    return rows
 
 
 def test_smaller_differences_need_more_graphs() -> None:
@@ -65,7 +65,7 @@ def test_the_spread_is_measured_in_a_run(tmp_path: Path) -> None:
         12,
     )
     assert pair.spread.tasks > 0
-    (found,) = power("--run", str(run.path))
-    assert (found["first"], found["tasks_per_graph"]) == ("scripted/flawed tools", 12)
+    (row,) = power("--run", str(run.path))
+    assert (row["first"], row["tasks_per_graph"]) == ("scripted/flawed tools", 12)
     with pytest.raises(ConfigError, match="shows no spread"):
         measured_pairs(run.path, ["scripted/flawed"], ())

@@ -10,7 +10,6 @@ import pytest
 
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import decode_line, encode_line
-from graphwalk.runs.progress import Progress
 from graphwalk.runs.publishing import publish
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.verify import verify_run
@@ -19,14 +18,6 @@ from graphwalk.settings import Settings
 from tests.commands import graphwalk
 from tests.models.server import Answer, ModelServer, chat
 from tests.runs.runs import experiment, plain_log, records, resume, start
-
-
-class Notes(Progress):
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
 
 @pytest.fixture(scope="module")
