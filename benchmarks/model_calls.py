@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
-from graphwalk.agent import conversation
+from graphwalk.agent import messages_to_send
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -147,7 +147,7 @@ async def recorded_bodies(folder: Path, graph: PropertyGraph) -> list[Bodies]:
             [
                 {
                     "model": "walker",
-                    "messages": [m.as_openai() for m in conversation(trajectory.prompt, turns, config.agent)],
+                    "messages": [m.as_openai() for m in messages_to_send(trajectory.prompt, turns, config.agent)],
                     "tools": tools,
                     "parallel_tool_calls": True,
                 }

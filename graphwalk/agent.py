@@ -289,7 +289,7 @@ async def _compacted(episode: Episode, state: "Sequence[BaseMessage]") -> tuple[
     config, turns = episode.config, _turns(state)
     first_reply = next((number for number, message in enumerate(state) if message.type == "ai"), len(state))
     prompt = [*episode.setup.prompt, *map(from_langchain, state[:first_reply])]
-    messages = conversation(prompt, turns, config)
+    messages = messages_to_send(prompt, turns, config)
     since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
     # Twice the window must have passed since the last summary, so that summaries stay rare.
     if config.compaction != "summary" or since < 2 * config.compaction_window:
@@ -363,7 +363,7 @@ def answered_calls(conversation: Sequence[Message], config: AgentConfig) -> Iter
         yield message
 
 
-def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: AgentConfig) -> list[Message]:
+def messages_to_send(prompt: Sequence[Message], turns: Sequence[Turn], config: AgentConfig) -> list[Message]:
     """Return the messages to send for the next turn, compacted by `config.compaction`.
 
     Compaction is the paper's open question (GraphWalk, section on limitations). `none` sends everything, `window`

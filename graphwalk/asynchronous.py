@@ -155,8 +155,8 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """Return the form of an asynchronous function or method that blocks; `aplay` becomes `play`."""
 
     @wraps(function)
-    def run(*given: P.args, **named: P.kwargs) -> T:
-        return run_in_background(function(*given, **named))
+    def run(*args: P.args, **named: P.kwargs) -> T:
+        return run_in_background(function(*args, **named))
 
     run.__name__ = function.__name__.removeprefix("a")
     run.__qualname__ = function.__qualname__.replace(function.__name__, run.__name__)

@@ -6,26 +6,21 @@ import shlex
 import shutil
 import signal
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from graphwalk.console import counted
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.files import cannot_write, make_folder, new_file, write_whole
-from graphwalk.progress import progress_bar, speed
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from multiprocessing.connection import Connection
 
-J = TypeVar("J")
 Row = Mapping[str, Any]
 Columns = Mapping[str, type]
 """Name → type: bool, int, float, or str for texts, and for lists and maps, which Parquet holds as JSON text."""
@@ -34,7 +29,7 @@ _GROUP = 1000
 _PART = 8
 """Things of a part."""
 _AHEAD = 4
-"""Parts per process that are running or wait."""
+"""Parts per process of one batch."""
 
 
 def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
@@ -49,13 +44,13 @@ def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
         for number, row in enumerate(rows, start=1):  # noqa: B007
             yield row
 
-    if out.suffix.lower() == ".parquet":
-        with ExitStack() as stack:
-            add = parquet_table(stack, out, columns)
-            for row in counted_rows():
-                add([row])
-    else:
+    if out.suffix.lower() != ".parquet":
         write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row in counted_rows()))
+        return number
+    with ExitStack() as stack:
+        add = parquet_table(stack, out, columns)
+        for row in counted_rows():
+            add([row])
     return number
 
 
@@ -110,52 +105,52 @@ class Rows:
     """All inputs of the rows, as JSON; parts made from other inputs are refused."""
 
 
-class Written(NamedTuple):
-    """The result of a write: `rows` in the file; `things` made now in `seconds`, without those made earlier."""
-
-    rows: int
-    things: int
-    seconds: float
-    name: str
-
-    def __str__(self) -> str:
-        rate = f", {speed(self.things / self.seconds)}" if self.things and self.seconds else ""
-        made = counted(self.things, self.name.removesuffix("s"))
-        return f"{counted(self.rows, 'row')}; {made} in {self.seconds:.2f} s{rate}"
-
-
-def write_in_parts(rows: Rows, out: Path, workers: int | None = None) -> Written:
+def write_in_parts(rows: Rows, out: Path, workers: int | None = None) -> int:
     """Write a file of rows with `workers` processes (None: one per core), which make its parts in FILE.parts/.
 
-    The bytes do not depend on `workers`. Continue with the parts that an interrupted call left. Raise ConfigError if
-    they have other inputs, or on a write error.
+    The bytes do not depend on `workers`. Continue with the parts that an interrupted call left. Return the number of
+    rows. Raise ConfigError if the parts have other inputs, or on a write error; GraphwalkError if a process was killed.
     """
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     if not out.parent.is_dir():
         raise cannot_write(out, FileNotFoundError(2, "No such file or directory"), ConfigError)
     folder = out.with_name(f"{out.name}.parts")
     _claim(folder, json.dumps(rows.inputs))
-    begun, parts, made = time.perf_counter(), list[Path](), 0
-    workers = min(workers or cores(), -(-rows.total // _PART))
+    parts = [folder / f"{number:07}.jsonl" for number in range(-(-rows.total // _PART))]
+    workers = min(workers or cores(), max(1, len(parts)))
 
-    with progress_bar(rows.name, rows.total) as done:
+    def missing() -> Iterator[tuple[Path, list[Any]]]:
+        things = iter(rows.things)
+        for path in parts:
+            part = list(islice(things, _PART))
+            if path.exists():
+                done(len(part))
+            else:
+                yield path, part
 
-        def missing() -> Iterator[tuple[Path, list[Any]]]:
-            things = iter(rows.things)
-            while part := list(islice(things, _PART)):
-                parts.append(folder / f"{len(parts):07}.jsonl")
-                if parts[-1].exists():
-                    done(len(part))
-                else:
-                    yield parts[-1], part
-
-        for _, part in spread(partial(_write_part, rows.make), missing(), workers):
-            made += len(part)
-            done(len(part))
-    seconds = time.perf_counter() - begun
+    context = get_context("spawn")
+    end, parent = context.Pipe(duplex=False)
+    with (
+        progress_bar(rows.name, rows.total) as done,
+        end,
+        ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(end,)) as pool,
+        parent,
+    ):
+        waiting = missing()
+        try:
+            while batch := list(islice(waiting, _AHEAD * workers)):
+                for number in pool.map(partial(_write_part, rows.make), batch):
+                    done(number)
+        except BrokenProcessPool as error:
+            hint = "run the same command again to continue; with fewer --workers, if the memory was full"
+            raise GraphwalkError("a process of several was killed", hint=hint) from error
     with progress_bar("joining"):
-        number = write_rows(_rows_in(parts), out, rows.columns)
+        number = write_rows((row for part in parts for row in _rows_of(part)), out, rows.columns)
     shutil.rmtree(folder, ignore_errors=True)
-    return Written(number, made, seconds, rows.name)
+    return number
 
 
 def _claim(folder: Path, inputs: str) -> None:
@@ -171,15 +166,15 @@ def _claim(folder: Path, inputs: str) -> None:
         )
 
 
-def _write_part(make: Callable[[Sequence[Any]], Iterable[Row]], part: tuple[Path, Sequence[Any]]) -> None:
+def _write_part(make: Callable[[Sequence[Any]], Iterable[Row]], part: tuple[Path, Sequence[Any]]) -> int:
     path, things = part
     write_rows(make(things), path, {})
+    return len(things)
 
 
-def _rows_in(parts: Iterable[Path]) -> Iterator[Row]:
-    for part in parts:
-        with part.open(encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
+def _rows_of(part: Path) -> Iterator[Row]:
+    with part.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def cores() -> int:
@@ -187,47 +182,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iterator[J]:
-    """Run all jobs in `workers` processes (1: this one); yield each when it is done.
-
-    Errors of `work` are raised. Raise GraphwalkError if a process was killed.
-    """
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    if workers <= 1:
-        for job in jobs:
-            work(job)
-            yield job
-        return
-    waiting: deque[tuple[Future[Any], J]] = deque()
-
-    def first_done() -> J:
-        future, job = waiting.popleft()
-        future.result()
-        return job
-
-    context = get_context("spawn")
-    over, held = context.Pipe(duplex=False)
-    with over, ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(over,)) as pool, held:
-        try:
-            for job in jobs:
-                waiting.append((pool.submit(work, job), job))
-                if len(waiting) >= _AHEAD * workers:
-                    yield first_done()
-            while waiting:
-                yield first_done()
-        except BrokenProcessPool as error:
-            hint = "run the same command again to continue; with fewer --workers, if the memory was full"
-            raise GraphwalkError("a process of several was killed", hint=hint) from error
-
-
-def _begin(over: "Connection[Any, Any]") -> None:
+def _begin(end: "Connection[Any, Any]") -> None:
     """Prepare a worker process: ignore Ctrl-C, which the parent handles, and exit when the parent closes the pipe."""
 
     def exit_with_parent() -> None:
-        over.poll(None)
+        end.poll(None)
         os._exit(1)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

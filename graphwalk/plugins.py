@@ -43,9 +43,9 @@ class Registry:
         origin = self.origin(name)
         module, _, path = origin.partition(":")
         try:
-            found: Any = import_module(module)
+            value: Any = import_module(module)
             for part in filter(None, path.split(".")):
-                found = getattr(found, part)
+                value = getattr(value, part)
         except GraphwalkError:
             raise
         except Exception as error:
@@ -53,4 +53,4 @@ class Registry:
                 raise
             cause = f"{type(error).__name__}: {error}"
             raise ConfigError(f"the {self.kind} {name!r} ({origin}) cannot be imported: {cause}") from error
-        return found
+        return value

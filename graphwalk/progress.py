@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from graphwalk.console import say, stderr
@@ -116,28 +116,6 @@ def progress_bar(title: str, total: int | None = None) -> Iterator[ProgressBar]:
         yield bar
     finally:
         ended.set()
-
-
-@contextmanager
-def steps() -> Iterator[Callable[[str], None]]:
-    """Yield a function that ends the current step and begins the next; steps of a second or more print their time."""
-    with ExitStack() as current:
-
-        def begin(title: str) -> None:
-            current.close()
-            current.enter_context(_step(title))
-
-        yield begin
-
-
-@contextmanager
-def _step(title: str) -> Iterator[None]:
-    if not sys.stderr.isatty():
-        say(f"{title} …")
-    with progress_bar(title) as bar:
-        yield
-    if bar.seconds >= 1:
-        say(f"{title}: {bar.seconds:.0f} s")
 
 
 def speed(rate: float) -> str:

@@ -1,7 +1,6 @@
 """The loop itself: turns, limits, dialogues, failures; models are small policies in this file."""
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -83,24 +82,19 @@ async def test_calls_then_answer() -> None:
     speaker = Speaker(script(["count", "count"], ["count"], "[1]"))
     trajectory = await walk(speaker, Counter())
     assert trajectory.exit_status is ExitStatus.ANSWERED
-    assert trajectory.reply == "[1]"
+    assert (trajectory.prompt, trajectory.reply) == (PROMPT, "[1]")
     assert [r.content for r in trajectory.results] == ["1", "2", "3"]
     assert [m.role for m in speaker.heard[-1]] == ["system", "user", "assistant", "tool", "tool", "assistant", "tool"]
     assert trajectory.usage == Usage(30, 3, cost=1.5)
     assert trajectory.seconds >= 3.0
 
 
-async def test_calls_of_a_turn_run_side_by_side_and_keep_their_order() -> None:
-    toolbox = Counter(seconds=0.01)
+@pytest.mark.parametrize(("ordered", "most_running"), [(False, 5), (True, 1)])
+async def test_calls_of_a_turn_run_side_by_side_unless_they_leave_marks(ordered: bool, most_running: int) -> None:
+    toolbox = Counter(ordered=ordered, seconds=0.01)
     trajectory = await walk(Speaker(script(["count"] * 5, "done")), toolbox)
-    assert toolbox.most_running == 5
+    assert toolbox.most_running == most_running
     assert [r.call.id for r in trajectory.results] == [f"0-{n}" for n in range(5)]
-
-
-async def test_calls_that_leave_marks_run_one_after_the_other() -> None:
-    toolbox = Counter(ordered=True, seconds=0.001)
-    await walk(Speaker(script(["count"] * 5, "done")), toolbox)
-    assert toolbox.most_running == 1
 
 
 async def test_at_the_turn_limit_the_answer_is_asked_for_without_tools() -> None:
@@ -110,13 +104,6 @@ async def test_at_the_turn_limit_the_answer_is_asked_for_without_tools() -> None
     assert (len(trajectory.turns), trajectory.turns[-1].forced, trajectory.reply) == (4, True, "[7]")
     assert speaker.offered == [["count"]] * 3 + [[]]
     assert "final answer now" in (speaker.heard[-1][-1].content or "")
-
-
-async def test_a_model_that_calls_for_ever_is_stopped_at_the_limit() -> None:
-    trajectory = await walk(Speaker(script(["count"])), Counter(), {"turn_limit": 30})
-    assert trajectory.exit_status is ExitStatus.TURN_LIMIT
-    assert len(trajectory.turns) == 31
-    assert len(trajectory.results) == 30
 
 
 async def test_the_call_limit_is_kept_exactly() -> None:
@@ -158,12 +145,11 @@ async def test_without_parallel_calls_only_the_first_is_made() -> None:
     assert [r.error for r in trajectory.results] == [None, "one_call_per_turn", "one_call_per_turn"]
 
 
-async def test_an_empty_reply_is_no_answer() -> None:
-    assert (await walk(Speaker(script(" ")), Counter())).exit_status is ExitStatus.NO_ANSWER
-
-
-async def test_calls_where_there_are_no_tools_are_no_answer() -> None:
-    assert (await walk(Speaker(script(["count"])), None)).exit_status is ExitStatus.NO_ANSWER
+@pytest.mark.parametrize(
+    ("says", "toolbox"), [(" ", Counter()), (["count"], None)], ids=["empty", "calls without tools"]
+)
+async def test_a_reply_without_text_is_no_answer(says: Said, toolbox: Counter | None) -> None:
+    assert (await walk(Speaker(script(says)), toolbox)).exit_status is ExitStatus.NO_ANSWER
 
 
 @pytest.mark.parametrize(
@@ -187,16 +173,15 @@ async def test_a_failing_store_ends_the_episode_and_keeps_the_calls() -> None:
     assert trajectory.turns[0].message.tool_calls
 
 
-async def test_the_token_limit_of_an_episode_ends_it() -> None:
-    trajectory = await walk(Speaker(script(["count"])), Counter(), tokens=33)
-    assert trajectory.exit_status is ExitStatus.TOKEN_LIMIT
-    assert trajectory.usage.total_tokens == 33
-
-
-async def test_the_cost_limit_of_an_episode_ends_it() -> None:
-    trajectory = await walk(Speaker(script(["count"])), Counter(), usd=1.0)
-    assert trajectory.exit_status is ExitStatus.BUDGET
-    assert trajectory.usage.cost == 1.0
+@pytest.mark.parametrize(
+    ("limit", "status", "calls"),
+    [({"tokens": 33}, ExitStatus.TOKEN_LIMIT, 3), ({"usd": 1.0}, ExitStatus.BUDGET, 2)],
+    ids=["tokens", "cost"],
+)
+async def test_a_limit_of_tokens_or_cost_ends_an_episode(limit: dict[str, Any], status: ExitStatus, calls: int) -> None:
+    trajectory = await walk(Speaker(script(["count"])), Counter(), **limit)
+    assert trajectory.exit_status is status
+    assert trajectory.usage == Usage(10 * calls, calls, cost=0.5 * calls)
 
 
 async def test_the_deadline_of_an_episode_is_kept() -> None:
@@ -246,12 +231,6 @@ async def test_cancelling_an_episode_passes_through() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-
-
-async def test_the_trajectory_holds_the_whole_conversation() -> None:
-    trajectory = await walk(Speaker(script(["count"], "done")), Counter())
-    assert json.dumps([m.as_openai() for m in trajectory.prompt])
-    assert trajectory.prompt == PROMPT
 
 
 async def test_calls_that_run_side_by_side_take_the_time_that_passed() -> None:

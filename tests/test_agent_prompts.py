@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.agent import answer_now, call_tools, conversation, summary_message
+from graphwalk.agent import answer_now, call_tools, messages_to_send, summary_message
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.evaluation.extraction import extract_with_model
@@ -41,7 +41,7 @@ async def test_in_the_conversation(agent: AgentConfig) -> None:
     assert answer_now(agent).content == "Now!"
     assert summary_message("f1", agent).content == "So far: f1"
     turns = [Turn(Message("assistant"), results=(ToolResult(CALL, "long enough", rows=1),)), Turn(Message("assistant"))]
-    assert [m.content for m in conversation((), turns, agent) if m.role == "tool"] == ["-"]
+    assert [m.content for m in messages_to_send((), turns, agent) if m.role == "tool"] == ["-"]
 
 
 async def test_about_tool_calls(agent: AgentConfig) -> None:

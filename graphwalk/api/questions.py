@@ -10,7 +10,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.wrappers import Guarded
-from graphwalk.runs.ask import Answer, asking, conversation
+from graphwalk.runs.ask import Answer, asking, open_conversation
 from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import GraphInstance
@@ -97,7 +97,7 @@ async def aask(
     (name,), objects = named_models([model], settings)
     experiment = asking(None, name, settings, agent=agent, objects=objects)
     earlier = () if after is None else after.conversation
-    async with conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
+    async with open_conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
         return Answer.of(await talk.ask(question), store)
 
 

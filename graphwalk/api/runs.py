@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -15,7 +16,7 @@ from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.episode import play_task
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import NotebookProgress, Progress, ProgressWrapper
+from graphwalk.runs.progress import Progress, run_progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.result import Result, episode_row
@@ -141,7 +142,8 @@ class Run:
         check_type("on_result", on_result, Callable, optional=True)
         settings = replace(read_settings(), neo4j_auth=neo4j_auth)
         _, objects = named_models(models, settings)
-        await resume_run(self._folder, settings, _watching(on_result), limits, objects)
+        with _progress(on_result) as progress:
+            await resume_run(self._folder, settings, progress, limits, objects)
         return self
 
     resume = blocking(aresume)
@@ -195,7 +197,8 @@ async def arun(
     source = str(experiment) if isinstance(experiment, Path) else experiment
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, objects=objects)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
-    await start_run(resolved, new, _watching(on_result))
+    with _progress(on_result) as progress:
+        await start_run(resolved, new, progress)
     return Run(new.folder.path)
 
 
@@ -225,20 +228,9 @@ def compare(
     return data
 
 
-def _watching(on_result: OnResult | None) -> Progress:
-    """Return the progress that calls `on_result`, and shows a line in a notebook."""
-    progress = NotebookProgress() if "ipykernel" in sys.modules else Progress()
-    return progress if on_result is None else _CallingProgress(progress, on_result)
-
-
-class _CallingProgress(ProgressWrapper):
-    def __init__(self, progress: Progress, on_result: OnResult) -> None:
-        super().__init__(progress)
-        self._on_result = on_result
-
-    def finished(self, result: Result) -> None:
-        super().finished(result)
-        self._on_result(result)
+def _progress(on_result: OnResult | None) -> AbstractContextManager[Progress]:
+    """Return the progress that calls `on_result`, and is shown in a notebook."""
+    return run_progress(on_result) if "ipykernel" in sys.modules else nullcontext(Progress(on_result))
 
 
 def _dotted_fields(overrides: Mapping[str, Any]) -> dict[str, Any]:

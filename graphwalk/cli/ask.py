@@ -108,7 +108,7 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
 async def _talk(
     experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
 ) -> None:
-    from graphwalk.runs.ask import Answer, conversation
+    from graphwalk.runs.ask import Answer, open_conversation
     from graphwalk.runs.run_folder import NewRun
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import instance_of
@@ -122,7 +122,7 @@ async def _talk(
         log = NewRun.make("ask", out) if logged and line is not None else None
         teller.log = None if log is None else log.folder
         instance = instance_of(source, opened.graph)
-        async with conversation(experiment, opened.store, instance, log=log, watcher=teller, note=say) as talk:
+        async with open_conversation(experiment, opened.store, instance, log=log, watcher=teller, note=say) as talk:
             while line is not None:
                 with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)

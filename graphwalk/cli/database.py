@@ -13,7 +13,7 @@ from graphwalk.cli.generate import read_graph_or_spec
 from graphwalk.cli.help import App
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.progress import progress_bar, steps
+from graphwalk.progress import progress_bar
 from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def up(
     import graphwalk.database as database
 
     settings = read_settings()
-    with steps() as tell:
-        server = database.up(settings, with_=with_, release=release, port=port, heap=heap, tell=tell)
+    server = database.up(settings, with_=with_, release=release, port=port, heap=heap, tell=_say_step)
     data(f"Neo4j {server.version} is running at {server.uri} ({server.how})")
     say(f"user: neo4j; password file: {server.folder / 'password'}")
     if settings.neo4j_uri:
@@ -160,8 +159,7 @@ def load(
         read = read_graph_or_spec(graph, settings)
     begun = time.perf_counter()
     if bulk:
-        with steps() as tell:
-            loaded = run_async(database.load_bulk(settings, read, tell=tell))
+        loaded = run_async(database.load_bulk(settings, read, tell=_say_step))
     else:
         with progress_bar(f"loading {counted(read.node_count, 'node')}"):
             loaded = run_async(database.load(settings, read))
@@ -199,3 +197,7 @@ def _describe(load: "Load") -> str:
     state = "in use" if load.in_use else "kept" if load.kept else "left by a killed run"
     size = f"{counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}"
     return f"{load.scope}  {size}, run {load.run_id}, {load.created:%Y-%m-%d %H:%M}, {state}"
+
+
+def _say_step(title: str) -> None:
+    say(f"{title} …")

@@ -202,12 +202,12 @@ def traces(
     form = ChatForm(arguments, protocol)
     options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
     rows = trace_rows(config, options)
-    written = write_in_parts(rows, out, workers)
+    number = write_in_parts(rows, out, workers)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": written.rows}
+    facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number}
     write_manifest(manifest_path(out), {**facts, **rows.inputs})
-    say(f"{written}, written to {out}, and {manifest_path(out)}")
+    say(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")
 
 
 def convert(

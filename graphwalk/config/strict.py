@@ -48,12 +48,12 @@ class GivenText(str):
     __slots__ = ()
 
 
-def given(value: Any) -> Any:
+def mark_given(value: Any) -> Any:
     """Return the value with each text in it as a `GivenText`."""
     if isinstance(value, dict):
-        return {name: given(one) for name, one in value.items()}
+        return {name: mark_given(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [given(one) for one in value]
+        return [mark_given(one) for one in value]
     return GivenText(value) if isinstance(value, str) else value
 
 

@@ -134,11 +134,11 @@ class ExperimentConfig(Strict, Generic[C]):
             return names
         suite = suite_class(info.data["suite"].name)
         words = suite.presentation.abbreviations
-        known = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
+        names_in_words = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
         for name in names:
             if name not in suite.settings:
                 close = did_you_mean(name, suite.settings) or ";"
-                raise ValueError(f"suite {suite.name} has no setting {name!r}{close} settings: {known}")
+                raise ValueError(f"suite {suite.name} has no setting {name!r}{close} settings: {names_in_words}")
         return names
 
     @field_validator("agent")
@@ -200,8 +200,8 @@ def experiment_schema() -> dict[str, Any]:
     for name, schema in schemas.items():
         definitions |= schema.pop("$defs", {})
         definitions[f"{name} experiment"] = schema
-        said = {"properties": {"suite": {"properties": {"name": {"const": name}}}}}
-        branches.append({"if": said, "then": {"$ref": f"#/$defs/{name} experiment"}})
+        condition = {"properties": {"suite": {"properties": {"name": {"const": name}}}}}
+        branches.append({"if": condition, "then": {"$ref": f"#/$defs/{name} experiment"}})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A GraphWalk experiment",

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.strict import given
+from graphwalk.config.strict import mark_given
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, shown, validate
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.experiments.config import AnyExperiment, experiment_type
@@ -63,13 +63,13 @@ def load_experiment(
     for override in overrides:
         key, value = parse_override(override)
         origins[key] = f"-o {shown_setting(key, value, override.partition('=')[2])}"
-        set_dotted(data, key, given(value), origins[key])
+        set_dotted(data, key, mark_given(value), origins[key])
     set_by_flag = dict(flags or {})
     if graphs is not None:
         set_by_flag[f"{_graphs_key(data, name)}.*.count"] = graphs
     for key, value in set_by_flag.items():
         origins[key] = shown_setting(key, value, value)
-        set_dotted(data, key, given(value), key)
+        set_dotted(data, key, mark_given(value), key)
     apply_protocol(data)
     return validate(_type(data, name), data, name, tree, origins, folder=folder)
 

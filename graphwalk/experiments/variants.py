@@ -26,23 +26,23 @@ def checked(vary: Mapping[str, Sequence[Any]], config: Mapping[str, Any], contex
 
     `config`: the validated parts of the experiment by name.
     """
-    found = {field: tuple(_value(field, value, config, context) for value in vary[field]) for field in vary}
-    for field, values in found.items():
+    values_by_field = {field: tuple(_value(field, value, config, context) for value in vary[field]) for field in vary}
+    for field, values in values_by_field.items():
         if not values:
             raise ValueError(f"{field}: needs at least one value")
-    names = [name for name, _ in combinations(found)] if found else []
+    names = [name for name, _ in combinations(values_by_field)] if values_by_field else []
     if len(names) > MOST:
         raise ValueError(f"it has {len(names):,} combinations, more than {MOST}")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"two variants are named {twice}; list each value once")
-    return found
+    return values_by_field
 
 
 def _value(field: str, value: Any, config: Mapping[str, Any], context: Any) -> Any:
     part_name, _, name = field.partition(".")
     part = config.get(part_name)
-    known = _fields(part) if part_name in _PARTS and isinstance(part, BaseModel) else ()
-    if name not in known or field in _FIXED:
+    fields = _fields(part) if part_name in _PARTS and isinstance(part, BaseModel) else ()
+    if name not in fields or field in _FIXED:
         raise ValueError(f"{field} cannot be varied; use a field of agent or options, or suite.wording for questions")
     assert isinstance(part, BaseModel)
     try:

@@ -6,6 +6,8 @@ from graphwalk.errors import ModelError
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import Trajectory
 
+OVER = "the recorded trajectory is over"
+
 
 class ReplayModel:
     """A model that returns the replies of one trajectory in order, then raises ModelError."""
@@ -22,7 +24,7 @@ class ReplayModel:
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = next(self._replies, None)
         if reply is None:
-            raise ModelError("the recorded trajectory is over", hint="replay with the settings of the recorded run")
+            raise ModelError(OVER, hint="replay with the settings of the recorded run")
         return reply
 
     async def close(self) -> None:

@@ -155,7 +155,7 @@ def asking(
 
 
 class Conversation:
-    """Questions about one opened graph; make it with `conversation`.
+    """Questions about one opened graph; make it with `open_conversation`.
 
     A follow-up contains the earlier questions and answers, and not their tool results, which would cost most.
     """
@@ -219,7 +219,7 @@ class Conversation:
 
 
 @asynccontextmanager
-async def conversation(
+async def open_conversation(
     experiment: Experiment,
     store: GraphStore,
     instance: GraphInstance,

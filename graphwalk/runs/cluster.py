@@ -1,18 +1,13 @@
 """Play a run in shards on a Ray cluster, and merge them into one run folder.
 
-The driver has a folder for all shards. A worker that finds this folder shares its disk: it plays the shard there, and
-its replacement after a crash continues it. Any other worker plays in a local temporary folder and sends it back as a
-ZIP file; a replacement on another machine starts again.
+The shards lie in a folder beside that of the run, on a disk that all machines share. The replacement of a lost worker
+continues its shard there.
 """
 
-import io
 import json
-import secrets
 import shlex
 import shutil
 import socket
-import tempfile
-import zipfile
 from asyncio import run as run_in_loop
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,9 +19,9 @@ from urllib.parse import urlsplit
 from graphwalk.asynchronous import heed_signals
 from graphwalk.bulk import cores
 from graphwalk.config.calls import Limits
-from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
+from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.files import check_links, make_folder, write_whole
+from graphwalk.files import make_folder, write_whole
 from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import Experiment, resolve
@@ -68,60 +63,37 @@ class ShardWork:
 
     config: Mapping[str, Any]
     shard: Shard
-    shards: str
+    shards: Path
     """The folder of all shards."""
-    about: str
-    """The text of `about.json` in it."""
-    name: str
-    """Name of the temporary folder on a machine that does not share the disk."""
-    working_folder: str
+    working_folder: Path
     """The folder of the `.env` file; keys themselves are never sent."""
     log_level: str = "info"
 
-
-@dataclass(frozen=True)
-class PlayedShard:
-    """A shard that was played. `packed`: its run folder as a ZIP file; None if it is on a shared disk."""
-
-    shard: Shard
-    summary: RunSummary
-    packed: bytes | None
+    @property
+    def folder(self) -> Path:
+        return self.shards / f"{self.shard.number:04}"
 
 
-def play_shard(work: ShardWork) -> PlayedShard:
-    """Play a shard, or continue it. Errors of the run are raised."""
-    shards, shared = Path(work.shards), False
-    with suppress(OSError):
-        shared = (shards / ABOUT).read_text(encoding="utf-8") == work.about
-    place = shard_folder(shards if shared else Path(tempfile.gettempdir()) / work.name, work.shard)
-    summary = run_in_loop(_played(work, place))
-    return PlayedShard(work.shard, summary, None if shared else _packed(place))
+def play_shard(work: ShardWork) -> RunSummary:
+    """Play a shard, or continue it. Raise ConfigError if this machine does not see the folder of the shards."""
+    if not (work.shards / ABOUT).exists():
+        raise ConfigError(
+            f"{socket.gethostname()} does not see {work.shards}",
+            hint="--out on a disk that all machines share; without one: --shard I/N on each, then graphwalk merge",
+        )
+    return run_in_loop(_start_or_resume(work))
 
 
-def shard_folder(shards: Path, shard: Shard) -> Path:
-    return shards / f"{shard.number:04}"
+async def _start_or_resume(work: ShardWork) -> RunSummary:
+    settings = read_settings(work.working_folder)
+    if (work.folder / "run.json").exists():
+        return await resume_run(RunFolder.open(work.folder), settings, Progress(), log_level=work.log_level)
+    experiment = resolve(experiment_from(work.config, "the experiment"), settings)
+    new = NewRun.make(experiment.config.name, work.folder)
+    return await start_run(experiment, new, Progress(), log_level=work.log_level, shard=work.shard)
 
 
-async def _played(work: ShardWork, place: Path) -> RunSummary:
-    settings = read_settings(Path(work.working_folder))
-    if (place / "run.json").exists():
-        return await resume_run(RunFolder.open(place), settings, Progress(), log_level=work.log_level)
-    config = experiment_from(work.config, "the experiment")
-    new = NewRun.make(config.name, place)
-    return await start_run(resolve(config, settings), new, Progress(), log_level=work.log_level, shard=work.shard)
-
-
-def _packed(place: Path) -> bytes:
-    """Return the run folder as a ZIP file, and remove it. Raise RunLogError for a link that leads out of it."""
-    check_links(place, RunLogError)
-    archive = Path(shutil.make_archive(str(place), "zip", place))
-    packed = archive.read_bytes()
-    archive.unlink()
-    RunFolder(place).remove()
-    return packed
-
-
-Play = Callable[[Sequence[ShardWork]], Iterable[PlayedShard]]
+Play = Callable[[Sequence[ShardWork]], Iterable[RunSummary]]
 
 
 class ShardedRun:
@@ -144,54 +116,46 @@ class ShardedRun:
         Raise ConfigError if the folder contains shards of another run. Shards stay after an error.
         """
         works = self._works(number, log_level)
-        played = []
-        for one in play(works):
-            if one.packed is not None:
-                with zipfile.ZipFile(io.BytesIO(one.packed)) as archive:
-                    archive.extractall(shard_folder(self.shards, one.shard))
-            played.append(one.summary)
+        summaries = []
+        for summary in play(works):
+            summaries.append(summary)
             done()
-        folders = [RunFolder.open(shard_folder(self.shards, work.shard)) for work in works]
         limits = self.experiment.config.limits.model_dump(mode="json")
-        merge_runs(folders, self.new, limits=limits)
+        merge_runs([RunFolder.open(work.folder) for work in works], self.new, limits=limits)
         shutil.rmtree(self.shards, ignore_errors=True)
         return RunSummary(
-            sum(part.episodes for part in played),
-            sum(part.finished for part in played),
-            sum(part.failed for part in played),
-            sum((part.usage for part in played), Usage()),
-            any(part.budget_reached for part in played),
+            sum(part.episodes for part in summaries),
+            sum(part.finished for part in summaries),
+            sum(part.failed for part in summaries),
+            sum((part.usage for part in summaries), Usage()),
+            any(part.budget_reached for part in summaries),
         )
 
     def _works(self, number: int, log_level: str) -> list[ShardWork]:
-        """Write `about.json` and divide the work; its random `key` identifies the disk."""
+        """Divide the work, and describe it in `about.json`."""
         config = self.experiment.config.model_dump(mode="json")
         config["models"] = list(self.experiment.models)
         config["limits"] = divided(self.experiment.config.limits, number)
-        about = {"graphwalk_version": __version__, "shards": number, "experiment": config}
-        then, now, path = self._earlier(), json.loads(json.dumps(about)), self.shards / ABOUT
-        if then is None:
-            then = {**now, "key": secrets.token_hex(8)}
+        about = json.loads(json.dumps({"graphwalk_version": __version__, "shards": number, "experiment": config}))
+        earlier = self._earlier()
+        if earlier is None:
             make_folder(self.shards)
-            write_whole(path, [json.dumps(then, indent=2), "\n"])
-        if changed := sorted(name for name in now if then.get(name) != now[name]):
+            write_whole(self.shards / ABOUT, [json.dumps(about, indent=2), "\n"])
+        elif changed := sorted(name for name in about if earlier.get(name) != about[name]):
             raise ConfigError(
                 f"{self.shards} holds shards of another run: {', '.join(changed)}",
                 hint=f"another --out, or  rm -r {shlex.quote(str(self.shards))}",
             )
-        name, text = f"graphwalk-{then['key']}", path.read_text(encoding="utf-8")
-        return [
-            ShardWork(config, Shard(part, number), str(self.shards), text, name, str(Path.cwd()), log_level)
-            for part in range(1, number + 1)
-        ]
+        shards = [Shard(part, number) for part in range(1, number + 1)]
+        return [ShardWork(config, shard, self.shards, Path.cwd(), log_level) for shard in shards]
 
     def _earlier(self) -> dict[str, Any] | None:
-        path = self.shards / ABOUT
+        """Return the description of an interrupted run, None without one."""
         if not self.shards.exists():
             return None
         try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return {**found, "shards": int(found["shards"]), "key": str(found["key"])}
+            about = json.loads((self.shards / ABOUT).read_text(encoding="utf-8"))
+            return {**about, "shards": int(about["shards"])}
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise ConfigError(f"{self.shards} is in the way: {error}", hint="another --out") from error
 
@@ -199,7 +163,7 @@ class ShardedRun:
 RETRIES = 5
 """Retries of a shard whose worker or machine was lost."""
 _STORE_BYTES = 200 << 20
-"""Object store of a cluster on this machine; shards on a shared disk need none."""
+"""Object store of a cluster on this machine; shards need little of it."""
 _LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 10.0
 
@@ -215,8 +179,8 @@ class RayCluster:
         """Number of cores of the cluster."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def play(self, works: Sequence[ShardWork]) -> Iterator[PlayedShard]:
-        """Yield each shard when it is done. Raise errors of a run, and GraphwalkError if a worker is lost too often."""
+    def play(self, works: Sequence[ShardWork]) -> Iterator[RunSummary]:
+        """Yield each summary when its shard is done. Raise GraphwalkError for a worker lost too often."""
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_shard)
         waiting = {task.remote(work): work for work in works}

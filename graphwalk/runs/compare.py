@@ -40,9 +40,9 @@ class _Run:
     def records(self) -> Iterator[ResultRecord]:
         """Yield the results and collect the digests of their tasks."""
         for result in self.folder.records():
-            asked = result["task_id"], result["setting"].partition(":")[2]
-            if asked not in self._seen:
-                self._seen.add(asked)
+            wording = result["task_id"], result["setting"].partition(":")[2]
+            if wording not in self._seen:
+                self._seen.add(wording)
                 digests = self.tasks.setdefault(result["task_id"], {})
                 for name, value in result["task"].items():
                     if name not in _REFERENCE:
@@ -75,8 +75,8 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     players = sorted({player for one in observed.values() for player in one.players})
     merged = _merged(observed, set(chosen(players, models, settings)))
     if len(merged.players) < 2:
-        known = ", ".join(f"{player.model} {player.setting}" for player in players)
-        raise ConfigError("there are no two players to compare", hint=f"played: {known or 'nothing yet'}")
+        names = ", ".join(f"{player.model} {player.setting}" for player in players)
+        raise ConfigError("there are no two players to compare", hint=f"played: {names or 'nothing yet'}")
 
     def show(task: str, pair: Sequence[Player]) -> list[str]:
         """Return a `graphwalk show` command for each run in which one of the players has the task."""
@@ -93,9 +93,9 @@ def _merged(runs: Mapping[str, Observations], players: set[Player]) -> Observati
     """Merge the episodes of some players; of several runs, add the run's name to the model's."""
     cases, values = [], []
     for name, observed in runs.items():
-        kept = [i for i, case in enumerate(observed.cases) if case.player in players]
-        values.append(observed.values[kept])
-        for case in (observed.cases[i] for i in kept):
+        indices = [i for i, case in enumerate(observed.cases) if case.player in players]
+        values.append(observed.values[indices])
+        for case in (observed.cases[i] for i in indices):
             cases.append(case._replace(player=_in_run(case.player, name)) if len(runs) > 1 else case)
     return replace(next(iter(runs.values())), cases=cases, values=np.concatenate(values), baselines=None)
 

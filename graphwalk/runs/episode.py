@@ -143,24 +143,39 @@ async def play(
         watcher=watcher or Watcher(),
     )
     trajectory = await run_episode(episode)
+
+    def failed(status: ExitStatus, error: str, extracted: Reply | None = None) -> Result:
+        return _result(planned, experiment, Trajectory(trajectory.prompt, trajectory.turns, status, error), extracted)
+
     if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
         try:
             await store.check_unchanged(generation)
         except StoreError as error:
-            failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, str(error))
-            return _result(planned, experiment, failed)
-    suite, task, reply = experiment.suite, planned.task, trajectory.reply
+            return failed(ExitStatus.STORE_ERROR, str(error))
     extracted = None
-    readable = bool(reply.strip()) and not trajectory.exit_status.infrastructure
-    if extractor is not None and readable and not read_answer(suite, task, reply, experiment.config.scoring).sure:
+    if extractor is not None and _is_unclear(trajectory, planned.task, experiment):
         try:
             # The extractor sees question, reply and format, and never the target.
-            answer_format = suite.answer_format(task, experiment.agent)
-            extracted = await extract_with_model(extractor, task.question, reply, answer_format, experiment.agent)
+            agent, task = experiment.agent, planned.task
+            answer_format = experiment.suite.answer_format(task, agent)
+            extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
         except ModelError as error:
-            failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.MODEL_ERROR, f"extractor: {error}")
-            return _result(planned, experiment, failed)
-    return await _cross_checked(planned, experiment, trajectory, extracted)
+            return failed(ExitStatus.MODEL_ERROR, f"extractor: {error}")
+    result = _result(planned, experiment, trajectory, extracted)
+    if result.score is not None and store is not None:
+        score = experiment.suite.score_type.model_validate(result.score)
+        try:
+            await experiment.suite.verification.cross_check(planned.task, store, result.answer, score)
+        except StoreError as error:
+            return failed(ExitStatus.STORE_ERROR, f"cross-check: {error}", extracted)
+    return result
+
+
+def _is_unclear(trajectory: Trajectory, task: Task, experiment: Experiment) -> bool:
+    """Return True for a reply that the parser cannot read for sure."""
+    if trajectory.exit_status.infrastructure or not trajectory.reply.strip():
+        return False
+    return not read_answer(experiment.suite, task, trajectory.reply, experiment.config.scoring).sure
 
 
 def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception) -> Result:
@@ -203,24 +218,6 @@ def judge(
             score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
         score = score.model_copy(update={"missing": "; ".join(missing)})
     return extraction.answer, score.model_dump(mode="json")
-
-
-async def _cross_checked(
-    planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None
-) -> Result:
-    """Return the result, after the suite has cross-checked its score with the store."""
-    result = _result(planned, experiment, trajectory, extracted)
-    suite, store = experiment.suite, planned.graph.store
-    if result.score is None or store is None:
-        return result
-    try:
-        await suite.verification.cross_check(
-            planned.task, store, result.answer, suite.score_type.model_validate(result.score)
-        )
-    except StoreError as error:
-        failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, f"cross-check: {error}")
-        return _result(planned, experiment, failed, extracted)
-    return result
 
 
 def _result(

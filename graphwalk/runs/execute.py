@@ -1,6 +1,7 @@
 """Start and resume a run: play its planned episodes concurrently, and log each result at once."""
 
 import asyncio
+import logging
 import resource
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -20,15 +21,16 @@ from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, grow
-from graphwalk.runs.progress import LoggedProgress, Progress
+from graphwalk.runs.progress import Progress
 from graphwalk.runs.protocol import deviations, protocol_note
-from graphwalk.runs.result import EpisodeKey
+from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.run_log import run_log
 from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.settings import Settings
 from graphwalk.stores.health import HealthCheck
 
+_LOGGER = logging.getLogger("graphwalk")
 _CLEAN_UP_SECONDS = 2.0
 """Longest wait of an interrupted run for the database to drop its graphs, and again to close."""
 _OTHER_FILES = 64
@@ -114,16 +116,15 @@ class _Run:
                 run_log(self.folder.log_path, self.log_level, self.experiment.settings.secrets.redact)
             )
             log.info("GraphWalk %s works on %s", self.manifest["graphwalk_version"], self.folder.path)
-            self.progress = LoggedProgress(self.progress, log)
-            self._health = HealthCheck(limits.store_wait_seconds, self.progress.note)
+            self._health = HealthCheck(limits.store_wait_seconds, self._note)
             self._sources = sources_for(self.experiment, self.manifest["run_id"], self._health)
-            models = RunModels(self.experiment, self.folder.replies_path, self.progress.note)
+            models = RunModels(self.experiment, self.folder.replies_path, self._note)
             self._models = await stack.enter_async_context(models)
             stack.push_async_callback(self._clean_up)
             self._counters, lines = earlier_results(self.folder)
-            self._breaker = CircuitBreaker(self.progress.note)
+            self._breaker = CircuitBreaker(self._note)
             self._announce()
-            most = files_for(limits.max_concurrency, self.progress.note)
+            most = files_for(limits.max_concurrency, self._note)
             try:
                 async with asyncio.TaskGroup() as workers:
                     async for episodes in self._unplayed_episodes(plan, lines):
@@ -167,6 +168,7 @@ class _Run:
                 writer.append(result.as_line(self.manifest))
             self._counters.count(planned.key, result.exit_status, result.usage)
             self._breaker.count(result)
+            _log_result(result)
             self.progress.finished(result)
             if self._health.failure is not None:
                 raise self._health.failure
@@ -178,20 +180,20 @@ class _Run:
         if self._counters.status_of:
             self._models.budget.charge(usage)
         if self.experiment.without_extractor:
-            self.progress.note(self.experiment.without_extractor)
+            self._note(self.experiment.without_extractor)
         if deviations(self.manifest["config"]):
-            self.progress.note(protocol_note(self.manifest["config"]))
+            self._note(protocol_note(self.manifest["config"]))
         self.progress.priced(usage, self.experiment.prices)
 
     async def _conclude(self) -> None:
         """Compress the results, and record databases that changed during the run."""
         for caveat in self._models.caveats():
-            self.progress.note(caveat)
+            self._note(caveat)
         self.folder.compress_results()
         for name in await self._sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
-            self.progress.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
+            self._note(f"the database {name} changed during the run: correct answers may be scored as wrong")
 
     def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
         """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
@@ -219,6 +221,7 @@ class _Run:
                     raise RunLogError(f"{place}: the episode is not part of this run: {other}")
             part = self._shard.part(plan, episodes)
             yield [planned for planned in part if planned.key not in earlier]
+        _LOGGER.info("%d episodes planned, %d of them finished earlier", self._due(plan), len(earlier))
         self.progress.started(self._due(plan), len(earlier))
 
     async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
@@ -234,9 +237,13 @@ class _Run:
                 await asyncio.sleep(0)
         self._check_unchanged(plan, then, whole=True)
         for note in plan.notes():
-            self.progress.note(note)
+            self._note(note)
         if not at_once:
             yield plan.episodes
+
+    def _note(self, text: str) -> None:
+        _LOGGER.warning("%s", text)
+        self.progress.note(text)
 
     async def _clean_up(self) -> None:
         """Drop the graphs of the run and close the stores, with a time limit if the run was interrupted."""
@@ -255,7 +262,13 @@ class _Run:
                 raise StoreError("a load was interrupted")
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
-            self.progress.note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
+            self._note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
+
+
+def _log_result(result: Result) -> None:
+    level = logging.WARNING if result.exit_status.infrastructure else logging.DEBUG
+    outcome = result.trajectory.error or f"correct: {bool(result.score and result.score['correct'])}"
+    _LOGGER.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, outcome)
 
 
 def files_for(episodes: int, note: Callable[[str], object]) -> int:

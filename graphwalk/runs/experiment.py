@@ -43,7 +43,7 @@ def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
         (model,) = models
     if model not in models:
         wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
-        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{known}" for known in models))
+        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{name}" for name in models))
     return {
         (record["task_id"], record["setting"], record["repeat"]): from_dict(Trajectory, record["trajectory"])
         for record in folder.records()
@@ -204,14 +204,14 @@ def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
 def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
     """Raise ConfigError if an experiment contains a secret, since it is logged."""
     text = config.model_dump_json()
-    found = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
+    secrets = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
     # Only in free fields: the key of a local server may be equal to the name of its model.
     free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
     if settings.secrets.redact_certain(free_fields) is not free_fields:
-        found.append(f"the value of {settings.secrets.variable_in(free_fields)}")
-    if found:
+        secrets.append(f"the value of {settings.secrets.variable_in(free_fields)}")
+    if secrets:
         raise ConfigError(
-            f"the experiment is logged and contains {found[0]}", hint="remove it, and set it in the environment"
+            f"the experiment is logged and contains {secrets[0]}", hint="remove it, and set it in the environment"
         )
 
 
@@ -304,8 +304,8 @@ def _kept_paths(value: Any, texts: Path) -> Any:
         return {name: _kept_paths(item, texts) for name, item in value.items()}
     if isinstance(value, list):
         return [_kept_paths(item, texts) for item in value]
-    found = sorted(texts.glob(f"*/{Path(value).name}")) if isinstance(value, str) and is_path(value) else []
-    return str(found[0]) if found else value
+    paths = sorted(texts.glob(f"*/{Path(value).name}")) if isinstance(value, str) and is_path(value) else []
+    return str(paths[0]) if paths else value
 
 
 def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
@@ -313,8 +313,8 @@ def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
     folder = texts / "prompts"
     if not folder.is_dir():
         return agent.get("prompts")
-    kept = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
-    return None if kept == dict(shipped_prompts().files) else str(folder)
+    prompts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    return None if prompts == dict(shipped_prompts().files) else str(folder)
 
 
 def _kept_tool(name: str, texts: Path) -> str:

@@ -65,13 +65,13 @@ def commit() -> str | None:
 
 def code_version() -> str:
     """Return the version of GraphWalk; in a checkout with uncommitted changes also the commit."""
-    found = commit()
-    return f"{__version__}, commit {found}" if found and found.endswith("-dirty") else __version__
+    checkout = commit()
+    return f"{__version__}, commit {checkout}" if checkout and checkout.endswith("-dirty") else __version__
 
 
 def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
     """Return the run fingerprint as JSON data. `whole`: the plan is complete, and its number of episodes is known."""
-    found: dict[str, Any] = json.loads(
+    data: dict[str, Any] = json.loads(
         json.dumps(
             {
                 **_conditions(experiment),
@@ -82,7 +82,7 @@ def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> di
             }
         )
     )
-    return found
+    return data
 
 
 def _conditions(experiment: Experiment) -> dict[str, Any]:
@@ -132,8 +132,8 @@ def check_unchanged(
     now = fingerprint(experiment, plan, whole=whole)
     texts = {name: experiment.settings.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
     if then is not None:
-        known = plan.known_to(then)
-        changed = differences(then, now if known is plan else fingerprint(experiment, known, whole=False))
+        settled_part = plan.known_to(then)
+        changed = differences(then, now if settled_part is plan else fingerprint(experiment, settled_part, whole=False))
         if changed:
             raise _changed(folder, changed, texts)
     folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
@@ -161,9 +161,9 @@ def _described(folder: RunFolder, name: str, values: tuple[Any, Any], texts: Map
         return
     change = {values[0]: "new", values[1]: "gone"}.get("absent", "changed")
     yield f"  texts: {file}: {change}"
-    kept = folder.kept_text(file)
-    if change == "changed" and kept is not None:
-        lines = difflib.unified_diff(kept.splitlines(), texts[file].splitlines(), "then", "now", n=1, lineterm="")
+    text_then = folder.kept_text(file)
+    if change == "changed" and text_then is not None:
+        lines = difflib.unified_diff(text_then.splitlines(), texts[file].splitlines(), "then", "now", n=1, lineterm="")
         yield from (f"    {line}" for line in list(lines)[:_MOST])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 
 from graphwalk.runs.experiment import Experiment
 from graphwalk.settings import Settings
@@ -17,18 +18,15 @@ OpenOnce = Callable[[], Awaitable[Database]]
 
 def sources_for(experiment: Experiment, run_id: str, health: HealthCheck | None = None) -> "GraphSources":
     """Return the graph sources of an experiment, in the store that it names."""
-    config, settings = experiment.config, experiment.settings
-
-    async def open_once() -> Database:
-        limits = config.limits
-        return await open_database(
-            config.store,
-            settings,
-            run_id=run_id,
-            timeout_seconds=limits.store_seconds,
-            wait_seconds=limits.store_wait_seconds,
-        )
-
+    config, settings, limits = experiment.config, experiment.settings, experiment.config.limits
+    open_once = partial(
+        open_database,
+        config.store,
+        settings,
+        run_id=run_id,
+        timeout_seconds=limits.store_seconds,
+        wait_seconds=limits.store_wait_seconds,
+    )
     return GraphSources(open_once, settings if queries_in_place(config.store) else None, health)
 
 

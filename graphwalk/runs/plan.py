@@ -73,9 +73,9 @@ class Plan:
         if settled["episodes"] is not None:
             return self
         graphs = self.graphs[: len(settled["graphs"])]
-        kept = {id(graph) for graph in graphs}
-        tasks = [(task, graph) for task, graph in self.tasks if id(graph) in kept]
-        return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in kept])
+        settled_graphs = {id(graph) for graph in graphs}
+        tasks = [(task, graph) for task, graph in self.tasks if id(graph) in settled_graphs]
+        return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in settled_graphs])
 
     def notes(self) -> Iterator[str]:
         """Yield a line for each question and episode that is left out."""
@@ -100,14 +100,14 @@ def _asked_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iter
     for repeat in range(experiment.config.repeats):
         for setting in experiment.settings_played:
             if experiment.suite.applies(task, setting_of(setting), experiment.config.suite):
-                asked = graph.reworded.get(setting.partition(":")[2], {}).get(task.task_id, task)
+                worded = graph.reworded.get(setting.partition(":")[2], {}).get(task.task_id, task)
                 for model in experiment.models:
-                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), asked, graph)
+                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), worded, graph)
                     yield planned, can_play(experiment.suite, model, setting, task)
 
 
 async def grow(
-    plan: Plan, experiment: Experiment, sources: GraphSources, made: Callable[[int], None]
+    plan: Plan, experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]
 ) -> AsyncIterator[list[PlannedEpisode]]:
     """Extend a plan graph by graph, and yield the episodes of each. `made` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
@@ -127,13 +127,13 @@ async def grow(
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
         reworded = await _reworded(experiment, instance, store)
         loaded = LoadedGraph(instance, store, suite.left_out(instance), reworded)
-        asked = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
-        episodes = [planned for planned, playable in asked if playable]
-        plan.unplayed.update(_unplayed(each, suite) for each, playable in asked if not playable)
+        pairs = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
+        episodes = [planned for planned, playable in pairs if playable]
+        plan.unplayed.update(_unplayed(each, suite) for each, playable in pairs if not playable)
         plan.graphs.append(loaded)
         plan.tasks += [(task, loaded) for task in tasks]
         plan.episodes += episodes
-        made(len(plan.tasks))
+        on_tasks(len(plan.tasks))
         yield episodes
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
@@ -150,20 +150,20 @@ async def _reworded(
     experiment: Experiment, instance: GraphInstance, store: GraphStore | None
 ) -> dict[str, dict[str, Task]]:
     """Return the tasks of variants whose suite words questions in another way; other variants share the tasks."""
-    config, suite, found = experiment.config, experiment.suite, {}
-    made: dict[str, dict[str, Task]] = {config.suite.model_dump_json(): {}}
+    config, suite, by_variant = experiment.config, experiment.suite, {}
+    by_wording: dict[str, dict[str, Task]] = {config.suite.model_dump_json(): {}}
     for name, variant in config.variants.items():
         words = variant.suite.model_dump_json()
-        if words not in made:
+        if words not in by_wording:
             tasks = await suite.tasks(instance, store, variant.suite, config.seed, experiment.agent)
-            made[words] = {task.task_id: task for task in tasks}
-        found[name] = made[words]
-    return found
+            by_wording[words] = {task.task_id: task for task in tasks}
+        by_variant[name] = by_wording[words]
+    return by_variant
 
 
-async def make_plan(experiment: Experiment, sources: GraphSources, made: Callable[[int], None]) -> Plan:
+async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
     """Return the whole plan of an experiment, which is deterministic."""
     plan = Plan()
-    async for _ in grow(plan, experiment, sources, made):
+    async for _ in grow(plan, experiment, sources, on_tasks):
         pass
     return plan

@@ -1,16 +1,12 @@
-"""Progress of a run: the interface that runs call, a log, and displays for terminal and notebook."""
+"""Progress of a run: the interface that runs call, and its display on stderr."""
 
-import logging
-import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from graphwalk.console import counted, say
 from graphwalk.models.prices import KnownPrice
 from graphwalk.progress import ProgressBar, clock, progress_bar
 from graphwalk.runs.result import Result
-from graphwalk.sanitise import printable
 from graphwalk.types.chat import Usage
 
 _ENOUGH = 5
@@ -18,7 +14,12 @@ _ENOUGH = 5
 
 
 class Progress:
-    """An observer of a run, called in its event loop; must not block. This class ignores all calls."""
+    """An observer of a run, called in its event loop; must not block. `on_result` gets each finished episode."""
+
+    _on_result: Callable[[Result], None] | None = None
+
+    def __init__(self, on_result: Callable[[Result], None] | None = None) -> None:
+        self._on_result = on_result
 
     def planning(self, tasks: int) -> None:
         """Take the number of tasks made so far."""
@@ -34,59 +35,18 @@ class Progress:
 
     def finished(self, result: Result) -> None:
         """Take an episode that is on disk."""
+        if self._on_result is not None:
+            self._on_result(result)
 
     def note(self, text: str) -> None:
         """Take a message for the user."""
 
 
-class ProgressWrapper(Progress):
-    """A progress that forwards every call to another one."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def planning(self, tasks: int) -> None:
-        self._progress.planning(tasks)
-
-    def priced(self, spent: Usage, prices: Mapping[str, KnownPrice]) -> None:
-        self._progress.priced(spent, prices)
-
-    def started(self, episodes: int, done: int) -> None:
-        self._progress.started(episodes, done)
-
-    def finished(self, result: Result) -> None:
-        self._progress.finished(result)
-
-    def note(self, text: str) -> None:
-        self._progress.note(text)
-
-
-class LoggedProgress(ProgressWrapper):
-    """A progress that also writes to the run log file."""
-
-    def __init__(self, progress: Progress, logger: logging.Logger) -> None:
-        super().__init__(progress)
-        self._logger = logger
-
-    def started(self, episodes: int, done: int) -> None:
-        self._logger.info("%d episodes planned, %d of them finished earlier", episodes, done)
-        super().started(episodes, done)
-
-    def finished(self, result: Result) -> None:
-        level = logging.WARNING if result.exit_status.infrastructure else logging.DEBUG
-        outcome = result.trajectory.error or f"correct: {bool(result.score and result.score['correct'])}"
-        self._logger.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, outcome)
-        super().finished(result)
-
-    def note(self, text: str) -> None:
-        self._logger.warning("%s", text)
-        super().note(text)
-
-
 class RunProgress(Progress):
     """Progress counters of a run, shown in a bar: episodes, correct answers, calls, tokens, cost."""
 
-    def __init__(self, bar: ProgressBar) -> None:
+    def __init__(self, bar: ProgressBar, on_result: Callable[[Result], None] | None = None) -> None:
+        super().__init__(on_result)
         self.bar = bar
         self.tasks = 0
         self.episodes = 0
@@ -132,6 +92,7 @@ class RunProgress(Progress):
         if self.episodes:
             self.bar()
         self._show()
+        super().finished(result)
 
     def note(self, text: str) -> None:
         say(f"note: {text}")
@@ -161,41 +122,15 @@ class RunProgress(Progress):
         counters = self.counters() if self.scored or self.failed else ""
         self.bar.detail = " · ".join(filter(None, [tasks, counters]))
 
-    def show_last(self) -> None:
-        """Print the final line."""
-        if self.scored or self.failed:
-            say(f"{self.bar.numbers()} · {clock(self.bar.seconds)}")
-
-
-class NotebookProgress(RunProgress):
-    """A progress on one line of stderr that is overwritten, for notebooks."""
-
-    def __init__(self) -> None:
-        super().__init__(ProgressBar("making tasks"))
-        self.bar.live = True  # no other line
-        self._written = 0.0
-        self._width = 0
-
-    def finished(self, result: Result) -> None:
-        super().finished(result)
-        last = self.done == self.episodes
-        if last or time.monotonic() - self._written >= 1.0:
-            self._written = time.monotonic()
-            line = printable(str(self.bar))
-            # Spaces cover a longer line: not every notebook understands the escape sequence for it.
-            sys.stderr.write(f"\r{line.ljust(self._width)}" + ("\n" if last else ""))
-            sys.stderr.flush()
-            self._width = len(line)
-
 
 @contextmanager
-def run_progress() -> Iterator[Progress]:
+def run_progress(on_result: Callable[[Result], None] | None = None) -> Iterator[Progress]:
     """Show the progress of a run while the block runs."""
-    progress = None
-    try:
-        with progress_bar("making tasks") as bar:
-            progress = RunProgress(bar)
+    with progress_bar("making tasks") as bar:
+        progress = RunProgress(bar, on_result)
+        try:
             yield progress
-    finally:
-        if progress is not None:
-            progress.show_last()
+        finally:
+            last = f"{bar.numbers()} · {clock(bar.seconds)}" if progress.scored or progress.failed else ""
+    if last:
+        say(last)

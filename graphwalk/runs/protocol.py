@@ -26,7 +26,7 @@ def protocol_note(config: Mapping[str, Any]) -> str:
 def in_words(differences: Iterable[Difference]) -> str:
     """Return differences as text: "agent.encoding is csv, not json"."""
     return "; ".join(
-        f"{field} is {_written(found)}, not {_written(expected)}" for field, expected, found in differences
+        f"{field} is {_written(actual)}, not {_written(expected)}" for field, expected, actual in differences
     )
 
 
@@ -47,7 +47,7 @@ def deviations(config: Mapping[str, Any]) -> list[Difference]:
     fields = {*named, "scoring.extraction", *(f"agent.{field}" for field in expected["agent"].keys() - _OF_NO_EPISODE)}
     fields |= {f"suite.{field}" for field in ("questions",) if field in expected["suite"]}
     pairs = (pair for field in sorted(fields) for pair in _values(field, named.get(field), expected, config))
-    return [(field, value, found) for field, value, found in pairs if value != found]
+    return [(field, value, actual) for field, value, actual in pairs if value != actual]
 
 
 def published_differences(config: Mapping[str, Any]) -> list[Difference]:
@@ -70,7 +70,7 @@ def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> lis
         # The protocol is the source of the fields that it sets.
         fields = [field for field in fields if field not in protocols()[published["protocol"]][config["suite"]["name"]]]
     pairs = (pair for field in fields for pair in _values(field, None, published, config))
-    return [(field, value, found) for field, value, found in pairs if not _is_part(found, value)]
+    return [(field, value, actual) for field, value, actual in pairs if not _is_part(actual, value)]
 
 
 def _is_part(part: Any, whole: Any) -> bool:

@@ -73,11 +73,11 @@ def _entry(name: str) -> ZipInfo:
     return entry
 
 
-def _refuse(found: list[PossibleSecret], out: Path) -> None:
-    if not found:
+def _refuse(secrets: list[PossibleSecret], out: Path) -> None:
+    if not secrets:
         return
-    shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in found[:10])
-    more = f"\n  … and {len(found) - 10} more" if len(found) > 10 else ""
+    shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in secrets[:10])
+    more = f"\n  … and {len(secrets) - 10} more" if len(secrets) > 10 else ""
     raise RunLogError(
         f"cannot write {out}: the run contains secrets\n{shown}{more}",
         hint="check these places; --redact replaces secrets by ***",

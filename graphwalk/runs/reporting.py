@@ -142,17 +142,17 @@ def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -
     observed = observe(folder.records(), folder.suite.presentation.report(folder.suite))
     players = chosen(observed.players, models, settings)
     outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
-    found = []
+    pairs = []
     for first, second in combinations(players, 2):
         spread = measured_spread(outcomes[first], outcomes[second])
         if spread is not None:
             graphs = len(set(outcomes[first].graphs.tolist()))
             design = Design(max(1, round(len(outcomes[first].keys) / graphs)), observed.tries, observed.tries)
-            found.append(MeasuredPair(first, second, spread, design))
-    if not found:
-        known = ", ".join(f"{player.model} {player.setting}" for player in observed.players)
+            pairs.append(MeasuredPair(first, second, spread, design))
+    if not pairs:
+        names = ", ".join(f"{player.model} {player.setting}" for player in observed.players)
         raise ConfigError(
             f"{path} shows no spread: it needs two players on two graphs, with two tasks on one of them",
-            hint=f"played: {known or 'nothing yet'}; or assume accuracies: --first 40 --second 50",
+            hint=f"played: {names or 'nothing yet'}; or assume accuracies: --first 40 --second 50",
         )
-    return found
+    return pairs

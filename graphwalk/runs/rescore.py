@@ -57,11 +57,11 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
 
 def _graphs(suite: Suite[Any, Any], folder: RunFolder) -> Mapping[str, GraphInstance]:
     """Return the graphs of a run by digest, as far as they can be made without a database."""
-    found: dict[str, GraphInstance] = {}
+    graphs: dict[str, GraphInstance] = {}
     try:
         config = kept_experiment(folder, read_settings()).config
         for instance in suite.graphs(config.suite, config.seed):
-            found[instance.digest] = instance
+            graphs[instance.digest] = instance
     except GraphwalkError:
         pass
-    return found
+    return graphs

@@ -121,17 +121,17 @@ class EpisodeFilter:
     def __call__(self, key: EpisodeKey) -> bool:
         if self.settings is not None and not {key.setting, setting_of(key.setting)} & set(self.settings):
             return False
-        asked = ((self.models, key.model), (self.tasks, key.task_id))
-        return all(wanted is None or value in wanted for wanted, value in asked)
+        filters = ((self.models, key.model), (self.tasks, key.task_id))
+        return all(wanted is None or value in wanted for wanted, value in filters)
 
     def nothing(self, place: object, played: Iterable[EpisodeKey]) -> ConfigError:
         """Return the error for a run without such an episode, with its models and settings."""
         named = (("model", self.models), ("setting", self.settings), ("task", self.tasks))
-        asked = [f"{what} {' or '.join(map(repr, wanted))}" for what, wanted in named if wanted is not None]
-        known = sorted({f"{key.model} {key.setting}" for key in played})
+        criteria = [f"{what} {' or '.join(map(repr, wanted))}" for what, wanted in named if wanted is not None]
+        names = sorted({f"{key.model} {key.setting}" for key in played})
         return ConfigError(
-            f"{place} has no episode with {', '.join(asked)}" if asked else f"{place} has no episodes yet",
-            hint=f"played: {', '.join(known) or 'nothing yet'}",
+            f"{place} has no episode with {', '.join(criteria)}" if criteria else f"{place} has no episodes yet",
+            hint=f"played: {', '.join(names) or 'nothing yet'}",
         )
 
 

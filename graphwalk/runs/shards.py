@@ -16,8 +16,6 @@ from graphwalk.runs.plan import Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import NewRun, RunFolder
 
-_WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
-
 
 @dataclass(frozen=True, slots=True)
 class Shard:
@@ -29,8 +27,8 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> "Shard":
         """Parse "2/8". Raise ConfigError for anything else."""
-        found = _WRITTEN.fullmatch(text)
-        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text, re.ASCII)
+        number, of = (int(match[1]), int(match[2])) if match else (0, 0)
         if not 1 <= number <= of:
             raise ConfigError(f"there is no shard {text!r}", hint="the second of eight:  --shard 2/8")
         return cls(number, of)
@@ -58,24 +56,20 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
     budget left out are for a resume. The shards stay unchanged.
     Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked.
     """
-    paths = [folder.path.resolve() for folder in folders]
-    if twice := next((folder for folder, path in zip(folders, paths, strict=True) if paths.count(path) > 1), None):
-        raise RunLogError(f"the shard {twice.path} is named twice", hint="name each shard once")
+    paths = Counter(folder.path.resolve() for folder in folders)
+    if twice := [str(path) for path, times in paths.items() if times > 1]:
+        raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")
     with ExitStack() as locks:
         for folder in (*folders, new.folder):
             locks.enter_context(folder.lock())
         manifests = [folder.read_manifest() for folder in folders]
         _refuse_other_plans(folders, manifests)
         lines = _last_lines(folders)
-        counts = Counter(number for number, _ in lines.values())
-        planned = manifests[0]["fingerprint"]["episodes"]
-        if limits is None and counts.total() != planned:
-            held = [
-                f"  {folder.path}: shard {manifest.get('shard', '1/1')}, {counted(counts[number], 'episode')}"
-                for number, (folder, manifest) in enumerate(zip(folders, manifests, strict=True))
-            ]
+        missing = manifests[0]["fingerprint"]["episodes"] - len(lines)
+        if limits is None and missing:
+            names = ", ".join(str(folder.path) for folder in folders)
             raise RunLogError(
-                "\n".join([f"{planned - counts.total()} of {planned} planned episodes are missing:", *held]),
+                f"{counted(missing, 'planned episode')} missing in {names}",
                 hint="name all shards, and let each end: graphwalk resume SHARD",
             )
         with closing(new.folder.results_writer()) as results, closing(LineWriter(new.folder.replies_path)) as replies:
@@ -108,7 +102,7 @@ def _refuse_other_plans(folders: Sequence[RunFolder], manifests: Sequence[Mappin
             lines = [f"  {name}: {then} → {now}" for name, (then, now) in list(changed.items())[:_MOST]]
             raise RunLogError(
                 "\n".join([f"{folder.path} has another plan than {folders[0].path}:", *lines]),
-                hint="shards of one run have the same experiment, flags and version; only --shard and --out differ",
+                hint="shards of one run differ in --shard and --out only",
             )
 
 

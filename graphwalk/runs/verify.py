@@ -4,17 +4,18 @@ import hashlib
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogError
+from graphwalk.errors import GraphwalkError, OracleError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
-from graphwalk.models.replay import ReplayModel
+from graphwalk.models.replay import OVER, ReplayModel
 from graphwalk.resources import quote
 from graphwalk.runs.episode import RunModels, judge, play
 from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode
@@ -26,7 +27,6 @@ from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import to_dict
 
@@ -46,6 +46,7 @@ CHECKS: Mapping[str, str] = {
 }
 _SHOWN = 10
 """Differences in an error message; `--json` has all of them."""
+_NO_REPLY = "the reply is not in replies.jsonl"
 _AROUND = 30
 """Characters shown before and after the first difference of two texts."""
 
@@ -85,9 +86,9 @@ class Verification:
         """The first differences: an OracleError for a wrong target, else a RunLogError; None without differences."""
         if self.holds:
             return None
-        found = [f"{name}: {text}" for name, check in self.checks.items() for text in check.differing]
-        more = [f"… and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-        message = "\n".join(["the run is not reproducible:", *found[:_SHOWN], *more])
+        lines = [f"{name}: {text}" for name, check in self.checks.items() for text in check.differing]
+        more = [f"… and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+        message = "\n".join(["the run is not reproducible:", *lines[:_SHOWN], *more])
         if self.checks["targets"].differing:
             return OracleError(message, hint="one of the two computations of the target is wrong; please report it")
         return RunLogError(message, hint=self.note or "the folder or the code was changed after the run")
@@ -102,9 +103,7 @@ def parting(then: Any, now: Any) -> str:
     name, (before, after) = next(iter(differences({"": then}, {"": now}).items()), ("", (then, now)))
     field_name = name.removeprefix(".")
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > 2 * _AROUND:
-        start = next(
-            (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-        )
+        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
         cut = slice(max(0, start - _AROUND), start + _AROUND)
         before, after = before[cut], after[cut]
         field_name = f"{field_name}, character {start + 1}".removeprefix(", ")
@@ -141,11 +140,14 @@ async def verify_run(
             replies = Path(scratch) / "replies.jsonl"
             with open_lines(folder.replies_path) as lines, replies.open("wb") as copy:
                 copy.writelines(lines)
-            models_called = tuple(spec for spec in experiment.models if spec.partition("/")[0] not in _CANNOT_ASK)
+            models_called = tuple(spec for spec in experiment.models if not spec.startswith("replay/"))
             extractor = [experiment.extractor] if experiment.extractor else []
             unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
             config = experiment.config.model_copy(update={"limits": unbound})
-            cached = {spec: _CacheOnlyModel(spec) for spec in (*models_called, *extractor) if not per_episode(spec)}
+            no_replies = Trajectory((), (), ExitStatus.MODEL_ERROR)
+            cached = {
+                spec: ReplayModel(spec, no_replies) for spec in (*models_called, *extractor) if not per_episode(spec)
+            }
             without_models = replace(experiment, config=config, models=models_called, opened=cached)
             async with RunModels(without_models, replies) as models:
                 run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
@@ -192,15 +194,19 @@ class _Run:
         if not self.then:
             self.checks["episodes"].unverified["no counts in run.json: the run ended before its first episode"] += 1
             return
-        known = self.plan.known_to(self.then)
-        graphs, tasks = _json([loaded.facts for loaded in known.graphs]), known.tasks
+        settled_part = self.plan.known_to(self.then)
+        graphs, tasks = _json([loaded.facts for loaded in settled_part.graphs]), settled_part.tasks
         for number in range(max(len(graphs), len(self.then["graphs"]))):
-            pair = [found[number] if number < len(found) else None for found in (self.then["graphs"], graphs)]
+            pair = [
+                graphs_of[number] if number < len(graphs_of) else None for graphs_of in (self.then["graphs"], graphs)
+            ]
             self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
-        made = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
-        self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], made, things=len(tasks))
-        if known is self.plan:
-            self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], len(known.episodes), things=0)
+        digest = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
+        self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], digest, things=len(tasks))
+        if settled_part is self.plan:
+            self.checks["episodes"].compare(
+                "run.json: episodes", self.then["episodes"], len(settled_part.episodes), things=0
+            )
         else:
             self.checks["episodes"].unverified["no count in run.json: the run ended before its plan was complete"] += 1
 
@@ -208,12 +214,12 @@ class _Run:
         """Compare the texts in the folder with their digests in run.json, and with those of this version."""
         check, today = self.checks["texts"], texts_of(self.experiment)
         for name, digest in self.then.get("texts", {}).items():
-            kept = self.folder.kept_text(name)
-            if kept is None:
-                check.unverified["not kept in the folder"] += 1
+            text = self.folder.kept_text(name)
+            if text is None:
+                check.unverified["not text in the folder"] += 1
             else:
-                check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(kept.encode()).hexdigest())
-                if today.get(name) != kept:
+                check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(text.encode()).hexdigest())
+                if today.get(name) != text:
                     check.unverified["differs from the built-in text of this version"] += 1
 
     async def _check_targets(self) -> None:
@@ -258,10 +264,12 @@ class _Run:
         self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
         for number, turn in enumerate(logged["turns"], 1):
             again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
-            found = again.get("results", [])
+            results_now = again.get("results", [])
             for place, result in enumerate(turn.get("results", [])):  # none if the store failed
                 call = f"{where}: turn {number}, call {place + 1}"
-                self.checks["tool results"].compare(call, result, found[place] if place < len(found) else None)
+                self.checks["tool results"].compare(
+                    call, result, results_now[place] if place < len(results_now) else None
+                )
             courses = [
                 {"calls": len(one.get("results", ())), **{n: one.get(n) for n in ("next_user", "forced", "summary")}}
                 for one in (turn, again)
@@ -281,10 +289,10 @@ class _Run:
             return
         async with self.models.for_episode(planned) as (model, extractor):
             now = await play(planned, model, extractor, experiment)
-        if now.exit_status is ExitStatus.MODEL_ERROR and _NO_REPLY in (now.trajectory.error or ""):
+        if now.exit_status is ExitStatus.MODEL_ERROR and OVER in (now.trajectory.error or ""):
             check.unverified[_NO_REPLY] += max(1, len(then.trajectory.turns) - len(now.trajectory.turns))
-        said = [to_dict(turn.message) for turn in now.trajectory.turns]
-        for number, (turn, again) in enumerate(zip(then.trajectory.turns, said, strict=False), 1):
+        messages = [to_dict(turn.message) for turn in now.trajectory.turns]
+        for number, (turn, again) in enumerate(zip(then.trajectory.turns, messages, strict=False), 1):
             check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
         if then.extractor_reply is not None and now.extractor_reply is not None:
             check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
@@ -294,7 +302,7 @@ class _Run:
         try:
             task = suite.task_type.model_validate(result.task)
             planned = self.planned.get(result.key)
-            made = judge(
+            answer_and_score = judge(
                 suite,
                 task,
                 result.key.setting,
@@ -307,21 +315,18 @@ class _Run:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
             return
         logged = {"answer": record["answer"], "score": record["score"]}
-        self.checks["scores"].compare(where, logged, _json({"answer": made[0], "score": made[1]}))
+        self.checks["scores"].compare(
+            where, logged, _json({"answer": answer_and_score[0], "score": answer_and_score[1]})
+        )
 
     def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
         """Compare the totals of a line with its trajectory. The extractor's share is not logged."""
         trajectory, names = result.trajectory, ["exit_status", "turns", "tool_calls"]
-        sums: dict[str, Any] = {
-            "exit_status": str(trajectory.exit_status),
-            "turns": len(trajectory.turns),
-            "tool_calls": len(trajectory.results),
-            "usage": to_dict(trajectory.usage),
-            "seconds": round(trajectory.seconds, 6),
-        }
+        status, usage, seconds = trajectory.exit_status, trajectory.usage, trajectory.seconds
+        again = replace(result, exit_status=status, usage=usage, seconds=seconds).as_dict()
         if result.extractor_reply is None:
             names += ["usage", "seconds"]
-        self.checks["totals"].compare(where, {n: record[n] for n in names}, {n: sums[n] for n in names})
+        self.checks["totals"].compare(where, {n: record[n] for n in names}, {n: again[n] for n in names})
 
     def _note(self) -> str:
         """Return a note if the run was made by another version or commit."""
@@ -351,24 +356,6 @@ def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any
                 continue
             check.verified += 1
             yield where, record
-
-
-_CANNOT_ASK = ("replay",)
-"""Providers whose models cannot be called again."""
-_NO_REPLY = "the reply is not in replies.jsonl"
-
-
-class _CacheOnlyModel:
-    """A model without a provider; all replies come from the reply cache."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        raise ModelError(_NO_REPLY)
-
-    async def close(self) -> None:
-        return None
 
 
 def _wire(trajectory: Trajectory) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.agent import answer_now, conversation, summary_message
+from graphwalk.agent import answer_now, messages_to_send, summary_message
 from graphwalk.bulk import Rows
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
@@ -97,7 +97,7 @@ def _sent(
 ) -> list[WireMessage]:
     """Return the messages that a turn was asked with (`graphwalk.agent`)."""
     turn = trajectory.turns[number]
-    messages: Sequence[Message] = conversation(trajectory.prompt, trajectory.turns[:number], agent)
+    messages: Sequence[Message] = messages_to_send(trajectory.prompt, trajectory.turns[:number], agent)
     if turn.summary is not None:
         messages = [*trajectory.prompt, summary_message(turn.summary, agent)]
     if turn.forced:

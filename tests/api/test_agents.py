@@ -42,9 +42,9 @@ def scripted() -> Scripted:
 
 def check(model: Scripted, messages: list[Any]) -> None:
     assert list(dict.fromkeys(model.bound)) == [*GRAPH_TOOLS, LOOK_CLOSER]
-    found, refused = (message for message in messages if isinstance(message, ToolMessage))
-    assert found.status == "success"
-    assert json.loads(found.content)[0]["properties"]["title"] == "Red Dust"
+    result, refused = (message for message in messages if isinstance(message, ToolMessage))
+    assert result.status == "success"
+    assert json.loads(result.content)[0]["properties"]["title"] == "Red Dust"
     assert refused.status == "error"
     assert refused.content == 'There is no node label "Movie". The node labels are: City, Film, Person.'
     assert messages[-1].content == "Red Dust"
@@ -56,8 +56,8 @@ async def test_tools_in_a_langchain_agent() -> None:
         for awaited in (False, True):
             model = scripted()
             agent: Any = create_agent(model, tools)
-            asked = {"messages": [("user", "Which film is f2?")]}
-            check(model, (await agent.ainvoke(asked) if awaited else agent.invoke(asked))["messages"])
+            state = {"messages": [("user", "Which film is f2?")]}
+            check(model, (await agent.ainvoke(state) if awaited else agent.invoke(state))["messages"])
 
 
 async def test_tools_in_the_callers_event_loop() -> None:
@@ -69,11 +69,11 @@ async def test_tools_in_the_callers_event_loop() -> None:
 
 def test_tool_texts_equal_the_agents() -> None:
     with graphwalk.open_store(FILMS) as store:
-        made = graphwalk.langchain_tools(store, result_budget=2, direction=False)
+        structured = graphwalk.langchain_tools(store, result_budget=2, direction=False)
         specs = graphwalk.openai_tools(store, result_budget=2, direction=False).specs
-        assert [tool.args_schema for tool in made] == [spec["function"]["parameters"] for spec in specs]
-        assert [tool.description for tool in made] == [spec["function"]["description"] for spec in specs]
-        neighbors = next(tool for tool in made if tool.name == "get_all_nearest_neighbors")
+        assert [tool.args_schema for tool in structured] == [spec["function"]["parameters"] for spec in specs]
+        assert [tool.description for tool in structured] == [spec["function"]["description"] for spec in specs]
+        neighbors = next(tool for tool in structured if tool.name == "get_all_nearest_neighbors")
         assert '"direction"' not in neighbors.description
         assert "page" in neighbors.args
 
@@ -84,32 +84,34 @@ def test_openai_functions_are_run_and_answered() -> None:
         (spec,) = tools.specs
         assert (spec["type"], spec["function"]["name"]) == ("function", "get_node_by_property")
         wire = {"id": "c1", "type": "function", "function": {"name": "get_node_by_property"}}
-        for arguments, said in ((json.dumps(LOOK_UP), "Red Dust"), ("{", "could not be read")):
+        for arguments, text in ((json.dumps(LOOK_UP), "Red Dust"), ("{", "could not be read")):
             call = ChatCompletionMessageFunctionToolCall.model_validate(
                 {**wire, "function": {**wire["function"], "arguments": arguments}}  # type: ignore[dict-item]
             )
-            for given in (call, call.model_dump()):
-                message = tools.run(given)
+            for form in (call, call.model_dump()):
+                message = tools.run(form)
                 assert (message["role"], message["tool_call_id"]) == ("tool", "c1")
-                assert said in message["content"]
+                assert text in message["content"]
 
 
 async def test_store_failure_becomes_tool_text() -> None:
     async with graphwalk.aopen_store(FILMS) as store:
-        tools, made = await graphwalk.aopenai_tools(store), await graphwalk.alangchain_tools(store)
+        tools, structured = await graphwalk.aopenai_tools(store), await graphwalk.alangchain_tools(store)
         await store.drop()
         call = {"id": "c1", "function": {"name": "get_node_by_property", "arguments": json.dumps(LOOK_UP)}}
         assert (await tools.arun(call))["content"].startswith("The database does not answer: the graph was dropped")
-        message = await made[0].ainvoke({"type": "tool_call", "id": "1", "name": made[0].name, "args": LOOK_UP})
+        message = await structured[0].ainvoke(
+            {"type": "tool_call", "id": "1", "name": structured[0].name, "args": LOOK_UP}
+        )
         assert message.status == "error"
         assert "The database does not answer" in message.content
 
 
 async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer() -> None:
     """Of the version that is installed; `make openai` asks both ends of the range."""
-    given = [("get_node_by_property", LOOK_UP), ("get_node_by_property", WRONG)]
+    calls = [("get_node_by_property", LOOK_UP), ("get_node_by_property", WRONG)]
     async with ModelServer(
-        lambda request: Answer(chat("Red Dust") if len(request.body["messages"]) > 1 else chat(calls=given))
+        lambda request: Answer(chat("Red Dust") if len(request.body["messages"]) > 1 else chat(calls=calls))
     ) as server:
         async with (
             graphwalk.aopen_store(FILMS) as store,
@@ -125,8 +127,8 @@ async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer
                 messages += [reply, *[await tools.arun(call) for call in reply.tool_calls or ()]]
         assert reply.content == "Red Dust"
         assert server.requests[0].body["tools"] == tools.specs
-        found, refused = (m["content"] for m in server.requests[1].body["messages"] if m["role"] == "tool")
-    assert json.loads(found)[0]["properties"]["title"] == "Red Dust"
+        result, refused = (m["content"] for m in server.requests[1].body["messages"] if m["role"] == "tool")
+    assert json.loads(result)[0]["properties"]["title"] == "Red Dust"
     assert refused == 'There is no node label "Movie". The node labels are: City, Film, Person.'
 
 
@@ -149,8 +151,8 @@ def test_the_maze_tools_walk_a_maze() -> None:
     with graphwalk.open_store(graphwalk.maze_graph(maze)) as store:
         visit, path = graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)
         for cell in maze.shortest_path():
-            found = visit.invoke({"type": "tool_call", "id": "1", "name": visit.name, "args": {"node_id": str(cell)}})
-            assert {int(row["key"]) for row in found.artifact} == set(maze.open_neighbours(cell))
+            result = visit.invoke({"type": "tool_call", "id": "1", "name": visit.name, "args": {"node_id": str(cell)}})
+            assert {int(row["key"]) for row in result.artifact} == set(maze.open_neighbours(cell))
         assert path.invoke({}) != ""
     with graphwalk.open_store(FILMS) as store, pytest.raises(graphwalk.ConfigError, match="MAZE_TOOLS require a maze"):
         graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)

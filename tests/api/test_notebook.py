@@ -382,16 +382,14 @@ def test_values_are_shown_on_one_short_line(graph: PropertyGraph) -> None:
     assert f"scripted/expert tools · {task.task_id} · correct · answer [" in repr(result)
 
 
-def test_progress_of_a_notebook_is_one_line(
+def test_a_notebook_shows_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
-    run = graphwalk.run("quickstart", models=["scripted/expert"], graphs=1, limit=3, out=tmp_path / "run")
-    shown = capfd.readouterr().err
-    assert "\033" not in shown
-    assert shown.count("\n") == 1
-    assert "3/3" in shown.rpartition("\r")[2]
-    assert len(list(run.results())) == 3
+    graphwalk.run("quickstart", models=["scripted/expert"], graphs=1, limit=3, out=tmp_path / "run")
+    printed = capfd.readouterr().err
+    assert "3/3 correct" in printed
+    assert "\033" not in printed
 
 
 def test_runs_are_compared() -> None:

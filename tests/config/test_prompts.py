@@ -19,22 +19,13 @@ def folder(tmp_path: Path, **files: str) -> Path:
     return tmp_path
 
 
-def test_a_file_replaces_ours_and_the_others_stay(tmp_path: Path) -> None:
-    agent = AgentConfig(prompts=str(folder(tmp_path, answer_now__j2="Now!")))
-    assert agent.render("answer_now.j2") == "Now!"
-    assert agent.render("summary.j2", summary="s") == AgentConfig().render("summary.j2", summary="s")
-
-
-def test_ours_include_a_user_s_own(tmp_path: Path) -> None:
-    agent = AgentConfig(prompts=str(folder(tmp_path, maze_format__j2="Say the path.")))
-    assert agent.render("maze_question.j2", start=1, goal=2).endswith("\nSay the path.")
-
-
-def test_files_are_read_once(tmp_path: Path) -> None:
-    agent = AgentConfig(prompts=str(folder(tmp_path, answer_now__j2="Now!")))
+def test_a_file_is_read_once_and_replaces_ours(tmp_path: Path) -> None:
+    agent = AgentConfig(prompts=str(folder(tmp_path, answer_now__j2="Now!", maze_format__j2="Say the path.")))
     assert agent.render("answer_now.j2") == "Now!"
     folder(tmp_path, answer_now__j2="Later.")
     assert agent.render("answer_now.j2") == "Now!"
+    assert agent.render("maze_question.j2", start=1, goal=2).endswith("\nSay the path.")
+    assert agent.render("summary.j2", summary="s") == AgentConfig().render("summary.j2", summary="s")
 
 
 def test_messages_replace_ours_one_by_one(tmp_path: Path) -> None:

@@ -120,21 +120,10 @@ def test_a_model_passes_through_the_listed_functions_only(tmp_path: Path, monkey
     road, before = Road(), sys.getprofile()
     with model_server() as address:
         monkeypatch.setenv("ROAD_BASE_URL", address)
-        arguments = [
-            "run",
-            "quickstart",
-            "-m",
-            MODEL,
-            "--limit",
-            "1",
-            "--setting",
-            "tools",
-            "--out",
-            str(tmp_path / "run"),
-        ]
+        arguments = f"run quickstart -m {MODEL} --limit 1 --setting tools --out".split()
         sys.setprofile(road.take)
         try:
-            outcome = CliRunner().invoke(app, arguments)
+            outcome = CliRunner().invoke(app, [*arguments, str(tmp_path / "run")])
         finally:
             sys.setprofile(before)
     assert road.sent, outcome.exception

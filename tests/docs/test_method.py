@@ -47,35 +47,35 @@ def written_query(question: dict[str, Any]) -> str:
 
 
 def test_the_queries_are_those_of_the_templates() -> None:
-    told = dict(re.findall(r"^// (\w+)\n(.+)$", section("Questions"), re.MULTILINE))
-    assert told
-    for name, query in told.items():
+    written = dict(re.findall(r"^// (\w+)\n(.+)$", section("Questions"), re.MULTILINE))
+    assert written
+    for name, query in written.items():
         assert query.removesuffix(", …") == written_query(QUESTIONS[name])
 
 
 def test_class_fields_and_parameters_are_those_of_the_templates() -> None:
-    told = rows(section("Questions"))
-    classes = {names(row[0])[0]: (row[1], names(row[3])) for row in told if len(row) == 5 and names(row[0])}
-    parameters = {names(row[0])[0]: names(row[4]) for row in told if len(row) == 5 and names(row[0])}
+    written = rows(section("Questions"))
+    classes = {names(row[0])[0]: (row[1], names(row[3])) for row in written if len(row) == 5 and names(row[0])}
+    parameters = {names(row[0])[0]: names(row[4]) for row in written if len(row) == 5 and names(row[0])}
     assert classes == {name: (QUESTIONS[name]["class"], QUESTIONS[name]["answer_fields"]) for name in classes}
     assert parameters == {name: list(QUESTIONS[name]["parameters"]) for name in classes}
 
 
 def test_the_arguments_of_the_tools_are_those_of_their_files() -> None:
-    told = {names(row[0])[0]: names(row[1]) for row in rows(section("Tools")) if names(row[0])}
-    assert len(told) == 4
-    for name, arguments in told.items():
+    written = {names(row[0])[0]: names(row[1]) for row in rows(section("Tools")) if names(row[0])}
+    assert len(written) == 4
+    for name, arguments in written.items():
         tool = yaml.safe_load((ROOT / "tools" / f"{name}.yaml").read_text("utf-8"))
         assert [argument for argument in arguments if argument in tool["parameters"]] == list(tool["parameters"])
 
 
 def test_the_presets_are_those_of_the_generator() -> None:
-    told = {
+    written = {
         row[0].strip("`"): [float(cell) for cell in row[1:]] for row in rows(section("Graphs")) if "paper" in row[0]
     }
-    assert told == {name: [float(value) for value in preset.values()] for name, preset in GRAPH_PRESETS.items()}
+    assert written == {name: [float(value) for value in preset.values()] for name, preset in GRAPH_PRESETS.items()}
 
 
 def test_every_state_of_an_episode_is_told_with_whether_it_is_scored() -> None:
-    told = {names(row[0])[0]: row[2].startswith("yes") for row in rows(section("Agent")) if names(row[0])}
-    assert told == {status.value: not status.infrastructure for status in ExitStatus}
+    written = {names(row[0])[0]: row[2].startswith("yes") for row in rows(section("Agent")) if names(row[0])}
+    assert written == {status.value: not status.infrastructure for status in ExitStatus}

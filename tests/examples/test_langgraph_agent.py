@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ FILMS = ROOT / "tests" / "data" / "films.json"
 LOOK_UP = {"label": "Film", "property_name": "key", "property_value": "f2"}
 MODEL = "openai-api/local/m"
 QUESTION = "Which film is f2?"
+THREAD: Any = {"configurable": {"thread_id": "1"}}
 
 
 def events(body: dict[str, Any]) -> Answer:
@@ -65,7 +67,11 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 def example() -> Any:
-    spec = importlib.util.spec_from_file_location("walk", EXAMPLE / "walk.py")
+    return module_of(EXAMPLE / "walk.py")
+
+
+def module_of(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -73,9 +79,21 @@ def example() -> Any:
     return module
 
 
-async def in_thread(work: Callable[[], Any]) -> Any:
-    """Synchronous code must not hold the event loop of the server."""
-    return await asyncio.to_thread(work)
+async def with_agent(work: Callable[[Any], Any], **options: Any) -> Any:
+    """Return what `work` does with an agent over the films, in a thread: it must not hold the loop of the server."""
+
+    def run() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            return work(graphwalk.build_agent(MODEL, store, **options))
+
+    return await asyncio.to_thread(run)
+
+
+def call_again(request: Request) -> Answer:
+    """Call a tool as long as there are any."""
+    return Answer(
+        chat(calls=[("get_node_by_property", LOOK_UP)]) if request.body.get("tools") else chat("It is Red Dust")
+    )
 
 
 def asked(question: str = QUESTION) -> dict[str, Any]:
@@ -83,12 +101,7 @@ def asked(question: str = QUESTION) -> dict[str, Any]:
 
 
 async def test_a_question_is_answered_by_invoke_and_ainvoke(server: ModelServer) -> None:
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            agent = graphwalk.build_agent(MODEL, store)
-            return agent.invoke(asked()), asyncio.run(agent.ainvoke(asked()))
-
-    for state in await in_thread(work):
+    for state in await with_agent(lambda agent: (agent.invoke(asked()), asyncio.run(agent.ainvoke(asked())))):
         human, call, found, answer = state["messages"]
         assert [type(m) for m in state["messages"]] == [HumanMessage, AIMessage, ToolMessage, AIMessage]
         assert (human.content, answer.content, state["exit_status"]) == (QUESTION, "It is Red Dust", "answered")
@@ -101,17 +114,12 @@ async def test_a_question_is_answered_by_invoke_and_ainvoke(server: ModelServer)
 
 
 async def test_the_three_streaming_modes(server: ModelServer, example: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            agent = graphwalk.build_agent(MODEL, store)
-            example.show_steps(agent, QUESTION)
-            example.show_tokens(agent, QUESTION)
-            return [
-                list(agent.stream(asked(), stream_mode=mode))  # type: ignore[arg-type]
-                for mode in ("values", "updates", "messages")
-            ]
+    def work(agent: Any) -> Any:
+        example.show_steps(agent, QUESTION)
+        example.show_tokens(agent, QUESTION)
+        return [list(agent.stream(asked(), stream_mode=mode)) for mode in ("values", "updates", "messages")]
 
-    values, updates, messages = await in_thread(work)
+    values, updates, messages = await with_agent(work)
     assert [len(value["messages"]) for value in values] == [1, 2, 3, 4]
     assert [next(iter(update)) for update in updates] == ["model", "tools", "model"]
     words = [chunk.content for chunk, _ in messages if isinstance(chunk, AIMessageChunk)]
@@ -124,34 +132,28 @@ async def test_the_three_streaming_modes(server: ModelServer, example: Any, caps
 
 
 async def test_callbacks_see_usage_and_model(server: ModelServer) -> None:
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store, get_usage_metadata_callback() as callback:
-            graphwalk.build_agent(MODEL, store).invoke(asked())
+    def work(agent: Any) -> Any:
+        with get_usage_metadata_callback() as callback:
+            agent.invoke(asked())
             return callback.usage_metadata
 
-    assert await in_thread(work) == {"m": {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}}
+    assert await with_agent(work) == {"m": {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}}
 
 
 async def test_words_arrive_one_by_one(server: ModelServer) -> None:
     """A client that stops after the first word has had it before the reply is whole."""
 
-    async def first_word() -> str:
-        with graphwalk.open_store(FILMS) as store:
-            agent = graphwalk.build_agent(MODEL, store)
-            async for chunk, _ in agent.astream(asked(), stream_mode="messages"):
-                if isinstance(chunk, AIMessageChunk):
-                    return str(chunk.content)
-        return ""
+    async def first_word(agent: Any) -> Any:
+        async for chunk, _ in agent.astream(asked(), stream_mode="messages"):
+            if isinstance(chunk, AIMessageChunk):
+                return chunk.content
+        return None
 
-    assert await in_thread(lambda: asyncio.run(first_word())) == "It "
+    assert await with_agent(lambda agent: asyncio.run(first_word(agent))) == "It "
 
 
 async def test_schemas_and_picture(server: ModelServer) -> None:
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            return graphwalk.build_agent(MODEL, store)
-
-    agent = await in_thread(work)
+    agent = await with_agent(lambda agent: agent)
     assert "messages" in agent.get_input_jsonschema()["properties"]
     assert {"messages", "exit_status"} <= agent.get_output_jsonschema()["properties"].keys()
     assert agent.get_context_jsonschema() is None
@@ -160,18 +162,15 @@ async def test_schemas_and_picture(server: ModelServer) -> None:
 
 
 async def test_an_interrupt_before_tools_and_an_edited_call(server: ModelServer) -> None:
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            agent = graphwalk.build_agent(MODEL, store, checkpointer=InMemorySaver())
-            config: Any = {"configurable": {"thread_id": "1"}}
-            agent.invoke(asked(), config, interrupt_before=["tools"])
-            state = agent.get_state(config)
-            call = state.values["messages"][-1]
-            edited = {**call.tool_calls[0], "args": {**LOOK_UP, "property_value": "f1"}}
-            agent.update_state(config, {"messages": [call.model_copy(update={"tool_calls": [edited]})]})
-            return state.next, agent.invoke(None, config)
+    def work(agent: Any) -> Any:
+        agent.invoke(asked(), THREAD, interrupt_before=["tools"])
+        state = agent.get_state(THREAD)
+        call = state.values["messages"][-1]
+        edited = {**call.tool_calls[0], "args": {**LOOK_UP, "property_value": "f1"}}
+        agent.update_state(THREAD, {"messages": [call.model_copy(update={"tool_calls": [edited]})]})
+        return state.next, agent.invoke(None, THREAD)
 
-    waiting, state = await in_thread(work)
+    waiting, state = await with_agent(work, checkpointer=InMemorySaver())
     assert waiting == ("tools",)
     found = next(message for message in state["messages"] if isinstance(message, ToolMessage))
     assert found.artifact[0]["properties"]["key"] == "f1"
@@ -180,19 +179,17 @@ async def test_an_interrupt_before_tools_and_an_edited_call(server: ModelServer)
 
 @pytest.mark.filterwarnings("error")
 async def test_checkpointers_know_every_type(server: ModelServer, tmp_path: Path) -> None:
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store, SqliteSaver.from_conn_string(str(tmp_path / "c.sqlite")) as sqlite:
-            for saver in (InMemorySaver(), sqlite):
-                agent = graphwalk.build_agent(MODEL, store, checkpointer=saver)
-                config: Any = {"configurable": {"thread_id": "1"}}
-                with warnings.catch_warnings():
-                    warnings.simplefilter("error")
-                    agent.invoke(asked(), config)
-                    state = agent.invoke(asked("And again?"), config)
-                assert len(state["messages"]) == 8
-                assert agent.get_state(config).values["messages"][2].artifact[0]["properties"]["title"] == "Red Dust"
+    def work(agent: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            agent.invoke(asked(), THREAD)
+            state = agent.invoke(asked("And again?"), THREAD)
+        assert len(state["messages"]) == 8
+        assert agent.get_state(THREAD).values["messages"][2].artifact[0]["properties"]["title"] == "Red Dust"
 
-    await in_thread(work)
+    with SqliteSaver.from_conn_string(str(tmp_path / "c.sqlite")) as sqlite:
+        for saver in (InMemorySaver(), sqlite):
+            await with_agent(work, checkpointer=saver)
 
 
 @pytest.mark.extended
@@ -203,7 +200,7 @@ async def test_conversation_continues_in_another_process(server: ModelServer, ex
         with graphwalk.open_store(FILMS) as store:
             return example.ask_before_tools(MODEL, store, QUESTION, file)
 
-    assert (await in_thread(first)).next == ("tools",)
+    assert (await asyncio.to_thread(first)).next == ("tools",)
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import walk, graphwalk\n"
@@ -212,44 +209,26 @@ async def test_conversation_continues_in_another_process(server: ModelServer, ex
     )
     words = [sys.executable, "-W", "error::UserWarning", "-c", code, str(EXAMPLE), str(FILMS), MODEL, file]
     environment = {**os.environ, "LOCAL_BASE_URL": server.url}
-    done = await in_thread(lambda: subprocess.run(words, capture_output=True, text=True, env=environment, check=False))
+    run = partial(subprocess.run, words, capture_output=True, text=True, env=environment, check=False)
+    done = await asyncio.to_thread(run)
     assert (done.stdout.strip(), done.stderr) == ("It is Red Dust", "")
     assert len(server.requests) == 2
 
 
 async def test_as_a_node_of_a_larger_graph(server: ModelServer, example: Any) -> None:
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            return example.as_part(graphwalk.build_agent(MODEL, store), QUESTION)
-
-    assert await in_thread(work) == "It is Red Dust"
+    assert await with_agent(lambda agent: example.as_part(agent, QUESTION)) == "It is Red Dust"
 
 
 @pytest.mark.parametrize("steps", [2, 3, 7])  # with 1 LangGraph itself runs no graph to its end
 async def test_no_limit_of_steps_raises(server: ModelServer, steps: int) -> None:
-    server.respond = lambda request: Answer(
-        chat(calls=[("get_node_by_property", LOOK_UP)]) if request.body.get("tools") else chat("It is Red Dust")
-    )
-
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            agent = graphwalk.build_agent(MODEL, store)
-            return agent.invoke(asked(), {"recursion_limit": steps})
-
-    state = await in_thread(work)
+    server.respond = call_again
+    state = await with_agent(lambda agent: agent.invoke(asked(), {"recursion_limit": steps}))
     assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
 
 
 async def test_the_turn_limit_ends_with_an_answer(server: ModelServer) -> None:
-    server.respond = lambda request: Answer(
-        chat(calls=[("get_node_by_property", LOOK_UP)]) if request.body.get("tools") else chat("It is Red Dust")
-    )
-
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            return graphwalk.build_agent(MODEL, store, turn_limit=40).invoke(asked())
-
-    state = await in_thread(work)
+    server.respond = call_again
+    state = await with_agent(lambda agent: agent.invoke(asked()), turn_limit=40)
     assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
     assert sum(isinstance(message, AIMessage) for message in state["messages"]) == 41
 
@@ -270,13 +249,10 @@ async def test_thread_continues_after_unanswered_calls(server: ModelServer) -> N
 
     server.respond = respond
 
-    def work() -> Any:
-        with graphwalk.open_store(FILMS) as store:
-            agent = graphwalk.build_agent(MODEL, store, turn_limit=1, checkpointer=InMemorySaver())
-            config: Any = {"configurable": {"thread_id": "1"}}
-            return agent.invoke(asked(), config), agent.invoke(asked("And again?"), config)
+    def work(agent: Any) -> Any:
+        return agent.invoke(asked(), THREAD), agent.invoke(asked("And again?"), THREAD)
 
-    first, second = await in_thread(work)
+    first, second = await with_agent(work, turn_limit=1, checkpointer=InMemorySaver())
     assert first["exit_status"] == "turn_limit"
     assert first["messages"][-1].tool_calls
     assert second["messages"][-1].content == "It is Red Dust"
@@ -287,13 +263,8 @@ async def test_thread_continues_after_unanswered_calls(server: ModelServer) -> N
 
 async def test_a_failing_model_raises(server: ModelServer) -> None:
     server.respond = lambda _: Answer({"error": {"message": "no such model"}}, 404)
-
-    def work() -> None:
-        with graphwalk.open_store(FILMS) as store:
-            graphwalk.build_agent(MODEL, store).invoke(asked())
-
     with pytest.raises(graphwalk.ModelError, match="no such model"):
-        await in_thread(work)
+        await with_agent(lambda agent: agent.invoke(asked()))
 
 
 async def test_in_the_event_loop_of_the_caller(server: ModelServer) -> None:
@@ -312,10 +283,6 @@ async def test_langgraph_json_names_a_factory(server: ModelServer, monkeypatch: 
     file, _, function = settings["graphs"]["graphwalk"].partition(":")
     monkeypatch.setenv("GRAPHWALK_MODEL", MODEL)
     monkeypatch.setenv("GRAPHWALK_GRAPH", str(FILMS))
-    spec = importlib.util.spec_from_file_location("agent_of_example", EXAMPLE / file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of(EXAMPLE / file)
     agent = await getattr(module, function)()
-    assert (await in_thread(lambda: agent.invoke(asked())))["exit_status"] == "answered"
+    assert (await asyncio.to_thread(agent.invoke, asked()))["exit_status"] == "answered"

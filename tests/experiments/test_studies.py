@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
@@ -53,8 +52,3 @@ def test_one_factor(tmp_path: Path) -> None:
     assert groups.index("nodes=60") < groups.index("nodes=200")
     rows = {row["graph"]: row["answer_rows"] for row in report["groups"]["graph"]}
     assert rows["values=2"] > rows["values=20"]
-
-
-@pytest.mark.parametrize("name", ["compaction-study", "turn-budget", "one-factor", "wording-sensitivity"])
-def test_each_is_listed(name: str) -> None:
-    assert name in CliRunner().invoke(app, ["experiments"], catch_exceptions=False).stdout

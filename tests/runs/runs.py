@@ -1,6 +1,7 @@
 """Small runs of scripted agents, and their logs."""
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,16 @@ from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 
 NOTHING_SET = Settings()
+
+
+@dataclass
+class Notes(Progress):
+    """A progress that keeps the notes."""
+
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
 
 def experiment(**flags: Any) -> AnyExperiment:

@@ -1,21 +1,17 @@
-"""Shards that are handed to machines, with a disk in common and without: together they are the undivided run."""
+"""Shards that are handed to machines: together they are the undivided run."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from graphwalk.asynchronous import run_async
 from graphwalk.config.calls import Limits
-from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
-from graphwalk.runs import cluster
-from graphwalk.runs.cluster import Play, PlayedShard, ShardedRun, ShardWork, divided, play_shard
+from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.runs.cluster import Play, ShardedRun, ShardWork, divided, play_shard
 from graphwalk.runs.counters import RunSummary
-from graphwalk.runs.execute import start_run
-from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.experiment import resolve
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import NewRun
 from tests.runs.runs import NOTHING_SET, experiment, records, resume, start, without_time
@@ -32,22 +28,13 @@ def play(run: ShardedRun, how: Play, number: int = 2) -> RunSummary:
     return run.play(how, number, "info", lambda: None)
 
 
-def here(works: Sequence[ShardWork]) -> Iterator[PlayedShard]:
+def here(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
     return map(play_shard, works)
 
 
-def elsewhere(works: Sequence[ShardWork]) -> Iterator[PlayedShard]:
-    """On machines that do not see the folder of the shards."""
-    for work in works:
-        played = play_shard(replace(work, shards="/no/such/folder"))
-        assert played.packed is not None
-        yield played
-
-
-@pytest.mark.parametrize("how", [here, elsewhere])
-def test_the_whole_is_the_undivided_run(tmp_path: Path, how: Play) -> None:
+def test_merged_shards_are_the_undivided_run(tmp_path: Path) -> None:
     run = sharded(tmp_path / "run", **{"limits.budget_tokens": 1_000_000})
-    summary = play(run, how)
+    summary = play(run, here)
     assert (summary.episodes, summary.finished, summary.failed) == (9, 9, 0)
     run_async(start(tmp_path / "undivided", experiment(**PLAYED)))
     ours, theirs = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "undivided"))
@@ -59,7 +46,7 @@ def test_the_whole_is_the_undivided_run(tmp_path: Path, how: Play) -> None:
 
 
 def test_shards_that_were_played_stay_when_another_fails(tmp_path: Path) -> None:
-    def lost(works: Sequence[ShardWork]) -> Iterator[PlayedShard]:
+    def lost(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
         yield play_shard(works[0])
         raise GraphwalkError("lost")
 
@@ -73,25 +60,22 @@ def test_shards_that_were_played_stay_when_another_fails(tmp_path: Path) -> None
     assert again.number(None, 16) == 2
     times = []
 
-    def watched(works: Sequence[ShardWork]) -> Iterator[PlayedShard]:
-        for played in here(works):
+    def watched(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
+        for summary in here(works):
             times.append((run.shards / "0001" / "results.jsonl.gz").stat().st_mtime_ns)
-            yield played
+            yield summary
 
     assert play(again, watched).finished == 9
     assert set(times) == {first}
 
 
-def test_a_link_out_of_a_shard_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def played_with_link(experiment: Experiment, new: NewRun, *given: Any, **named: Any) -> RunSummary:
-        summary = await start_run(experiment, new, *given, **named)
-        (new.folder.texts_path / "x").symlink_to(tmp_path)
-        return summary
+def test_a_machine_that_does_not_see_the_shards_is_an_error(tmp_path: Path) -> None:
+    def elsewhere(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
+        return (play_shard(replace(work, shards=tmp_path / "no")) for work in works)
 
-    monkeypatch.setattr(cluster, "start_run", played_with_link)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(RunLogError, match="texts/x is a link to a place outside its folder"):
+    with pytest.raises(ConfigError, match=r"does not see .*no") as caught:
         play(sharded(tmp_path / "run"), elsewhere)
+    assert "graphwalk merge" in caught.value.hint
 
 
 def test_limits_are_never_passed_together() -> None:
@@ -106,8 +90,4 @@ def test_limits_are_never_passed_together() -> None:
     with pytest.raises(ConfigError, match="9 shards"):
         divided(whole, 9)
     with pytest.raises(ConfigError, match="budget of 3 tokens"):
-        divided(replace_budget(whole, 3), 4)
-
-
-def replace_budget(limits: Limits, tokens: int) -> Limits:
-    return limits.model_copy(update={"budget_tokens": tokens})
+        divided(whole.model_copy(update={"budget_tokens": 3}), 4)

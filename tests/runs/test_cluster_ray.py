@@ -44,11 +44,11 @@ def no_cloud(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={**NODE, "num_cpus": 0})
+    local_cluster = Cluster(initialize_head=True, head_node_args={**NODE, "num_cpus": 0})
     try:
-        yield made
+        yield local_cluster
     finally:
-        made.shutdown()
+        local_cluster.shutdown()
 
 
 def test_a_node_is_killed_and_the_run_is_the_undivided_one(tmp_path: Path, cluster: Any) -> None:
@@ -62,41 +62,41 @@ def test_a_node_is_killed_and_the_run_is_the_undivided_one(tmp_path: Path, clust
         before = played(shards)
         cluster.remove_node(nodes[0], allow_graceful=False)
         cluster.add_node(**NODE)
-        said = process.communicate(timeout=700)[0]
+        output = process.communicate(timeout=700)[0]
     finally:
         process.kill()
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
-    assert process.returncode == 0, said
+    assert process.returncode == 0, output
     assert before < planned(out)
     undivided = graphwalk(*RUN, "--out", tmp_path / "undivided")
-    said = undivided.communicate(timeout=300)[0]
-    assert undivided.returncode == 0, said
+    output = undivided.communicate(timeout=300)[0]
+    assert undivided.returncode == 0, output
     ours, theirs = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "undivided"))
     assert ours == theirs
     assert not shards.exists()
     resumed = graphwalk("resume", out)
-    said = resumed.communicate(timeout=300)[0]
-    assert resumed.returncode == 0, said
+    output = resumed.communicate(timeout=300)[0]
+    assert resumed.returncode == 0, output
     assert sorted(map(without_time, records(out))) == ours
 
 
 def test_a_cluster_of_its_own_is_gone_at_the_end(tmp_path: Path) -> None:
     before = raylets()
     process = graphwalk(*RUN[:2], "--limit", 4, "--on", "ray", "--shards", 2, "--out", tmp_path / "run")
-    said = process.communicate(timeout=300)[0]
-    assert process.returncode == 0, said
-    assert "2 shards on" in said
+    output = process.communicate(timeout=300)[0]
+    assert process.returncode == 0, output
+    assert "2 shards on" in output
     assert len(records(tmp_path / "run")) == planned(tmp_path / "run")
     until(lambda: raylets() <= before, 60)
 
 
 def test_missing_cluster_is_an_error(tmp_path: Path) -> None:
     process = graphwalk(*RUN, "--on", "ray", "--ray-address", "127.0.0.1:1", "--out", tmp_path / "run")
-    said = process.communicate(timeout=300)[0]
+    output = process.communicate(timeout=300)[0]
     assert process.returncode == 2
-    assert "no Ray cluster at 127.0.0.1:1" in said
+    assert "no Ray cluster at 127.0.0.1:1" in output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -114,8 +114,8 @@ def raylets() -> set[int]:
     return {process.pid for process in psutil.process_iter(["name"]) if process.info["name"] == "raylet"}
 
 
-def until(said: Callable[[], bool], seconds: float) -> None:
+def until(holds: Callable[[], bool], seconds: float) -> None:
     end = time.monotonic() + seconds
-    while not said():
+    while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -19,13 +19,13 @@ from graphwalk.runs.compare import compare_runs
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Runs with two graphs, played once for all tests."""
-    made: dict[str, Path] = {}
+    runs: dict[str, Path] = {}
 
     def play(name: str, experiment: str = "quickstart", **how: Any) -> Path:
-        if name not in made:
+        if name not in runs:
             folder = tmp_path_factory.mktemp("runs") / name
-            made[name] = graphwalk.run(experiment, **{"graphs": 2, **how}, out=folder).path
-        return made[name]
+            runs[name] = graphwalk.run(experiment, **{"graphs": 2, **how}, out=folder).path
+        return runs[name]
 
     return play
 
@@ -49,50 +49,50 @@ def copy(run: Path, to: Path, change: Callable[[dict[str, Any]], Any], manifest:
 
 
 def test_models_within_a_run(played: Callable[..., Path]) -> None:
-    made = compare_runs([one(played)])
-    (pair,) = made.overall
+    comparison = compare_runs([one(played)])
+    (pair,) = comparison.overall
     assert (pair["first_model"], pair["second_model"]) == ("scripted/flawed", "scripted/random")
     accuracy = pair["measures"]["accuracy"]
     assert (accuracy["tasks"], accuracy["graphs"]) == (24, 2)
-    assert {name: len(pairs) for name, pairs in made.groups.items()} == {"category": 3, "question": 12}
-    assert sum(p["measures"]["accuracy"]["tasks"] for p in made.groups["question"]) == 24
-    sides = [one["better"] for one in made.changed]
+    assert {name: len(pairs) for name, pairs in comparison.groups.items()} == {"category": 3, "question": 12}
+    assert sum(p["measures"]["accuracy"]["tasks"] for p in comparison.groups["question"]) == 24
+    sides = [one["better"] for one in comparison.changed]
     assert (sides.count("first"), sides.count("second")) == (accuracy["first_better"], accuracy["second_better"])
 
 
 def test_settings_within_a_run_of_traces(played: Callable[..., Path]) -> None:
     run = played("traces", "magma", models=["scripted/expert", "scripted/random"], settings=["io", "is"])
-    made = compare_runs([run])
-    assert {pair["first_setting"] for pair in made.overall} == {"io", "is"}
+    comparison = compare_runs([run])
+    assert {pair["first_setting"] for pair in comparison.overall} == {"io", "is"}
     assert len(compare_runs([run], settings=["is"]).overall) == 1
-    assert made.changed
-    assert all(one["commands"] == [f"graphwalk show {run} {one['task_id']}"] for one in made.changed)
+    assert comparison.changed
+    assert all(one["commands"] == [f"graphwalk show {run} {one['task_id']}"] for one in comparison.changed)
 
 
 def test_runs_with_other_pages_have_the_same_tasks_and_another_par(played: Callable[..., Path]) -> None:
     paged = played("paged", models=["scripted/expert"], graphs=1, agent={"result_budget": 20})
-    made = compare_runs([one(played), paged], models=["scripted/flawed", "scripted/expert"])
-    assert any("agent.result_budget: None → 20" in note for note in made.notes)
+    comparison = compare_runs([one(played), paged], models=["scripted/flawed", "scripted/expert"])
+    assert any("agent.result_budget: None → 20" in note for note in comparison.notes)
     for result in read_lines(paged / "results.jsonl"):
         assert result["task"]["reference_turns"] == len(result["trajectory"]["turns"])
 
 
 def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> None:
     fewer = played("fewer", models=["scripted/expert"], graphs=1, repeats=2, agent={"turn_limit": 20})
-    made = compare_runs([one(played), fewer], models=["scripted/flawed", "scripted/expert"])
-    (pair,) = made.overall
+    comparison = compare_runs([one(played), fewer], models=["scripted/flawed", "scripted/expert"])
+    (pair,) = comparison.overall
     assert (pair["first_model"], pair["second_model"]) == ("scripted/flawed @ one", "scripted/expert @ fewer") or (
         pair["first_model"],
         pair["second_model"],
     ) == ("scripted/expert @ fewer", "scripted/flawed @ one")
     assert pair["measures"]["accuracy"]["tasks"] == 12
     assert (pair["measures"]["accuracy"]["unit"], pair["measures"]["accuracy"]["graphs"]) == ("question", 1)
-    assert any("12 in both; 12 in one run only" in note for note in made.notes)
-    assert any("agent.turn_limit: 30 → 20" in note for note in made.notes)
-    commands = made.changed[0]["commands"]
+    assert any("12 in both; 12 in one run only" in note for note in comparison.notes)
+    assert any("agent.turn_limit: 30 → 20" in note for note in comparison.notes)
+    commands = comparison.changed[0]["commands"]
     assert len(commands) == 2
-    assert made.changed[0]["task_id"] in commands[0]
-    assert commands[1] == f"graphwalk show {fewer} {made.changed[0]['task_id']}"
+    assert comparison.changed[0]["task_id"] in commands[0]
+    assert commands[1] == f"graphwalk show {fewer} {comparison.changed[0]['task_id']}"
 
 
 def test_other_tasks_are_refused_with_what_differs(played: Callable[..., Path]) -> None:
@@ -143,30 +143,30 @@ def test_there_must_be_two_players_of_one_suite(played: Callable[..., Path]) -> 
 def test_earlier_runs_can_be_compared(suite: str, tmp_path: Path) -> None:
     old = Path("tests/data/runs") / suite
     other = copy(old, tmp_path / "again", lambda record: record.update(model=f"another/{record['model']}"))
-    made = compare_runs([old, other])
-    assert made.overall
-    assert all(command for one in made.changed for command in one["commands"])
+    comparison = compare_runs([old, other])
+    assert comparison.overall
+    assert all(command for one in comparison.changed for command in one["commands"])
 
 
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
-    made = compare_runs([one(played)])
-    document = json.loads(comparison_json(made))
-    assert document["changed"] == made.changed
-    assert comparison_csv(made).count("\n") >= 2 * (1 + 3 + 12) + len(made.changed)
-    assert comparison_markdown(made).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(made.changed)
-    assert document["verdict"] == list(made.verdict)
-    assert all(sentence in comparison_markdown(made) for sentence in made.verdict)
+    comparison = compare_runs([one(played)])
+    document = json.loads(comparison_json(comparison))
+    assert document["changed"] == comparison.changed
+    assert comparison_csv(comparison).count("\n") >= 2 * (1 + 3 + 12) + len(comparison.changed)
+    assert comparison_markdown(comparison).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(comparison.changed)
+    assert document["verdict"] == list(comparison.verdict)
+    assert all(sentence in comparison_markdown(comparison) for sentence in comparison.verdict)
 
 
 def test_three_commands_show_episodes_and_all_if_wanted(played: Callable[..., Path]) -> None:
-    made = compare_runs([one(played)])
-    assert len(made.changed) > 3
-    assert len(TerminalComparison(made).commands) == 3
-    assert len(TerminalComparison(made, whole=True).commands) == len(made.changed)
+    comparison = compare_runs([one(played)])
+    assert len(comparison.changed) > 3
+    assert len(TerminalComparison(comparison).commands) == 3
+    assert len(TerminalComparison(comparison, whole=True).commands) == len(comparison.changed)
 
 
-def columns_of(made: RunComparison, title: str) -> tuple[list[str], str]:
-    table = next(table for table in comparison_tables(made) if table.title.startswith(title))
+def columns_of(comparison: RunComparison, title: str) -> tuple[list[str], str]:
+    table = next(table for table in comparison_tables(comparison) if table.title.startswith(title))
     return [header.title for header in table.headers], table.note
 
 
@@ -182,14 +182,14 @@ def test_a_table_in_which_no_row_can_be_significant_has_a_note_in_place_of_holm_
 
 def test_on_one_graph_mcnemars_test_over_questions_is_the_p(played: Callable[..., Path]) -> None:
     run = played("graph", models=["scripted/expert", "scripted/random"], graphs=1)
-    made = compare_runs([run])
-    accuracy = made.overall[0]["measures"]["accuracy"]
+    comparison = compare_runs([run])
+    accuracy = comparison.overall[0]["measures"]["accuracy"]
     assert (accuracy["tasks"], accuracy["graphs"], accuracy["unit"]) == (12, 1, "question")
     assert accuracy["p_value"] == accuracy["p_holm"] == accuracy["mcnemar_p"] < 0.05
     assert accuracy["interval"][0] > 0
-    assert made.verdict[0].endswith("over the questions of this one graph.")
-    columns, note = columns_of(made, "Pairwise")
+    assert comparison.verdict[0].endswith("over the questions of this one graph.")
+    columns, note = columns_of(comparison, "Pairwise")
     assert ("Holm p" in columns, "McNemar p" in columns, note) == (True, False, "")
-    columns, note = columns_of(made, "By question")
+    columns, note = columns_of(comparison, "By question")
     assert note == "No difference can be tested: each comparison has only one question."
     assert not {"p", "Holm p", "McNemar p"} & set(columns)

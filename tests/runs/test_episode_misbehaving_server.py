@@ -37,20 +37,20 @@ async def played(folder: Path, answer: Answer, **flags: Any) -> list[dict[str, A
 
 @pytest.mark.parametrize("name", SERVERS_FAULT)
 async def test_server_failures_have_no_score(tmp_path: Path, name: str) -> None:
-    found = await played(tmp_path / "run", SERVERS_FAULT[name])
-    assert len(found) == 3
-    assert {record["exit_status"] for record in found} == {"model_error"}
-    assert all(record["score"] is None and record["trajectory"]["error"] for record in found)
-    assert all(record["trajectory"]["error"].isprintable() for record in found)
+    log = await played(tmp_path / "run", SERVERS_FAULT[name])
+    assert len(log) == 3
+    assert {record["exit_status"] for record in log} == {"model_error"}
+    assert all(record["score"] is None and record["trajectory"]["error"] for record in log)
+    assert all(record["trajectory"]["error"].isprintable() for record in log)
 
 
 @pytest.mark.parametrize("name", MODELS_FAULT)
 async def test_odd_replies_are_scored(tmp_path: Path, name: str) -> None:
-    found = await played(tmp_path / "run", MODELS_FAULT[name], repeats=2, **{"limits.call_seconds": 30})
-    assert len(found) == 2
-    assert {record["exit_status"] for record in found} <= {"answered", "no_answer", "turn_limit"}
-    assert all(record["score"] is not None for record in found)
-    json.dumps(found).encode()
+    log = await played(tmp_path / "run", MODELS_FAULT[name], repeats=2, **{"limits.call_seconds": 30})
+    assert len(log) == 2
+    assert {record["exit_status"] for record in log} <= {"answered", "no_answer", "turn_limit"}
+    assert all(record["score"] is not None for record in log)
+    json.dumps(log).encode()
 
 
 def nested(depth: int) -> Any:
@@ -173,9 +173,9 @@ async def test_any_replies_end_in_a_documented_status(tmp_path: Path, runs: int)
                 asked(**{"limits.retries": 0, "limits.max_concurrency": 1, "repeats": 20}),
                 Settings({"LOCAL_BASE_URL": server.url}),
             )
-            found = records(folder)
-            assert len({record["repeat"] for record in found}) == 20
-            for record in found:
+            log = records(folder)
+            assert len({record["repeat"] for record in log}) == 20
+            for record in log:
                 status = ExitStatus(record["exit_status"])
                 assert status is not ExitStatus.BUDGET
                 assert (record["score"] is None) == status.infrastructure

@@ -1,27 +1,30 @@
 """The estimate of a run, compared with its real requests."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphwalk.cli.run import dry_run_text
+from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.runs import estimate as estimating
 from graphwalk.runs.estimate import ModelEstimate, estimate_run
+from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import recorded_episodes, resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import Trajectory
-from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import NOTHING_SET, experiment, start
-from tests.runs.test_execute import local, served
 
 
 async def estimated(**flags: Any) -> estimating.Estimate:
     return await estimate_run(resolve(experiment(**flags), NOTHING_SET, keys=False))
 
 
-async def test_a_program_costs_nothing() -> None:
+async def test_scripted_agents_cost_nothing() -> None:
     estimate = await estimated(models=["scripted/expert"])
     assert sum(estimate.tasks.values()) == 12
     assert (estimate.rows[0].episodes, estimate.rows[0].usd) == (12, 0.0)
@@ -29,36 +32,35 @@ async def test_a_program_costs_nothing() -> None:
 
 
 class Straight:
-    """Replies as the expert did, and counts what it was sent."""
+    """A model without a tokenizer that replies as the expert did, and counts its calls and input tokens."""
+
+    name = "python/straight"
 
     def __init__(self, episodes: Mapping[Any, Trajectory]) -> None:
         self.by_question = {episode.prompt[-1].content: episode for episode in episodes.values()}
-        self.characters = self.calls = 0
+        self.tokens = self.calls = 0
 
-    def __call__(self, request: Request) -> Answer:
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         self.calls += 1
-        sent = request.body["messages"]
-        self.characters += len(json.dumps(request.body.get("tools", []), separators=(",", ":")))
-        for message in sent:
-            functions = [call["function"] for call in message.get("tool_calls", ())]
-            self.characters += len(message["content"] or "")
-            self.characters += sum(len(function["name"]) + len(function["arguments"]) for function in functions)
-        question = next(message["content"] for message in sent if message["role"] == "user")
-        turn = self.by_question[question].turns[sum(message["role"] == "assistant" for message in sent)].message
-        return Answer(chat(turn.content, [(call.name, call.arguments) for call in turn.tool_calls]))
+        self.tokens += count_messages(messages, None) + count_tokens(tools_text(tools), None)[0]
+        question = next(message.content for message in messages if message.role == "user")
+        turn = self.by_question[question].turns[sum(message.role == "assistant" for message in messages)]
+        return Reply(turn.message)
+
+    async def close(self) -> None:
+        return None
 
 
 @pytest.mark.parametrize("compaction", ["none", "window"])
-async def test_an_estimate_is_what_a_walk_at_par_sends(tmp_path: Path, compaction: str) -> None:
-    agent = {"agent.compaction": compaction, "agent.compaction_window": 1}
+async def test_an_estimate_is_what_a_model_receives_that_calls_as_the_expert(tmp_path: Path, compaction: str) -> None:
+    agent = {"agent.compaction": compaction, "agent.compaction_window": 1, "agent.tool_protocol": "native"}
     await start(tmp_path / "expert", experiment(models=["scripted/expert"], **agent))
     straight = Straight(recorded_episodes(f"replay/{tmp_path / 'expert'}"))
-    async with ModelServer(straight, record=False) as server:
-        settings = served(server)
-        row = (await estimate_run(resolve(local(**agent), settings))).rows[0]
-        await start(tmp_path / "real", local(**agent), settings)
-    assert straight.calls == row.model_calls
-    assert straight.characters == pytest.approx(row.characters, rel=0.01)
+    config = experiment(models=[straight.name], **agent)
+    resolved = resolve(config, NOTHING_SET, objects={straight.name: straight})
+    row = (await estimate_run(resolved)).rows[0]
+    await start_run(resolved, NewRun.make("real", tmp_path / "real"), Progress())
+    assert (straight.calls, straight.tokens) == (row.model_calls, row.input_tokens)
 
 
 async def test_repeated_tokens_are_counted_apart() -> None:
@@ -83,27 +85,26 @@ async def test_the_price_of_the_user_comes_first_and_unknown_stays_unknown() -> 
 
 
 @pytest.mark.extended
-async def test_a_large_plan_is_sampled_and_the_spread_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_a_large_plan_a_sample_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     flags = {"models": ["openai-api/local/m"], "suite.graphs.*.count": 4, "settings": ["tools", "no_tools"]}
     whole = await estimated(**flags)
     monkeypatch.setattr(estimating, "PLAYED_WHOLE", 10)
     monkeypatch.setattr(estimating, "SAMPLE", 2)
     sampled = await estimated(**flags)
     assert (whole.played, sampled.played, sampled.pairs) == (96, 48, 96)
-    assert whole.rows[0].spread == 0.0 < sampled.rows[0].spread < 1.0
     for one, other in zip(whole.rows, sampled.rows, strict=True):
         assert other.episodes == one.episodes
-        assert abs(other.input_tokens - one.input_tokens) <= 1.5 * other.spread * other.input_tokens
+        assert other.input_tokens == pytest.approx(one.input_tokens, rel=0.5)
     assert any("48 of 96" in note for note in sampled.notes)
 
 
-async def test_walks_on_large_graphs_are_those_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_figures_of_large_graphs_are_those_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     flags = {"models": ["openai/gpt-4.1-mini"], "settings": ["tools", "write_cypher"]}
     played = (await estimated(**flags)).rows
     monkeypatch.setattr(estimating, "LARGE", 10)
     estimate = await estimated(**flags)
     tools, writes = estimate.rows
-    assert (tools.of_plan, tools.characters, tools.repeated_tokens, tools.tokenizer) == (12, None, 0, None)
+    assert (tools.of_plan, tools.repeated_tokens, tools.tokenizer) == (12, 0, None)
     assert (tools.model_calls, tools.tool_calls) == (played[0].model_calls, played[0].tool_calls)
     assert tools.input_tokens == pytest.approx(played[0].input_tokens, rel=0.25)
     assert tools.usd == tools.usd_uncached

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.config import AnyExperiment
-from graphwalk.jsonlines import open_lines
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.fingerprint import new_manifest
 from graphwalk.runs.progress import Progress
@@ -24,7 +22,7 @@ from graphwalk.settings import Settings
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runs.runs import experiment, log_bytes, records, resume, start, without_time
+from tests.runs.runs import Notes, experiment, log_bytes, records, resume, start, without_time
 
 
 async def test_every_planned_episode_is_logged_once(tmp_path: Path) -> None:
@@ -78,12 +76,6 @@ async def test_a_folder_with_a_run_is_not_begun_again(tmp_path: Path) -> None:
     assert "graphwalk resume" in caught.value.hint
 
 
-async def test_two_processes_do_not_work_on_one_folder(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(limit=1))
-    with RunFolder.open(tmp_path / "run").lock(), pytest.raises(RunLogError, match="another process"):
-        await resume(tmp_path / "run")
-
-
 @pytest.mark.parametrize(
     ("field_name", "value"),
     [("seed", 8), ("models", ["scripted/random"]), ("limit", 2), ("agent", {"turn_limit": 3})],
@@ -100,11 +92,6 @@ async def test_a_changed_configuration_is_refused_with_the_difference(
     with pytest.raises(RunLogError, match=f"config.{field_name}"):
         await resume(tmp_path / "run")
     assert folder.results_file.read_bytes() == before
-
-
-async def test_limits_may_change_on_resume(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(limit=1))
-    assert (await resume(tmp_path / "run", max_concurrency=2)).finished == 3
 
 
 # A language model behind a real server.
@@ -124,29 +111,24 @@ def local(**flags: Any) -> AnyExperiment:
     return experiment(models=["openai-api/local/m"], **flags)
 
 
-@dataclass
 class Interrupting(Progress):
-    """Cancels the run after so many episodes."""
+    """A progress that cancels the run after four episodes."""
 
-    after: int
-    seen: list[Result] = field(default_factory=list)
+    task: asyncio.Task[Any]
+    finished_episodes = 0
 
     def finished(self, result: Result) -> None:
-        self.seen.append(result)
-        task = _main_task
-        if len(self.seen) == self.after and task is not None:
-            task.cancel()
-
-
-_main_task: asyncio.Task[Any] | None = None
+        self.finished_episodes += 1
+        if self.finished_episodes == 4:
+            self.task.cancel()
 
 
 async def test_no_reply_is_paid_for_twice_after_an_interruption(tmp_path: Path) -> None:
-    global _main_task
+    progress = Interrupting()
     async with ModelServer(thinker) as server:
-        _main_task = asyncio.ensure_future(start(tmp_path / "run", local(), served(server), Interrupting(4)))
+        progress.task = asyncio.ensure_future(start(tmp_path / "run", local(), served(server), progress))
         with pytest.raises(asyncio.CancelledError):
-            await _main_task
+            await progress.task
         answered_before = len((tmp_path / "run" / "replies.jsonl").read_bytes().splitlines())
         assert 4 <= len(records(tmp_path / "run")) < 12
         begun = len(server.requests)
@@ -179,20 +161,6 @@ async def test_a_budget_stops_the_run_and_a_larger_one_finishes_it(tmp_path: Pat
         assert (summary.finished, len(server.requests)) == (12, 24)
 
 
-async def test_the_extractor_reads_answers_that_have_no_form(tmp_path: Path) -> None:
-    def respond(request: Request) -> Answer:
-        extracting = request.body["model"] == "reader"
-        return Answer(chat('[{"count": 3}]' if extracting else "There are three of them."))
-
-    async with ModelServer(respond) as server:
-        flags = {"suite.questions": ["node_count"], "extractor": "openai-api/local/reader"}
-        summary = await start(tmp_path / "run", local(**flags), served(server))
-    (record,) = records(tmp_path / "run")
-    assert record["answer"] == [{"count": 3}]
-    assert record["score"]["extraction_stage"] == "model"
-    assert summary.usage.input_tokens == 20
-
-
 def reader(said: str, extracted: str) -> Any:
     def respond(request: Request) -> Answer:
         return Answer(chat(extracted if request.body["model"] == "reader" else said))
@@ -203,6 +171,7 @@ def reader(said: str, extracted: str) -> Any:
 @pytest.mark.parametrize(
     ("said", "extracted", "count", "stage", "lossy"),
     [
+        ("There are three of them.", '[{"count": 3}]', 3, "model", None),
         ('{"count": 2} and {"count": 3}', '[{"count": 3}]', 3, "model", None),
         ('{"count": 2} and {"count": 3}', "null", 3, "bare", True),
         ('[{"count": 2}]', '[{"count": 3}]', 2, "strict", None),
@@ -213,63 +182,38 @@ async def test_the_extractor_is_asked_where_a_reading_is_lossy(
 ) -> None:
     async with ModelServer(reader(said, extracted)) as server:
         flags = {"suite.questions": ["node_count"], "extractor": "openai-api/local/reader"}
-        await start(tmp_path / "run", local(**flags), served(server))
-        asked = [request.body["model"] for request in server.requests].count("reader")
+        summary = await start(tmp_path / "run", local(**flags), served(server))
+        calls = [request.body["model"] for request in server.requests].count("reader")
     (record,) = records(tmp_path / "run")
     score = record["score"]
     assert (record["answer"], score["extraction_stage"], score.get("lossy")) == ([{"count": count}], stage, lossy)
-    assert asked == (stage != "strict")
+    assert calls == (stage != "strict")
+    assert summary.usage.input_tokens == 10 * (1 + calls)
     notes = [note for note in report_of(RunFolder(tmp_path / "run")).notes if note.startswith("Ambiguous: 1 answer;")]
     assert len(notes) == bool(lossy)
 
 
 async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Path) -> None:
-    notes: list[str] = []
-
-    class Listening(Progress):
-        def note(self, text: str) -> None:
-            notes.append(text)
-
+    progress = Notes()
     async with ModelServer(reader("There are three.", '[{"count": 3}]')) as server:
         extractor = {"model": "openai/gpt-4.1-mini", "required": False}
         flags = {"suite.questions": ["node_count"], "extractor": extractor}
-        await start(tmp_path / "run", local(**flags), served(server), Listening())
-    assert len(notes) == 1
-    assert "gpt-4.1-mini" in notes[0]
+        await start(tmp_path / "run", local(**flags), served(server), progress)
+    assert len(progress.notes) == 1
+    assert "gpt-4.1-mini" in progress.notes[0]
     folder = RunFolder.open(tmp_path / "run")
     assert folder.read_manifest()["fingerprint"]["stage_2"] is None
     assert [note for note in report_of(folder).notes if "without the extractor openai/gpt-4.1-mini" in note]
 
 
-async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
-    secret = "sk-planted-0123456789"
-
-    def respond(request: Request) -> Answer:
-        echoed = request.headers["authorization"]
-        return error(401, f"bad key {echoed}") if len(server.requests) % 2 else Answer(chat(f"you sent {echoed}"))
-
-    async with ModelServer(respond) as server:
-        await start(tmp_path / "run", local(), served(server, LOCAL_API_KEY=secret))
-    files = [file for file in (tmp_path / "run").rglob("*") if file.is_file()]
-    assert files
-    for file in files:
-        with open_lines(file) as lines:
-            assert secret.encode() not in b"".join(lines)
-
-
 async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(tmp_path: Path) -> None:
-    notes: list[str] = []
-
-    class Listening(Progress):
-        def note(self, text: str) -> None:
-            notes.append(text)
-
+    progress = Notes()
     async with ModelServer(lambda request: Answer(chat("[]", usage=None))) as server:
         limits = {"limits.budget_tokens": 5, "limits.max_concurrency": 1}
-        done = await start(tmp_path / "run", local(**limits), served(server), Listening())
+        done = await start(tmp_path / "run", local(**limits), served(server), progress)
     assert done.budget_reached
     assert len(server.requests) == 1
-    assert ["does not report" in note for note in notes] == [True]
+    assert ["does not report" in note for note in progress.notes] == [True]
 
 
 async def test_the_price_that_a_run_began_with_stays(tmp_path: Path) -> None:
@@ -382,25 +326,22 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 
 
-def files_printed(soft: int, hard: int, wanted: int) -> list[str]:
+NOTE = "256 episodes in flight need 576 open files"
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "wanted", "printed"),
+    [
+        (256, 512, 64, ["64", "256"]),
+        (128, 1024, 256, ["256", "576"]),
+        (128, 256, 256, [f"{NOTE}; the limit is 256 (ulimit -n), so 96 are played at a time", "96", "256"]),
+    ],
+    ids=["enough files", "a raised limit", "fewer episodes at a time"],
+)
+def test_the_limit_on_open_files_is_raised_or_kept(soft: int, hard: int, wanted: int, printed: list[str]) -> None:
     code = _CODE.format(soft=soft, hard=hard, wanted=wanted)
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
-
-
-def test_where_there_are_files_enough_nothing_is_changed() -> None:
-    assert files_printed(256, 512, 64) == ["64", "256"]
-
-
-def test_the_bound_is_raised_as_far_as_it_goes() -> None:
-    assert files_printed(128, 1024, 256) == ["256", "576"]
-
-
-def test_else_fewer_play_at_a_time() -> None:
-    note, room, files = files_printed(128, 256, 256)
-    assert (room, files) == ("96", "256")
-    assert (
-        note == "256 episodes in flight need 576 open files; the limit is 256 (ulimit -n), so 96 are played at a time"
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == printed
 
 
 async def test_a_result_that_cannot_be_written_fails_its_episode_only(

@@ -77,19 +77,22 @@ async def test_only_the_scorer_changed(tmp_path: Path) -> None:
     assert (await resume(folder)).finished == 3
 
 
-async def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = await start(tmp_path / "run")
-    monkeypatch.setattr(fingerprint, "__version__", "9.9")
-    with pytest.raises(RunLogError, match=r"version: .* → 9\.9"):
-        await resume(folder)
-
-
-async def test_code_changed_since_its_commit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "value", "difference"),
+    [
+        ("__version__", "9.9", r"version: .* → 9\.9"),
+        ("commit", lambda: "1234abc-dirty", r"version: .* → .*, commit 1234abc-dirty"),
+    ],
+    ids=["version", "uncommitted changes"],
+)
+async def test_other_code_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: Any, difference: str
+) -> None:
     monkeypatch.setattr(fingerprint, "commit", lambda: "1234abc")
     folder = await start(tmp_path / "run")
     assert folder.read_manifest()["fingerprint"]["version"] == __version__
-    monkeypatch.setattr(fingerprint, "commit", lambda: "1234abc-dirty")
-    with pytest.raises(RunLogError, match=r"version: .* → .*, commit 1234abc-dirty"):
+    monkeypatch.setattr(fingerprint, name, value)
+    with pytest.raises(RunLogError, match=difference):
         await resume(folder)
 
 

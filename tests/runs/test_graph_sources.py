@@ -11,25 +11,16 @@ from graphwalk.database.loads import clean, list_loads
 from graphwalk.errors import OracleError
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.verify import verify_run
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.admin import Load, Loads
 from graphwalk.suites.questions.suite import QuestionsSuite
-from tests.runs.runs import experiment, start
+from tests.runs.runs import Notes, experiment, start
 
 
 async def loads_of(settings: Settings, run_id: str) -> list[Load]:
     return [load for load in await list_loads(settings) if load.run_id == run_id]
-
-
-class Notes(Progress):
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
 
 @pytest.mark.neo4j

@@ -16,15 +16,17 @@ def seeded(number: int) -> dict[str, str]:
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 def test_processes_hash_seeds_and_workers_change_nothing() -> None:
-    made = {run_here(MADE, workers, environment=seeded(seed)) for seed, workers in ((0, "1"), (1, "8"), (4321, "64"))}
-    assert len(made) == 1
+    digests = {
+        run_here(MADE, workers, environment=seeded(seed)) for seed, workers in ((0, "1"), (1, "8"), (4321, "64"))
+    }
+    assert len(digests) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 def test_versions_of_python_change_nothing() -> None:
-    found = interpreters()
-    if len(found) < 2:
-        pytest.skip(f"only Python {', '.join(found)} is here")
-    made = {version: run_with(python, MADE, "4", environment=seeded(7)) for version, python in found.items()}
-    assert len(set(made.values())) == 1, made
+    versions = interpreters()
+    if len(versions) < 2:
+        pytest.skip(f"only Python {', '.join(versions)} is here")
+    digests = {version: run_with(python, MADE, "4", environment=seeded(7)) for version, python in versions.items()}
+    assert len(set(digests.values())) == 1, digests

@@ -10,13 +10,14 @@ from graphwalk import progress
 from graphwalk.config.calls import Price
 from graphwalk.console import stderr
 from graphwalk.models.prices import KnownPrice
-from graphwalk.progress import ProgressBar, clock, progress_bar, steps
+from graphwalk.progress import ProgressBar, clock, progress_bar
 from graphwalk.runs.progress import RunProgress, run_progress
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Trajectory
 from tests.runs.runs import experiment, start
 
+ANSWERED = ExitStatus.ANSWERED
 KNOWN = {"openai/m": KnownPrice(price=Price(input=1, output=2), source="genai-prices", version="1")}
 
 
@@ -26,19 +27,7 @@ def shown(*usages: Usage, spent: Usage = Usage(), done: int = 0, episodes: int =
     run.started(episodes, done)
     for number, usage in enumerate(usages):
         key = EpisodeKey(f"t{number}", "openai/m", "tools", 0)
-        run.finished(
-            Result(
-                key,
-                ExitStatus.ANSWERED,
-                [],
-                {"correct": True},
-                Trajectory((), (), ExitStatus.ANSWERED),
-                usage,
-                0.0,
-                {},
-                {},
-            )
-        )
+        run.finished(Result(key, ANSWERED, [], {"correct": True}, Trajectory((), (), ANSWERED), usage, 0.0, {}))
     return run.counters()
 
 
@@ -64,11 +53,11 @@ def test_estimated_tokens_are_marked() -> None:
 
 async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
     """Return the output on stderr up to these words."""
-    told = ""
+    output = ""
     async with asyncio.timeout(60):
-        while words not in (told := told + capsys.readouterr().err):  # noqa: ASYNC110 - a thread is watched
+        while words not in (output := output + capsys.readouterr().err):  # noqa: ASYNC110 - a thread is watched
             await asyncio.sleep(0.01)
-    return told
+    return output
 
 
 async def test_progress_in_a_pipe(
@@ -81,10 +70,10 @@ async def test_progress_in_a_pipe(
         early = await told_until(capsys, "7 tasks so far")
         await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=3), progress=shown_progress)
     stderr.cache_clear()
-    told = capsys.readouterr()
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert output.out == ""
     assert "making tasks · 7 tasks so far" in early
-    assert re.search(r"3/3( · [\d.,]+/(s|min))? · 3/3 correct · \d+ tool calls · 0:\d\d", told.err)
+    assert re.search(r"3/3( · [\d.,]+/(s|min))? · 3/3 correct · \d+ tool calls · 0:\d\d", output.err)
 
 
 def test_speed_and_time_left() -> None:
@@ -110,18 +99,7 @@ async def test_progress_of_work_without_steps(
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
     stderr.cache_clear()
     with progress_bar("loading [red]x[/red]"):
-        told = await told_until(capsys, "\n")
+        output = await told_until(capsys, "\n")
     stderr.cache_clear()
     assert capsys.readouterr().out == ""
-    assert told.startswith("loading [red]x[/red] · 0:00\n")
-
-
-async def test_progress_of_steps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
-    stderr.cache_clear()
-    with steps() as begin:
-        begin("download")
-        assert await told_until(capsys, "0:00") == "download …\ndownload · 0:00\n"
-        begin("start")
-        assert "start …\n" in await told_until(capsys, "start · 0:00")
-    stderr.cache_clear()
+    assert output.startswith("loading [red]x[/red] · 0:00\n")

@@ -222,9 +222,3 @@ def test_a_link_inside_its_folder_is_a_file_like_any_other(tmp_path: Path) -> No
     (folder.texts_path / "prompts" / "b.j2").symlink_to("a.j2")
     publish(folder, out, Cleaner({}))
     assert zipfile.ZipFile(out).read("texts/prompts/b.j2") == b"Now!"
-
-
-def test_no_folder_is_made_for_a_published_run(tmp_path: Path) -> None:
-    with pytest.raises(RunLogError, match="there is no folder"):
-        publish(copied("mazes", tmp_path / "run"), tmp_path / "new" / "run.zip", Cleaner({}))
-    assert not (tmp_path / "new").exists()

@@ -15,7 +15,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.shards import Shard, merge_runs
-from tests.runs.runs import NOTHING_SET, experiment, log_bytes, records, resume, start, without_time
+from tests.runs.runs import NOTHING_SET, experiment, log_bytes, records, resume, without_time
 
 
 async def play(folder: Path, shard: str, **flags: Any) -> RunFolder:
@@ -64,12 +64,12 @@ async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not
 
 async def test_repeated_shard_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
     again = RunFolder.open(tmp_path / "part2" / ".." / "part1")
-    with pytest.raises(RunLogError, match="part1 is named twice"):
+    with pytest.raises(RunLogError, match=r"named twice: .*part1"):
         merge_runs([*shards, again], NewRun.make("quickstart", tmp_path / "merged"))
 
 
 async def test_a_missing_shard_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
-    with pytest.raises(RunLogError, match="3 of 9 planned episodes are missing"):
+    with pytest.raises(RunLogError, match=r"3 planned episodes missing in .*part1"):
         merge_runs(shards[:1], NewRun.make("quickstart", tmp_path / "merged"))
 
 
@@ -107,8 +107,3 @@ def test_the_commands(tmp_path: Path) -> None:
 def test_malformed_shards_are_errors(text: str) -> None:
     with pytest.raises(ConfigError, match="there is no shard"):
         Shard.parse(text)
-
-
-async def test_an_undivided_run_has_no_shard(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(limit=1))
-    assert "shard" not in RunFolder.open(tmp_path / "run").read_manifest()

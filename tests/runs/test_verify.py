@@ -104,38 +104,38 @@ Copy = Callable[[str], Awaitable[Path]]
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, Path]:
+def runs() -> dict[str, Path]:
     """Runs of scripted agents by suite, made once."""
     return {}
 
 
 @pytest.fixture
-def copy_of(made: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Copy:
+def copy_of(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Copy:
     """A function: name of a suite → a copy of its run, to be changed."""
 
     async def copied(name: str) -> Path:
-        if name not in made:
-            made[name] = tmp_path_factory.mktemp(name) / "run"
-            await start(made[name], load_experiment({"name": name, **SUITES[name]}))
-        return Path(shutil.copytree(made[name], tmp_path / "run"))
+        if name not in runs:
+            runs[name] = tmp_path_factory.mktemp(name) / "run"
+            await start(runs[name], load_experiment({"name": name, **SUITES[name]}))
+        return Path(shutil.copytree(runs[name], tmp_path / "run"))
 
     return copied
 
 
 def rewrite(folder: Path, change: Callable[[list[Record]], None]) -> None:
     """Change the log and give every line its right checksum."""
-    found = records(folder)
-    change(found)
-    (folder / "results.jsonl").write_bytes(b"".join(map(encode_line, found)))
+    outcome = records(folder)
+    change(outcome)
+    (folder / "results.jsonl").write_bytes(b"".join(map(encode_line, outcome)))
 
 
 @pytest.mark.parametrize("name", SUITES)
 async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     folder = await copy_of(name)
     before = log_bytes(folder)
-    found = await verified(folder)
-    assert found.error is None, found.error
-    counts = {check: one.verified for check, one in found.checks.items()}
+    outcome = await verified(folder)
+    assert outcome.error is None, outcome.error
+    counts = {check: one.verified for check, one in outcome.checks.items()}
     log = records(folder)
     results = sum(record["tool_calls"] for record in log)
     assert counts["tool results"] == results
@@ -144,7 +144,7 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert counts["episodes"] == len(log)
     assert counts["targets"] == counts["tasks"] == len({record["task_id"] for record in log})
     assert counts["graphs"] == len({record["graph"]["digest"] for record in log})
-    assert not any(one.unverified for one in found.checks.values())
+    assert not any(one.unverified for one in outcome.checks.values())
     assert log_bytes(folder) == before
 
 
@@ -154,18 +154,18 @@ async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = N
     config = load_experiment(
         json.loads(json.dumps({"name": "run", **run}).replace(ASKED_ABOUT, str(folder / ASKED_ABOUT)))
     )
-    given = {"openai/clumsy": Clumsy()} if "openai/clumsy" in config.models else {}
-    await start_run(resolve(config, settings, objects=given), NewRun.make("run", folder / "run"), Progress())
+    models = {"openai/clumsy": Clumsy()} if "openai/clumsy" in config.models else {}
+    await start_run(resolve(config, settings, objects=models), NewRun.make("run", folder / "run"), Progress())
     return await verify_run(RunFolder.open(folder / "run"), settings)
 
 
 @pytest.mark.parametrize("name", RUNS)
 async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> None:
-    found = await verified_run(tmp_path, RUNS[name])
-    assert found.error is None, found.error
+    outcome = await verified_run(tmp_path, RUNS[name])
+    assert outcome.error is None, outcome.error
     log = records(tmp_path / "run")
     assert log
-    assert found.checks["targets"].verified == (0 if name == "ask" else len({record["task_id"] for record in log}))
+    assert outcome.checks["targets"].verified == (0 if name == "ask" else len({record["task_id"] for record in log}))
     assert ("tied" in name) == any("tied_rows" in record["task"] for record in log)
     if RUNS[name]["suite"].get("questions") == EVERY_KIND["questions"] and name != "generated":
         assert {record["task"]["template"] for record in log} == set(shipped_kinds())
@@ -175,13 +175,13 @@ async def test_every_kind_holds_on_neo4j(tmp_path: Path, neo4j_server: Settings)
     kinds = sorted(shipped_kinds())
     suite = {"name": "questions", "questions": kinds, "graphs": [{"file": "example"}]}
     run = {"suite": suite, "settings": ["tools", "write_cypher"], "models": ["scripted/flawed"], "store": "neo4j"}
-    found = await verified_run(tmp_path, run, neo4j_server)
-    assert found.error is None, found.error
+    outcome = await verified_run(tmp_path, run, neo4j_server)
+    assert outcome.error is None, outcome.error
     assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(kinds)
 
 
-def with_calls(found: list[Record]) -> Record:
-    return next(record for record in found if record["tool_calls"] > 1)
+def with_calls(log: list[Record]) -> Record:
+    return next(record for record in log if record["tool_calls"] > 1)
 
 
 def first_result(record: Record) -> Record:
@@ -189,72 +189,56 @@ def first_result(record: Record) -> Record:
     return result
 
 
-def change_score(found: list[Record]) -> None:
-    found[0]["score"]["f1"] = 0.123
+def change_result(log: list[Record]) -> None:
+    first_result(with_calls(log))["content"] += " "
 
 
-def change_answer(found: list[Record]) -> None:
-    found[0]["answer"] = ["31"]
+def change_rows(log: list[Record]) -> None:
+    first_result(with_calls(log))["rows"] = 99
 
 
-def change_result(found: list[Record]) -> None:
-    first_result(with_calls(found))["content"] += " "
+def change_status(log: list[Record]) -> None:
+    log[0]["exit_status"] = log[0]["trajectory"]["exit_status"] = "turn_limit"
 
 
-def change_rows(found: list[Record]) -> None:
-    first_result(with_calls(found))["rows"] = 99
+def set_to(*path: Any, value: Any) -> Callable[[list[Record]], None]:
+    """Return a change of one field of the first record; a function gets the old value."""
+
+    def change(log: list[Record]) -> None:
+        place: Any = log[0]
+        for part in path[:-1]:
+            place = place[part]
+        place[path[-1]] = value(place[path[-1]]) if callable(value) else value
+
+    return change
 
 
-def change_target(found: list[Record]) -> None:
-    found[0]["task"]["gold"] = found[0]["task"]["gold"][:-1]
+def repeat_a_line(log: list[Record]) -> None:
+    log[1] = log[0]
 
 
-def change_prompt(found: list[Record]) -> None:
-    found[0]["trajectory"]["prompt"][0]["content"] += "Answer 31."
-
-
-def change_reply(found: list[Record]) -> None:
-    found[0]["trajectory"]["turns"][-1]["message"]["content"] += "."
-
-
-def change_status(found: list[Record]) -> None:
-    found[0]["exit_status"] = found[0]["trajectory"]["exit_status"] = "turn_limit"
-
-
-def change_calls(found: list[Record]) -> None:
-    found[0]["tool_calls"] += 1
-
-
-def change_world(found: list[Record]) -> None:
-    found[0]["graph"]["nodes"] += 1
-
-
-def repeat_a_line(found: list[Record]) -> None:
-    found[1] = found[0]
-
-
-def swap_trajectories(found: list[Record]) -> None:
-    one, other = found[0], next(r for r in found if r["task_id"] != found[0]["task_id"])
+def swap_trajectories(log: list[Record]) -> None:
+    one, other = log[0], next(r for r in log if r["task_id"] != log[0]["task_id"])
     one["trajectory"], other["trajectory"] = other["trajectory"], one["trajectory"]
 
 
-def line_of_another_run(found: list[Record]) -> None:
-    found[0] = {**found[0], "task_id": "0123-node_count-0"}
+def line_of_another_run(log: list[Record]) -> None:
+    log[0] = {**log[0], "task_id": "0123-node_count-0"}
 
 
 @pytest.mark.parametrize(
     ("change", "check"),
     [
-        (change_score, "scores"),
-        (change_answer, "scores"),
+        (set_to("score", "f1", value=0.123), "scores"),
+        (set_to("answer", value=["31"]), "scores"),
         (change_result, "tool results"),
         (change_rows, "tool results"),
-        (change_target, "tasks"),
-        (change_prompt, "prompts"),
-        (change_reply, "replies"),
+        (set_to("task", "gold", value=lambda gold: gold[:-1]), "tasks"),
+        (set_to("trajectory", "prompt", 0, "content", value="Answer 31."), "prompts"),
+        (set_to("trajectory", "turns", -1, "message", "content", value="[]."), "replies"),
         (change_status, "turns"),
-        (change_calls, "totals"),
-        (change_world, "graphs"),
+        (set_to("tool_calls", value=99), "totals"),
+        (set_to("graph", "nodes", value=99), "graphs"),
         (repeat_a_line, "episodes"),
         (swap_trajectories, "prompts"),
         (line_of_another_run, "episodes"),
@@ -266,12 +250,12 @@ async def test_a_changed_line_with_a_right_checksum_is_found(
 ) -> None:
     folder = await copy_of(name)
     rewrite(folder, change)
-    found = await verified(folder)
-    assert found.checks[check].differing
-    assert found.checks[check].differing[0].startswith("results.jsonl:")
-    assert isinstance(found.error, RunLogError)
-    assert "results.jsonl:" in str(found.error)
-    assert not json.loads(found.as_json())["holds"]
+    outcome = await verified(folder)
+    assert outcome.checks[check].differing
+    assert outcome.checks[check].differing[0].startswith("results.jsonl:")
+    assert isinstance(outcome.error, RunLogError)
+    assert "results.jsonl:" in str(outcome.error)
+    assert not json.loads(outcome.as_json())["holds"]
 
 
 async def test_damage_a_torn_tail_and_changed_texts_are_found(copy_of: Copy) -> None:
@@ -282,12 +266,12 @@ async def test_damage_a_torn_tail_and_changed_texts_are_found(copy_of: Copy) -> 
     )
     with (folder / "texts" / "prompts" / "graph_tools.j2").open("a", encoding="utf-8") as file:
         file.write("!")
-    found = await verified(folder)
-    assert found.checks["lines"].differing == ["results.jsonl:1: checksum mismatch"]
-    assert found.checks["lines"].unverified == {"cut off by a kill": 1}
-    assert found.checks["episodes"].unverified == {"not finished": 2}
-    assert [text.split(":")[0] for text in found.checks["texts"].differing] == ["texts/prompts/graph_tools.j2"]
-    assert found.checks["prompts"].differing, "a prompt is written with the kept text"
+    outcome = await verified(folder)
+    assert outcome.checks["lines"].differing == ["results.jsonl:1: checksum mismatch"]
+    assert outcome.checks["lines"].unverified == {"cut off by a kill": 1}
+    assert outcome.checks["episodes"].unverified == {"not finished": 2}
+    assert [text.split(":")[0] for text in outcome.checks["texts"].differing] == ["texts/prompts/graph_tools.j2"]
+    assert outcome.checks["prompts"].differing, "a prompt is written with the kept text"
 
 
 async def test_a_changed_manifest_is_found(copy_of: Copy) -> None:
@@ -296,23 +280,23 @@ async def test_a_changed_manifest_is_found(copy_of: Copy) -> None:
     manifest["fingerprint"]["episodes"] += 1
     manifest["fingerprint"]["graphs"][0]["digest"] = "0" * 64
     folder.write_manifest(manifest)
-    found = await verified(folder.path)
-    assert found.checks["episodes"].differing == ["run.json: episodes: value: logged 9, now 8"]
-    assert found.checks["graphs"].differing[0].startswith("run.json: graph 0: digest")
+    outcome = await verified(folder.path)
+    assert outcome.checks["episodes"].differing == ["run.json: episodes: value: logged 9, now 8"]
+    assert outcome.checks["graphs"].differing[0].startswith("run.json: graph 0: digest")
 
 
 async def test_a_wrong_target_is_an_error_of_the_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A generator that is wrong makes the same wrong target again; only the second way tells."""
-    made = MazesSuite.tasks
+    runs = MazesSuite.tasks
 
     async def longer(self: Any, *args: Any) -> Any:
-        return [task.model_copy(update={"gold": [*task.gold, task.gold[-2]]}) for task in await made(self, *args)]
+        return [task.model_copy(update={"gold": [*task.gold, task.gold[-2]]}) for task in await runs(self, *args)]
 
     monkeypatch.setattr(MazesSuite, "tasks", longer)
     await start(tmp_path / "wrong", load_experiment({"name": "mazes", **SUITES["mazes"]}))
-    found = await verified(tmp_path / "wrong")
-    assert len(found.checks["targets"].differing) == 2
-    assert isinstance(found.error, OracleError)
+    outcome = await verified(tmp_path / "wrong")
+    assert len(outcome.checks["targets"].differing) == 2
+    assert isinstance(outcome.error, OracleError)
 
 
 class Clumsy:
@@ -323,36 +307,32 @@ class Clumsy:
     async def complete(self, messages: Any, tools: tuple[ToolSpec, ...], options: CallOptions) -> Reply:
         if not tools or len(messages) > 4:
             return Reply(Message("assistant", "[]"), Usage(10, 1), "stop")
-        asked = [
+        queries = [
             ("think", '{"thought": "hm \\ud83d"}'),
             ("get_nodes", "{}"),
             ("get_node_by_property", "{"),
             ("get_unique_property_values", '{"entity_type": "node", "entity_name": "?", "property_name": "key"}'),
             ("think", '{"thought": "one too many"}'),
         ]
-        calls = tuple(ToolCall(f"c{number}", *ask) for number, ask in enumerate(asked))
+        calls = tuple(ToolCall(f"c{number}", *ask) for number, ask in enumerate(queries))
         return Reply(Message("assistant", "So.", calls), Usage(10, 5), "tool_calls")
 
     async def close(self) -> None:
         return None
 
 
-async def clumsy_run(folder: Path) -> None:
+async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
     data = {"name": "clumsy", **SUITES["questions"], "models": ["openai/clumsy"], "limit": 2}
     config = load_experiment({**data, "agent": {"max_calls_per_turn": 4}})
     experiment = resolve(config, Settings(), objects={"openai/clumsy": Clumsy()})
     await start_run(experiment, NewRun.make("clumsy", folder), Progress())
-
-
-async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    await clumsy_run(folder)
     errors = {r.get("error") for record in records(folder) for r in record["trajectory"]["turns"][0]["results"]}
     assert errors == {None, "unknown_tool", "bad_json", "unknown_name", "too_many_calls"}
-    found = await verified(folder)
-    assert found.error is None, found.error
-    assert found.checks["tool results"].verified == 10
-    assert (found.checks["replies"].verified, not found.checks["replies"].unverified) == (4, True)
+    outcome = await verified(folder)
+    assert outcome.error is None, outcome.error
+    assert outcome.checks["tool results"].verified == 10
+    assert (outcome.checks["replies"].verified, not outcome.checks["replies"].unverified) == (4, True)
 
     def change(log: list[Record]) -> None:
         log[0]["trajectory"]["turns"][-1]["message"]["content"] = "[ ]"
@@ -360,8 +340,8 @@ async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -
     rewrite(folder, change)
     assert (await verified(folder)).checks["replies"].differing, "replies.jsonl has another reply"
     (folder / "replies.jsonl").unlink()
-    found = await verified(folder)
-    assert found.checks["replies"].unverified == {"the reply is not in replies.jsonl": 4}
+    outcome = await verified(folder)
+    assert outcome.checks["replies"].unverified == {"the reply is not in replies.jsonl": 4}
 
 
 async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_path: Path) -> None:
@@ -389,11 +369,11 @@ async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_pa
     )
     await start(tmp_path / "run", config)
     shutil.rmtree(mine)
-    found = await verified(tmp_path / "run")
-    assert found.error is None, found.error
-    assert found.checks["texts"].verified
-    assert not found.checks["texts"].unverified
-    assert sum(found.checks["targets"].unverified.values()) == 1
+    outcome = await verified(tmp_path / "run")
+    assert outcome.error is None, outcome.error
+    assert outcome.checks["texts"].verified
+    assert not outcome.checks["texts"].unverified
+    assert sum(outcome.checks["targets"].unverified.values()) == 1
     assert "Be brief." in records(tmp_path / "run")[0]["trajectory"]["prompt"][0]["content"]
 
 

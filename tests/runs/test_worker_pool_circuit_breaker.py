@@ -1,28 +1,18 @@
 """Servers from which no episode gets a reply, and runs that end before their plan does."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.runs.progress import Progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runs.runs import experiment, log_bytes, records, resume, start
+from tests.runs.runs import Notes, experiment, log_bytes, records, resume, start
 
 VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
 OLLAMA = "registry.ollama.ai/library/gemma:2b does not support tools"
-
-
-@dataclass
-class Told(Progress):
-    notes: list[str] = field(default_factory=list)
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
 
 def of(*servers: ModelServer) -> Settings:
@@ -35,16 +25,16 @@ def answer(request: Request) -> Answer:
 
 
 async def test_a_wrong_key_is_tried_a_few_times_and_not_for_every_episode(tmp_path: Path) -> None:
-    told = Told()
+    progress = Notes()
     async with ModelServer(lambda _: error(401, "bad key")) as bad, ModelServer(answer) as good:
         models = ["openai-api/server0/m", "openai-api/server1/m"]
         config = experiment(models=models, **{"limits.max_concurrency": 1})
-        summary = await start(tmp_path / "run", config, of(bad, good), told)
+        summary = await start(tmp_path / "run", config, of(bad, good), progress)
         assert (summary.episodes, summary.finished, summary.failed) == (24, 12, 3)
         assert len(bad.requests) == 3
         folder = RunFolder.open(tmp_path / "run")
         assert (folder.results_path.exists(), folder.results_file.suffix) == (False, ".gz")
-        assert [note for note in told.notes if "3 episodes without a reply" in note and "401" in note]
+        assert [note for note in progress.notes if "3 episodes without a reply" in note and "401" in note]
         bad.respond = answer
         assert (await resume(tmp_path / "run", of(bad, good))).finished == 24
 
@@ -66,12 +56,12 @@ async def test_tools_move_into_the_prompt_without_native_calls(tmp_path: Path, w
     def respond(request: Request) -> Answer:
         return error(400, words) if request.body.get("tools") else Answer(chat("[]"))
 
-    told = Told()
+    progress = Notes()
     async with ModelServer(respond) as server:
-        summary = await start(tmp_path / "run", experiment(models=["openai-api/server0/m"]), of(server), told)
+        summary = await start(tmp_path / "run", experiment(models=["openai-api/server0/m"]), of(server), progress)
         assert summary.finished == 12
         assert server.served[400] <= 8
-    assert [note for note in told.notes if "its server takes no tools" in note] == told.notes
+    assert [note for note in progress.notes if "its server takes no tools" in note] == progress.notes
 
 
 async def test_native_calls_that_the_server_refuses_get_a_hint(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import random
 import signal
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,10 @@ from graphwalk.errors import StoreError
 from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
-from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.loaded import Neo4jDatabase, Neo4jStore
 from tests.integration.test_kills import command, wait_for_results
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 from tests.runs.own_server import OwnServer, own_server, proxied
-from tests.runs.runs import experiment, records, resume, start
-from tests.stores.loader import chain
+from tests.runs.runs import Notes, experiment, records, resume, start
 
 pytestmark = [
     pytest.mark.neo4j,
@@ -36,12 +33,11 @@ AWAY, BACK = "waiting for it", "database back after"
 
 
 @dataclass
-class Disturbed(Progress):
-    """Progress that calls a function after so many finished episodes, and records the notes."""
+class Disturbed(Notes):
+    """A progress that calls a function after `at` finished episodes, and keeps the notes."""
 
-    at: int
-    disturb: Callable[[], Awaitable[Any]]
-    notes: list[str] = field(default_factory=list)
+    at: int = 0
+    disturb: Callable[[], Awaitable[Any]] = lambda: asyncio.sleep(0)
     done: int = 0
     task: Any = None
 
@@ -49,9 +45,6 @@ class Disturbed(Progress):
         self.done += 1
         if self.done == self.at:
             self.task = asyncio.ensure_future(self.disturb())
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
     def told(self, words: str) -> int:
         return sum(words in note for note in self.notes)
@@ -98,28 +91,6 @@ async def test_runs_beside_each_other_leave_no_constraint(server: OwnServer, tmp
 
 
 @pytest.mark.extended
-async def test_a_run_that_begins_while_another_ends_has_its_constraint(
-    server: OwnServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = [await Neo4jDatabase.open(server.settings, run_id=run_id) for run_id in ("one", "other")]
-    write, begun = Connection.write, list[Neo4jStore]()
-
-    async def begins_before_the_drop(connection: Connection, cypher: str, *given: Any, **named: Any) -> Any:
-        if cypher.startswith("DROP CONSTRAINT graphwalk_load_scope") and not begun:
-            begun.append(await other.load(chain(2)))
-        return await write(connection, cypher, *given, **named)
-
-    await (await one.load(chain(3))).drop()
-    monkeypatch.setattr(Connection, "write", begins_before_the_drop)
-    await one.close()
-    named = "SHOW CONSTRAINTS YIELD name WHERE name = 'graphwalk_load_scope' RETURN count(*)"
-    assert await server.run(named) == 1
-    await begun[0].drop()
-    await other.close()
-    await assert_nothing_is_left(server)
-
-
-@pytest.mark.extended
 async def test_clean_removes_the_constraint_that_a_killed_run_left(server: OwnServer) -> None:
     await server.run("CREATE CONSTRAINT graphwalk_load_scope FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
     await server.run("CREATE CONSTRAINT own FOR (p:Person) REQUIRE p.name IS UNIQUE")
@@ -130,25 +101,22 @@ async def test_clean_removes_the_constraint_that_a_killed_run_left(server: OwnSe
 
 
 @pytest.mark.timeout(1200)  # on a busy machine a server takes minutes to start
-@pytest.mark.extended
-async def test_restarted_with_nothing_in_it(server: OwnServer, tmp_path: Path) -> None:
-    """It is loaded again; episodes that had seen the graph that is gone are tried again, and never scored wrong."""
-    progress = Disturbed(10, lambda: server.restart(empty=True))
+@pytest.mark.parametrize(
+    "empty",
+    [
+        pytest.param(lambda server: server.restart(empty=True), id="restarted", marks=pytest.mark.extended),
+        pytest.param(lambda server: server.run("MATCH (n) DETACH DELETE n"), id="deleted", marks=pytest.mark.slow),
+    ],
+)
+async def test_an_emptied_database_is_loaded_again(
+    server: OwnServer, tmp_path: Path, empty: Callable[[OwnServer], Awaitable[Any]]
+) -> None:
+    """Episodes that had seen the graph that is gone are tried again, and never scored wrong."""
+    progress = Disturbed(at=10, disturb=lambda: empty(server))
     await disturbed(tmp_path / "run", server, progress)
     right, wrong, failed = scores(tmp_path / "run")
     assert (wrong, right + failed) == (0, EPISODES)
     assert progress.told("has been loaded again") >= 1
-    await resume(tmp_path / "run", server.settings)
-    assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(0)
-async def test_all_nodes_are_deleted(server: OwnServer, tmp_path: Path) -> None:
-    progress = Disturbed(10, lambda: server.run("MATCH (n) DETACH DELETE n"))
-    await disturbed(tmp_path / "run", server, progress)
-    right, wrong, failed = scores(tmp_path / "run")
-    assert (wrong, right + failed, progress.told("has been loaded again")) == (0, EPISODES, 1)
     await resume(tmp_path / "run", server.settings)
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
@@ -161,7 +129,7 @@ async def test_frozen_and_thawed(server: OwnServer, tmp_path: Path) -> None:
         await asyncio.sleep(13)
         server.thaw()
 
-    progress = Disturbed(10, freeze)
+    progress = Disturbed(at=10, disturb=freeze)
     await disturbed(tmp_path / "run", server, progress)
     assert scores(tmp_path / "run") == (EPISODES, 0, 0)
     assert (progress.told(AWAY), progress.told(BACK)) == (1, 1)
@@ -207,12 +175,9 @@ async def test_stopped_while_graphs_are_loaded(server: OwnServer, tmp_path: Path
 async def test_stopped_before_the_first_answer(server: OwnServer, tmp_path: Path) -> None:
     """The server takes connections and is silent until the run reports that it waits."""
 
-    @dataclass
-    class Thawing(Progress):
-        notes: list[str] = field(default_factory=list)
-
+    class Thawing(Notes):
         def note(self, text: str) -> None:
-            self.notes.append(text)
+            super().note(text)
             server.thaw()
 
     server.freeze()
@@ -231,7 +196,7 @@ async def test_the_run_ends_where_it_does_not_come_back(server: OwnServer, tmp_p
     async def kill() -> None:
         server.kill()
 
-    progress = Disturbed(10, kill)
+    progress = Disturbed(at=10, disturb=kill)
     with pytest.raises(StoreError, match="has not come back within 3 s") as raised:
         await disturbed(tmp_path / "run", server, progress, store_wait_seconds=3)
     assert "store_wait_seconds" in raised.value.hint
@@ -294,7 +259,7 @@ async def test_twenty_restarts_in_the_middle_of_runs(tmp_path: Path, release: st
         for number in range(20):
             folder, at = tmp_path / f"run{number}", draw.randrange(1, EPISODES // 2)
             empty = number % 4 == 3
-            await disturbed(folder, own, Disturbed(at, lambda empty=empty: own.restart(empty=empty)))
+            await disturbed(folder, own, Disturbed(at=at, disturb=lambda empty=empty: own.restart(empty=empty)))
             await resume(folder, own.settings)
             assert scores(folder)[:2] == (EPISODES, 0)
             if empty:
