@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from traceback import extract_tb
 from typing import Any
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 from jinja2 import (
     BaseLoader,
@@ -40,13 +40,25 @@ def joined(values: Iterable[Any], separator: str = ", ") -> str:
     return separator.join(map(str, values))
 
 
-_VOWEL_SOUND = re.compile("(?!eu|one|uni|us[aeu]|uti|url)[aeiou]|hour|honest|heir", re.IGNORECASE)
-
-
 def with_article(noun: str) -> str:
-    """Return the noun behind "a" or "an"."""
-    return f"{'an' if _VOWEL_SOUND.match(normalize('NFKD', noun)) else 'a'} {noun}"
+    """Return the noun behind "a" or "an"; accents make no difference."""
+    letters = "".join(letter for letter in normalize("NFKD", noun) if not combining(letter))
+    return f"{'an' if _VOWEL_SOUND.match(letters) else 'a'} {noun}"
 
+
+_VOWEL_SOUND = re.compile(
+    r"""
+    (?!(?i:eu|one|once|u(?:ni[^mn]|s[aeu]|ti)))     # European, one, unit
+    (?!UU|U[A-Z]{0,2}(?:[A-Z][a-z]|[^A-Za-z]|$))    # UUID, URL
+    (?i:[aeiouæøœ])
+    | (?i:hour|hono|hones|heir)
+    | [FHLMNRSX](?![A-Za-z])
+    | (?!FJO|[HLMNS]Y|RY[EO]|SQU|(?:F[LR]?|[HL]|MN?|N|RH?|S(?:[CPT]?[HLR]|HR|[CKMNPTVW])?|X(?:YL)?)[AEIOU])
+      [FHLMNRSX][A-Z]                               # MRI, but a word in capitals: MOVIE
+    """,
+    re.VERBOSE,
+)
+"""The last rule: D. Conway, An Algorithmic Approach to English Pluralization (Lingua::EN::Inflect)."""
 
 TEXT_FILTERS: Mapping[str, Callable[..., str]] = {"quote": quote, "list": joined, "with_article": with_article}
 """Filters of prompts, tool texts and messages, in addition to Jinja's."""

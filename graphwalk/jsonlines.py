@@ -60,6 +60,11 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the records in order; an interrupted last line is skipped with a warning. Raise RunLogError for damage."""
+    return (record for record, _ in read_with_checksums(path))
+
+
+def read_with_checksums(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Yield each record with the checksum of its line, in order. Warn and raise as `read_lines`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -72,7 +77,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
                     f"{path}:{number}: the line is damaged ({error})",
                     hint="nothing was changed; restore the file from a copy, or start a new run",
                 ) from error
-            yield record
+            yield record, line[-_TAIL:]
 
 
 @contextmanager

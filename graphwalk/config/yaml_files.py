@@ -16,6 +16,8 @@ from graphwalk.sanitise import credentials_in
 
 LONGEST_TEXT = 500_000
 """Characters; the largest file that ships has 6,000."""
+MOST_ALIASES = 100
+"""Uses of `*name`; each can repeat a large part of the document."""
 _OTHER_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("binary", "omap", "pairs", "set"))
 """Tags of values that JSON cannot hold."""
 _HALF = re.compile("[\ud800-\udfff]")
@@ -51,6 +53,15 @@ class _Loader(yaml.SafeLoader):
     yaml_constructors: ClassVar = {
         tag: make for tag, make in yaml.SafeLoader.yaml_constructors.items() if tag not in _OTHER_TAGS
     }
+    aliases = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            self.aliases += 1
+            if self.aliases > MOST_ALIASES:
+                mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+                raise YamlMistakeError(f"more than {MOST_ALIASES} aliases", mark.line + 1)
+        return super().compose_node(parent, index)
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         line = node.start_mark.line + 1

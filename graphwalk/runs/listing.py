@@ -10,7 +10,7 @@ from typing import Any, Literal
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.runs.result import key_of
-from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
@@ -84,8 +84,11 @@ def listed(folder: RunFolder) -> ListedRun:
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield the fields of each result before its task. Raise RunLogError for a damaged line."""
+    manifest = folder.read_manifest()
     with open_lines(folder.results_path) as file:
-        yield from (_head(line, folder.results_path) for line in file if line.endswith(b"\n"))
+        for line in file:
+            if line.endswith(b"\n") and is_own(head := _head(line, folder.results_path), manifest):
+                yield head
 
 
 def _head(line: bytes, path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import os
 import secrets
 import shlex
 import shutil
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,16 +21,19 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
+from graphwalk.console import counted
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, check_links, is_scratch, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
-from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
+from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
 from graphwalk.runs.published import is_published, unpacked
 from graphwalk.runs.result import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import ExitStatus
 
+_MOST_NAMED = 3
+"""Repeated lines in a warning."""
 _RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
 
 
@@ -77,6 +81,14 @@ class _Record(_Checked):
     trajectory: dict[str, Any]
 
 
+class RepeatedLinesWarning(UserWarning):
+    """Warning about lines that repeat the result of an episode; the first line counts."""
+
+
+class ForeignLinesWarning(UserWarning):
+    """Warning about lines of another run in a log, which are ignored."""
+
+
 @dataclass(frozen=True)
 class NewRun:
     """The folder, id and creation time (UTC) of a new run."""
@@ -91,6 +103,32 @@ class NewRun:
         now, run_id = datetime.now(UTC), secrets.token_hex(4)
         folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
         return cls(folder, run_id, now.isoformat(timespec="seconds"))
+
+
+def is_own(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
+    """Return True for a result of this run with this configuration."""
+    return all(record.get(name) == manifest.get(name) for name in ("run_id", "conditions"))
+
+
+def _no_run(path: Path) -> RunLogError:
+    """Return the error for a path without a run; a run that was killed in its first seconds leaves none."""
+    found = "has no run.json" if path.exists() else "does not exist"
+    killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
+    hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
+    if _has_only_results(path):
+        hint = "restore run.json; or, if a merge into this folder was killed, remove the folder and merge again"
+    lost = "; a run stopped in its first seconds has no folder and lost nothing: start it again"
+    return RunLogError(f"{path} is not a run folder: it {found}", hint=hint + lost * killed)
+
+
+def _has_only_results(path: Path) -> bool:
+    """Return True for results without run.json, which a merge writes last."""
+    return (path / "results.jsonl").exists() and not (path / "run.json").exists()
+
+
+def _may_be_left(entry: Path) -> bool:
+    """Return True for a file that a run writes before its run.json."""
+    return entry.name == "run.lock" or is_scratch(entry)
 
 
 @dataclass(frozen=True)
@@ -157,9 +195,9 @@ class RunFolder:
         if taken:
             raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
         make_folder(path, error=RunLogError)
-        # A run that is killed before it writes run.json may leave its lock and a scratch file.
-        if any(entry.name != "run.lock" and not is_scratch(entry) for entry in path.iterdir()):
-            raise RunLogError(f"{path} is not empty", hint="choose another --out")
+        if not all(map(_may_be_left, path.iterdir())):
+            left = f", or, if a merge into {path} was killed, remove this folder" * _has_only_results(path)
+            raise RunLogError(f"{path} is not empty", hint=f"choose another --out{left}")
         return folder
 
     @classmethod
@@ -167,9 +205,7 @@ class RunFolder:
         """Open the folder of a run or a published run. Raise RunLogError for anything else, or another version."""
         folder = cls(unpacked(path), path) if is_published(path) else cls(path)
         if not folder.manifest_path.exists():
-            problem = "has no run.json" if path.exists() else "does not exist"
-            hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
-            raise RunLogError(f"{path} is not a run folder: it {problem}", hint=hint)
+            raise _no_run(path)
         manifest = folder.read_manifest()
         version = manifest.get("schema_version")
         if version != RUN_VERSION:
@@ -252,23 +288,43 @@ class RunFolder:
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the run's records in the order of the file: failed tries of an episode, then at most one result of it.
 
-        Raise RunLogError for a line that is damaged, no result, of another run, or another result of an episode.
+        Lines of other runs, and lines that repeat an earlier one, are left out with a warning. Raise RunLogError for a
+        line that is no result, or another result of an episode that has one.
         """
-        manifest, lines = self.read_manifest(), dict[EpisodeKey, int]()
-        for number, record in enumerate(read_lines(self.results_path), 1):
-            place = f"{self.results_path}:{number}"
-            if any(record.get(name) != manifest.get(name) for name in ("run_id", "conditions")):
-                raise RunLogError(f"{place}: the line is of another run, or of another configuration", hint=_RESTORE)
-            _check(record, _Record, place)
-            key = key_of(record)
-            if key in lines:
+        foreign, repeated, manifest = 0, list[str](), self.read_manifest()
+        finished: dict[EpisodeKey, tuple[int, bytes]] = {}
+        for number, (record, checksum) in enumerate(read_with_checksums(self.results_path), 1):
+            if not is_own(record, manifest):
+                foreign += 1
+                continue
+            _check(record, _Record, f"{self.results_path}:{number}")
+            key, failed = key_of(record), ExitStatus(record["exit_status"]).infrastructure
+            if key in finished:
+                first, known = finished[key]
+                if failed or checksum == known:
+                    repeated.append(f"line {number} repeats line {first} ({key.in_words})")
+                    continue
                 raise RunLogError(
-                    f"{place}: another result of {key.in_words}, which line {lines[key]} has",
-                    hint=f"nothing was changed; remove line {lines[key]} or {number}, or restore the file from a copy",
+                    f"{self.results_path}:{number}: another result of {key.in_words}, which line {first} has",
+                    hint=f"nothing was changed; remove line {first} or {number}, or restore the file from a copy",
                 )
-            if not ExitStatus(record["exit_status"]).infrastructure:
-                lines[key] = number
+            if not failed:
+                finished[key] = number, checksum
             yield record
+        if repeated:
+            warnings.warn(
+                f"{self.results_path}: {counted(len(repeated), 'repeated line')} left out: "
+                + "; ".join(repeated[:_MOST_NAMED])
+                + ("; …" if len(repeated) > _MOST_NAMED else ""),
+                RepeatedLinesWarning,
+                stacklevel=2,
+            )
+        if foreign:
+            warnings.warn(
+                f"{self.results_path}: {foreign} lines of another run or another configuration left out",
+                ForeignLinesWarning,
+                stacklevel=2,
+            )
 
     def results_writer(self) -> LineWriter:
         """Return a writer that appends results; compressed ones are expanded first."""

@@ -61,6 +61,6 @@ def test_a_run_that_was_killed_before_it_began_lost_nothing(left: tuple[str, ...
             (tmp_path / "run" / name).touch()
     resumed = graphwalk("resume", "run", folder=tmp_path)
     assert resumed.returncode == 3
-    assert "run is not a run folder" in resumed.stderr
+    assert "lost nothing: start it again" in resumed.stderr
     started = graphwalk("run", "quickstart", "--limit", "1", "-m", "scripted/expert", "--out", "run", folder=tmp_path)
     assert started.returncode == 0, started.stderr

@@ -18,6 +18,7 @@ WRONG = {
     "? [1, 2]\n: 3": (1, "must be text, not a list"),
     "seed: " + "9" * 5000: (1, "is not a value: Exceeds the limit"),
     "[" * 3000: (None, "nested too deeply"),
+    "a: &a [1]\nb: [" + "*a, " * 200 + "]": (2, "more than 100 aliases"),
     "a: \0": (None, "special characters are not allowed"),
     "a: b\n  c: d": (2, "mapping values are not allowed here"),
     "a: *missing": (1, "found undefined alias 'missing'"),

@@ -26,7 +26,10 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
 from tests.fuzzing.damage import altered, damaged
 
-pytestmark = pytest.mark.filterwarnings("ignore::graphwalk.jsonlines.TornTailWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::graphwalk.jsonlines.TornTailWarning"),
+    pytest.mark.filterwarnings("ignore::graphwalk.runs.run_folder.ForeignLinesWarning"),
+]
 ROUNDS = [
     pytest.param(100, id="quick"),
     pytest.param(10_000, id="long", marks=[pytest.mark.slow, pytest.mark.timeout(0)]),

@@ -1,17 +1,20 @@
 """Damaged and repeated lines of a run folder: named, and nothing is lost or counted twice."""
 
+import gzip
 import resource
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.runs.publishing import publish
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import RepeatedLinesWarning, RunFolder
 from graphwalk.runs.verify import verify_run
 from graphwalk.sanitise import Cleaner
 from graphwalk.settings import Settings
@@ -47,6 +50,7 @@ async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_ver
         done = graphwalk("resume", folder.path, LOCAL_BASE_URL=server.url)
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("1 damaged line removed from replies.jsonl") == 1
+        assert "repeated" not in done.stderr
         assert (len(server.requests), records(folder.path)) == (asked, before)
         assert folder.replies_path.read_bytes() == b"".join(lines[1:])
         again = graphwalk("resume", folder.path, LOCAL_BASE_URL=server.url)
@@ -56,26 +60,30 @@ async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_ver
     publish(folder, tmp_path / "run.zip", Cleaner({}, redact=False, folder=tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("field", "problem"),
-    [
-        ("run_id", "results.jsonl:3: the line is of another run, or of another configuration"),
-        ("conditions", "results.jsonl:3: the line is of another run, or of another configuration"),
-        ("usage", "results.jsonl:3: usage: is missing"),
-        ("", "results.jsonl:3: another result of"),
-    ],
-)
-def test_a_line_that_does_not_belong_to_the_run_is_refused(run: Path, field: str, problem: str) -> None:
-    log = plain_log(run)
-    lines = log.read_bytes().splitlines(keepends=True)
-    record = {name: value for name, value in decode_line(lines[0]).items() if name != field}
-    log.write_bytes(b"".join([*lines, encode_line(record)]))
-    before = log.read_bytes()
-    for command in ("report", "resume", "rescore"):
+def doubled(folder: Path) -> None:
+    log = plain_log(folder)
+    log.write_bytes(log.read_bytes() * 2)
+
+
+def doubled_gzip(folder: Path) -> None:
+    log = folder / "results.jsonl.gz"
+    log.write_bytes(log.read_bytes() * 2)
+    assert len(gzip.decompress(log.read_bytes()).splitlines()) == 4
+
+
+@pytest.mark.parametrize("repeat", [doubled, doubled_gzip])
+def test_lines_that_repeat_earlier_ones_are_named_and_left_out(run: Path, repeat: Any) -> None:
+    before = report_of(RunFolder(run)).rows
+    first = records(run)[0]
+    repeat(run)
+    with pytest.warns(
+        RepeatedLinesWarning, match=f"2 repeated lines left out: line 3 repeats line 1 .{first['task_id']}"
+    ):
+        assert report_of(RunFolder(run)).rows == before
+    for command in ("report", "resume"):
         done = graphwalk(command, run)
-        assert done.returncode == 3, (command, done.stdout)
-        assert problem in " ".join(done.stderr.split())
-    assert log.read_bytes() == before
+        assert done.returncode == 0
+        assert "results.jsonl: 2 repeated lines left out: line 3 repeats line 1" in " ".join(done.stderr.split())
 
 
 def test_two_results_of_one_episode_are_refused_with_their_lines(run: Path) -> None:
@@ -118,6 +126,18 @@ def test_a_folder_in_place_of_a_file_is_named(run: Path) -> None:
     assert "results.jsonl cannot be read: Is a directory" in " ".join(done.stderr.split())
     with pytest.raises(RunLogError):
         records(run)
+
+
+def test_folder_of_a_killed_merge_names_the_next_step(run: Path) -> None:
+    plain_log(run)
+    (run / "run.json").rename(run.parent / "run.json")
+    for words in (("report", run), ("resume", run)):
+        done = graphwalk(*words)
+        assert done.returncode == 3
+        assert "if a merge into this folder was killed, remove the folder and merge again" in done.stderr
+    with pytest.raises(RunLogError) as refused:
+        RunFolder.create(run)
+    assert f"if a merge into {run} was killed, remove this folder" in refused.value.hint
 
 
 @pytest.mark.parametrize("words", [("export", "csv", "RUN", "--out", "F"), ("view", "RUN", "--out", "F.html")])
