@@ -130,8 +130,11 @@ def test_a_malformed_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("article", "nouns"),
     [
-        ("an", "Actor Opufaso Uncle apple Hour Honest ID Élève"),
-        ("a", "Zorep User Unit University European One hall Utility Movie URL Čech"),
+        ("an", "Actor Opufaso Uncle Unimar apple Hour Honest MRI LLM HTMLPage SQL SMS X F1 ID UNCLE Élève Østers"),
+        (
+            "a",
+            "Zorep User Unit University European One hall Utility Movie UUID URL URLPage UN U B2 MOVIE STREET SYSTEM Ünit Čech",
+        ),
     ],
 )
 def test_articles_follow_the_sound(article: str, nouns: str) -> None:
