@@ -101,9 +101,9 @@ bench-peers: $(STAMP) ## Compare with inspect_ai and write the table of docs/pee
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
 	$(BIN)/python -m benchmarks.peers
 
-formats: $(STAMP) ## Let inspect_ai and harbor read what we export (Python 3.12 or later; installs 0.8 GB in .venv-formats)
+formats: $(STAMP) ## Let inspect_ai read what we export (Python 3.12 or later; installs 0.8 GB in .venv-formats)
 	test -d .venv-formats || $(PYTHON) -m venv .venv-formats
-	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285' 'harbor>=0.24'
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285'
 	$(BIN)/pytest tests/exports
 
 environments: ## Set up verifiers, OpenEnv and TRL, each in a .venv of its own, for their slow tests (600 MB)

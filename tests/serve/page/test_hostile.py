@@ -103,7 +103,7 @@ def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, host
 
 
 FORMATS = ("terminal", "markdown", "csv", "json")
-SPREAD = ("csv", "chats", "atif")
+SPREAD = ("csv", "chats")
 
 
 @pytest.mark.extended
