@@ -2,21 +2,14 @@
 
 import asyncio
 import signal
-import socket
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
-from graphwalk.config.graph_source import GraphSource
-from graphwalk.serve import mcp
-from graphwalk.serve.mcp import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS, serve
-from graphwalk.settings import Settings
+from graphwalk.serve.mcp import LARGEST_BODY, MOST_SESSIONS
 from tests.serve.mcp.servers import HttpServer, over_http
-
-HEADER = "POST /mcp HTTP/1.1\r\nHost: x\r\n"
 
 
 @pytest.mark.parametrize(
@@ -81,52 +74,6 @@ def test_sessions_are_bounded(odd_file: Path) -> None:
 def test_the_scheme_may_be_written_in_any_case(http_server: HttpServer, scheme: str) -> None:
     headers = {**http_server.headers, "Authorization": f"{scheme} {http_server.token}"}
     assert http_server.post(headers=headers).status_code == 200
-
-
-@pytest.mark.parametrize("sent", ["", HEADER, HEADER + "Content-Length: 100000\r\n\r\n{"])
-def test_half_requests_without_the_token_leave_room_for_others(odd_file: Path, sent: str) -> None:
-    with over_http("--graph", odd_file) as server, httpx2.Client(headers=server.headers) as known, ExitStack() as held:
-        assert known.post(server.url, json={}).status_code == 400
-        place = urlsplit(server.url)
-        for _ in range(MOST_CONNECTIONS + 10):
-            half = held.enter_context(socket.create_connection((place.hostname, place.port), timeout=60))
-            half.sendall(sent.encode())
-        assert server.post().status_code == 200
-        assert known.post(server.url, json={}).status_code == 400
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        "",
-        HEADER,
-        HEADER + "Content-Length: 100000\r\n\r\n{",
-        HEADER + "Authorization: Bearer {token}\r\nContent-Length: 100000\r\n\r\n{",
-        HEADER + "Content-Length: 1\r\n\r\n{" + HEADER,
-    ],
-)
-async def test_endless_requests_are_closed(odd_file: Path, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
-    monkeypatch.setattr(mcp, "HEADER_SECONDS", 0.5)
-    monkeypatch.setattr(mcp, "BODY_SECONDS", 0.5)
-    token, told = "a-token-of-my-own-1234", asyncio.Queue[str]()
-    serving = asyncio.create_task(
-        serve(
-            GraphSource(file=odd_file),
-            Settings({"GRAPHWALK_MCP_TOKEN": token}),
-            say=told.put_nowait,
-            transport="http",
-        )
-    )
-    try:
-        place = urlsplit((await asyncio.wait_for(told.get(), 60)).split()[-1])
-        reader, writer = await asyncio.open_connection(place.hostname, place.port)
-        writer.write(sent.replace("{token}", token).encode())
-        with suppress(ConnectionResetError):
-            await asyncio.wait_for(reader.read(), 60)
-        writer.close()
-    finally:
-        serving.cancel()
-        await asyncio.wait([serving])
 
 
 async def test_many_clients_at_once(http_server: HttpServer) -> None:
