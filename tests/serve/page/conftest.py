@@ -42,7 +42,8 @@ def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         if suites not in made:
             runs = [content_of(RunFolder.open(RUNS / suite)) for suite in suites]
             file = tmp_path_factory.mktemp("pages") / "page.html"
-            made[suites] = write_page(runs, file).as_uri()
+            write_page(runs, file)
+            made[suites] = file.as_uri()
         return made[suites]
 
     return address

@@ -79,7 +79,8 @@ def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
 def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, hostile: RunFolder) -> None:
     content = content_of(hostile)
     content.name = EVIL
-    page = write_page([content], tmp_path / "page.html")
+    page = tmp_path / "page.html"
+    write_page([content], page)
     beside = ["episode&e=1&beside=2"] if len(content.episodes) > 2 else []
     for view in ("results", "plots", "episodes", "episode&e=0", *beside, "episodes&q=%3Cscript%3E"):
         browser.open(f"{page.as_uri()}#view={view}")

@@ -70,13 +70,10 @@ TARGETS = (
 )
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target[:30])
-def test_a_malformed_target_is_answered(
-    server: PageServer, target: str, method: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_malformed_target_is_answered(server: PageServer, target: str, capfd: pytest.CaptureFixture[str]) -> None:
     path = target.replace("TOKEN", f"/{server.token}")
-    request = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as connection:
         connection.sendall(request.encode())
         status = connection.makefile("rb").readline()
