@@ -267,11 +267,7 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "created": manifest.get("created", ""),
         "version": manifest.get("graphwalk_version", ""),
         "seed": config.get("seed"),
-        "store": config.get("store"),
-        "models": list(config.get("models", ())),
-        "settings": list(config.get("settings", ())),
         "planned": own_episodes(manifest),
-        "tags": list(config.get("tags", ())),
     }
 
 
@@ -336,7 +332,6 @@ def _run(run: RunContent, state: str) -> dict[str, Any]:
     return {
         "name": run.name,
         "suite": run.suite,
-        "judged": suite_named(run.suite).judged,
         "state": state,
         **run.facts,
         "verdict": list(report.verdict) if report else [],
