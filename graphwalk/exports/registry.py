@@ -20,6 +20,5 @@ EXPORTS = Registry(
         "inspect": "graphwalk.exports.inspect_log:export_inspect",
         "chats": "graphwalk.exports.chats:export_chats",
         "csv": "graphwalk.exports.tables:export_csv",
-        "parquet": "graphwalk.exports.tables:export_parquet",
     },
 )

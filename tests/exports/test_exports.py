@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
 import pytest
 
 from graphwalk.errors import ConfigError
@@ -18,7 +17,7 @@ from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place
 
-FORMATS = ("inspect", "chats", "csv", "parquet")
+FORMATS = ("inspect", "chats", "csv")
 READERS = Path(__file__).parents[2] / ".venv-formats" / "bin" / "python"
 SINGLE = {"chats": ".jsonl"}
 
@@ -101,17 +100,6 @@ def test_csv_runs_no_formula_and_keeps_every_value(tmp_path: Path) -> None:
     assert set(planted) == {f"'{FORMULA}{HOSTILE}"}
     assert {row["correct"] for row in episodes} == {"True", "False"}
     assert json.loads(episodes[0]["answer"])
-
-
-def test_parquet_has_types_and_all_rows(tmp_path: Path) -> None:
-    out = export("parquet", hostile_run(tmp_path / "run"), tmp_path / "p")
-    episodes = pyarrow.parquet.read_table(out / "episodes.parquet")
-    calls = pyarrow.parquet.read_table(out / "calls.parquet").to_pylist()
-    kinds = {name: str(episodes.schema.field(name).type) for name in ("correct", "f1", "turns", "model", "usage_cost")}
-    assert kinds == {"correct": "bool", "f1": "double", "turns": "int64", "model": "string", "usage_cost": "double"}
-    assert episodes.num_rows == 12
-    assert len(calls) == sum(row["tool_calls"] for row in episodes.to_pylist())
-    assert calls[0]["turn"] == 1
 
 
 def test_inspect_ai_reads_what_was_run(tmp_path: Path) -> None:
