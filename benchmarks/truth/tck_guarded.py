@@ -110,7 +110,7 @@ def _broken(outcomes: Sequence[Outcome]) -> Iterator[str]:
     places: dict[str, Counter[str]] = defaultdict(Counter)
     for outcome in outcomes:
         if outcome.verdict == "failed" and outcome.detail.startswith("no error"):
-            told = next(step.text for step in outcome.scenario.steps if " should be raised" in step.text)
-            places[told.rpartition(": ")[2]][outcome.scenario.feature] += 1
+            expected = next(step.text for step in outcome.scenario.steps if " should be raised" in step.text)
+            places[expected.rpartition(": ")[2]][outcome.scenario.feature] += 1
     for error, features in sorted(places.items()):
         yield f"{error} ({', '.join(f'{name} ×{times}' for name, times in features.items())})"

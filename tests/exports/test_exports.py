@@ -55,8 +55,8 @@ def read_by_inspect(logs: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_suite_in_every_format_gives_the_same_bytes_twice(name: str, suite: str, tmp_path: Path) -> None:
     folder = copied(suite, tmp_path / "run")
-    made = [export(name, folder, tmp_path / f"{n}{SINGLE.get(name, '')}") for n in "ab"]
-    first, second = ([path, *sorted(path.rglob("*"))] if path.is_dir() else [path] for path in made)
+    outputs = [export(name, folder, tmp_path / f"{n}{SINGLE.get(name, '')}") for n in "ab"]
+    first, second = ([path, *sorted(path.rglob("*"))] if path.is_dir() else [path] for path in outputs)
     assert len(first) == len(second)
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True) if a.is_file())
     assert any(path.is_file() for path in first)
@@ -70,8 +70,8 @@ def test_chats_hold_each_episode_once(tmp_path: Path) -> None:
     whole = next(line for line in lines if line["metadata"]["model"] == "scripted/expert")
     roles = [message["role"] for message in whole["messages"]]
     assert roles[:2] == ["system", "user"]
-    asked = [call["id"] for m in whole["messages"] for call in m.get("tool_calls", ())]
-    assert asked == [m["tool_call_id"] for m in whole["messages"] if m["role"] == "tool"]
+    call_ids = [call["id"] for m in whole["messages"] for call in m.get("tool_calls", ())]
+    assert call_ids == [m["tool_call_id"] for m in whole["messages"] if m["role"] == "tool"]
     bad = [c["function"]["arguments"] for line in lines for m in line["messages"] for c in m.get("tool_calls", ())]
     assert '{"label": "x' in bad
 

@@ -37,16 +37,16 @@ async def test_generated_backend_is_checked_and_plays(lab: Place) -> None:
         check = await asyncio.to_thread(
             lab.graphwalk, "models", "check", *words, "--json", "--without", "unicode", MY_LAB_BASE_URL=server.url
         )
-        found = json.loads(check.stdout)
+        report = json.loads(check.stdout)
         assert check.returncode == 4
-        assert not found["ok"]
-        assert "system_prompt" in found["failed"]
-        assert "unicode" not in found["failed"]
+        assert not report["ok"]
+        assert "system_prompt" in report["failed"]
+        assert "unicode" not in report["failed"]
         play = ("run", "quickstart", "--limit", 1, "-m", *words, "--out", "run")
         done = await asyncio.to_thread(lab.graphwalk, *play, MY_LAB_BASE_URL=server.url)
         assert done.returncode == 0, done.stderr
-    kept = json.loads((lab.folder / "run" / "run.json").read_text())["config"]
-    assert kept["model_arguments"] == {"my-lab/m": {"path": "/generate"}}
+    config = json.loads((lab.folder / "run" / "run.json").read_text())["config"]
+    assert config["model_arguments"] == {"my-lab/m": {"path": "/generate"}}
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def test_suite_run_has_a_report(chains: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
     rows = json.loads(chains.graphwalk("report", "first", "--json").stdout)["rows"]
-    found = {row["model"]: (row["correct"], row["questions"], row["steps_short"]) for row in rows}
-    assert found == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
+    scores = {row["model"]: (row["correct"], row["questions"], row["steps_short"]) for row in rows}
+    assert scores == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
     assert "| scripted/expert | tools |" in chains.graphwalk("report", "first", "--format", "markdown").stdout
     assert "all,,scripted/expert,tools," in chains.graphwalk("report", "first", "--format", "csv").stdout
     assert chains.graphwalk("report", "first", "--plots", "plots").returncode == 0

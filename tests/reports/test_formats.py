@@ -20,9 +20,9 @@ def report(**how):
     return build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"), **how)
 
 
-def on_terminal(made, width, **how) -> str:
+def on_terminal(full_report, width, **how) -> str:
     console = Console(width=width, file=io.StringIO(), color_system=None, **how)
-    console.print(TerminalReport(made))
+    console.print(TerminalReport(full_report))
     return console.file.getvalue()
 
 
@@ -34,8 +34,8 @@ def test_json_has_the_fixed_fields():
 
 
 def test_csv_has_a_line_per_row_of_every_table():
-    made = report()
-    lines = list(csv.DictReader(io.StringIO(to_csv(made))))
+    full_report = report()
+    lines = list(csv.DictReader(io.StringIO(to_csv(full_report))))
     assert [line["accuracy"] for line in lines if line["table"] == "all"] == ["100.0", "33.333333"]
     assert 0 < float(lines[0]["accuracy_low"]) < float(lines[0]["accuracy_high"]) == 100
     assert (lines[0]["tasks"], lines[0]["graphs"]) == ("12", "4")
@@ -46,14 +46,14 @@ def test_csv_has_a_line_per_row_of_every_table():
         *groups,
         *(f"baseline {name}" for name in groups),
     }
-    made.rows[0]["precision"] = -1.0
-    assert next(csv.DictReader(io.StringIO(to_csv(made))))["precision"] == "-1.0"  # a number is no formula
+    full_report.rows[0]["precision"] = -1.0
+    assert next(csv.DictReader(io.StringIO(to_csv(full_report))))["precision"] == "-1.0"  # a number is no formula
 
 
 def test_markdown_has_the_papers_rows_marked():
-    made = report()
-    text = to_markdown(made)
-    low, high = made.rows[1]["intervals"]["accuracy"]
+    full_report = report()
+    text = to_markdown(full_report)
+    low, high = full_report.rows[1]["intervals"]["accuracy"]
     assert f"| test/two | tools | 4 | 12 | 33.33 ({low:.1f}–{high:.1f}) |" in text
     assert "| gpt-4.1 (paper) | tools | 35 | 120 | 29.17 |" in text
     assert "(paper): arXiv 2604.01610" in text
@@ -68,9 +68,14 @@ def test_tables_keep_to_the_width_of_the_terminal(width):
 
 
 def test_hostile_names_stay_text_in_every_form():
-    made = build_report([result(model=HOSTILE), result(model="test/two")], DECLARED)
-    made = replace(made, notes=(*made.notes, HOSTILE), incomplete=HOSTILE)
-    written = {"terminal": on_terminal(made, 150), "json": to_json(made), "csv": to_csv(made), "md": to_markdown(made)}
+    full_report = build_report([result(model=HOSTILE), result(model="test/two")], DECLARED)
+    full_report = replace(full_report, notes=(*full_report.notes, HOSTILE), incomplete=HOSTILE)
+    written = {
+        "terminal": on_terminal(full_report, 150),
+        "json": to_json(full_report),
+        "csv": to_csv(full_report),
+        "md": to_markdown(full_report),
+    }
     for form, text in written.items():
         text.encode()
         assert not any(c in text for c in "\x1b\x9b\u202e"), form
@@ -91,9 +96,9 @@ def test_hidden_characters_are_escaped():
 
 def test_names_are_not_split_in_a_narrow_terminal() -> None:
     models = ["openai/gpt-4.1-mini-2025-04-14", "anthropic/claude-sonnet-4-5-20250929"]
-    made = build_report(run(models), DECLARED)
+    full_report = build_report(run(models), DECLARED)
     for width in (50, 60, 80):
-        text = on_terminal(made, width)
+        text = on_terminal(full_report, width)
         assert max(map(len, text.splitlines())) <= width
         assert all(text.count(model) >= 4 for model in models)
         assert "path_finding" in text

@@ -198,7 +198,7 @@ def test_giving_nothing_and_everything_are_baselines():
 
 
 def test_par_is_a_baseline_with_its_own_number_of_tasks():
-    known = [
+    with_reference = [
         with_task(
             result(graph=graph),
             reference_calls=graph,
@@ -207,7 +207,7 @@ def test_par_is_a_baseline_with_its_own_number_of_tasks():
         )
         for graph in (1, 3)
     ]
-    expert = baselines_of([*known, with_task(result(graph=5), reference_calls=None)])["expert (reference)"]
+    expert = baselines_of([*with_reference, with_task(result(graph=5), reference_calls=None)])["expert (reference)"]
     assert (expert["questions"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (2, 100.0, 4, 4000)
     assert (expert["calls_per_question"], expert["tokens_per_question"]) == (2.0, 2000.0)
     old = baselines_of([result()])["expert (reference)"]  # the record of an earlier version has no tokens

@@ -137,14 +137,14 @@ def test_a_run_of_any_kind_has_a_verdict_of_whole_sentences(results: list[dict[s
 @given(st.integers(1, 7), st.integers(0, 2**32), st.floats(0, 1), st.floats(0, 1))
 def test_better_means_significant(graphs: int, seed: int, first: float, second: float) -> None:
     draw = random.Random(seed)
-    made = report(
+    measured = report(
         result(model, graph=graph, question=question, correct=draw.random() < rate)
         for model, rate in (("a", first), ("b", second))
         for graph in range(graphs)
         for question in range(len(QUESTIONS))
     )
-    accuracy = made.comparisons[0]["measures"]["accuracy"]
-    claims = [line for line in made.verdict if " is better than " in line]
+    accuracy = measured.comparisons[0]["measures"]["accuracy"]
+    claims = [line for line in measured.verdict if " is better than " in line]
     interval = accuracy["interval"] or [accuracy["difference"]] * 2
     is_significant = accuracy["p_holm"] is not None and accuracy["p_holm"] <= 0.05
     assert bool(claims) == (is_significant and not interval[0] <= 0 <= interval[1])

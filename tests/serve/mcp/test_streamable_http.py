@@ -16,10 +16,10 @@ from tests.serve.mcp.servers import HttpServer, over_http
     "given",
     [None, "", "Bearer", "Bearer x", "Basic abc", "bearer", "bearer x", "Bearer \xe9\xe9", "Bearer " + "x" * 5000],
 )
-def test_without_the_token_nothing_is_answered(http_server: HttpServer, given: str | None) -> None:
+def test_without_the_token_nothing_is_answered(http_server: HttpServer, authorization: str | None) -> None:
     headers = {k: v for k, v in http_server.headers.items() if k != "Authorization"}
-    if given is not None:
-        headers["Authorization"] = given
+    if authorization is not None:
+        headers["Authorization"] = authorization
     raw = {name: value.encode("latin-1") for name, value in headers.items()}
     answer = httpx2.post(http_server.url, headers=raw, json={}, timeout=60)
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
@@ -89,8 +89,8 @@ def test_a_token_of_ones_own_is_not_shown(odd_file: Path) -> None:
     token = "a-token-of-my-own-1234"
     with over_http("--graph", odd_file, GRAPHWALK_MCP_TOKEN=token) as server:
         assert server.token == "$GRAPHWALK_MCP_TOKEN"
-        known = HttpServer(server.url, token, server.process)
-        assert (known.post().status_code, server.post().status_code) == (200, 401)
+        with_token = HttpServer(server.url, token, server.process)
+        assert (with_token.post().status_code, server.post().status_code) == (200, 401)
         server.process.send_signal(signal.SIGINT)
         out, errors = server.process.communicate(timeout=60)
         assert (server.process.returncode, out) == (130, "")

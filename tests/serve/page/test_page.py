@@ -17,9 +17,9 @@ VIEW = "document.body.dataset.view"
 
 
 def text(browser: Browser, selector: str) -> str:
-    found = browser.run(f"document.querySelector({selector!r})?.innerText ?? ''")
-    assert isinstance(found, str)
-    return found
+    value = browser.run(f"document.querySelector({selector!r})?.innerText ?? ''")
+    assert isinstance(value, str)
+    return value
 
 
 def open_episode(browser: Browser, address: str, number: int, more: str = "") -> None:
@@ -233,7 +233,7 @@ def test_the_page_needs_nothing_from_elsewhere(browser: Browser, page_of: PageOf
     address = page_of("mazes")
     for view in ("results", "plots", "episodes", "episode&e=0"):
         browser.open(f"{address}#view={view}")
-    assert {urlsplit(asked).path for asked in browser.asked_for} == {urlsplit(address).path}
+    assert {urlsplit(url).path for url in browser.asked_for} == {urlsplit(address).path}
     assert browser.run("[...document.querySelectorAll('[href]')].map((one) => one.getAttribute('href'))") == ["#main"]
     policy = browser.run("document.querySelector('[http-equiv]').content")
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
@@ -258,8 +258,8 @@ def test_wide_tables_fold_their_less_important_columns(browser: Browser, page_of
 
 def test_paper_holds_tables_plots_and_episodes_in_this_order(browser: Browser, page_of: PageOf) -> None:
     browser.open(f"{page_of('mazes', 'magma')}#view=paper")
-    found = browser.run("[...document.querySelectorAll('.paper h2, .paper h3')].map((one) => one.textContent)")
-    assert found.index("Results") < found.index("Plots") < found.index("Episodes")
+    titles = browser.run("[...document.querySelectorAll('.paper h2, .paper h3')].map((one) => one.textContent)")
+    assert titles.index("Results") < titles.index("Plots") < titles.index("Episodes")
     assert browser.run("document.querySelectorAll('.paper-list tbody tr').length === episodes.length")
     browser.open(f"{page_of('mazes')}#view=episodes&outcome=right")
     browser.run("dispatchEvent(new Event('beforeprint'))")
