@@ -28,16 +28,3 @@ def neo4j_server() -> Iterator[Settings | str]:
             yield Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
         finally:
             database.down(settings, delete=True)
-
-
-@contextmanager
-def own_server(release: str, heap: str) -> Iterator[Settings]:
-    """Environment that reach an empty Neo4j from the jars, which may be stopped and filled by its importer."""
-    inherited = {name: value for name, value in read_settings().variables.items() if not name.startswith("NEO4J_")}
-    with TemporaryDirectory(prefix="graphwalk-bench-") as home:
-        settings = Settings({**inherited, "GRAPHWALK_HOME": home})
-        database.up(settings, with_="jars", release=release, port=None, heap=heap)
-        try:
-            yield settings
-        finally:
-            database.down(settings, delete=True)
