@@ -12,7 +12,7 @@ INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/py
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml
 
-.PHONY: help quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: help quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -91,19 +91,14 @@ truth: ## Ask openCypher's TCK and networkx, and write docs/peers.md (minutes; i
 	.venv-truth/bin/python -m pip install --quiet --disable-pip-version-check -e '.[truth]'
 	.venv-truth/bin/python -m benchmarks.truth
 
-clrs: ## Compare MAGMA with dm-clrs, step for step (installs 2.9 GB in .venv-clrs)
-	test -d .venv-clrs || $(PYTHON) -m venv .venv-clrs
-	.venv-clrs/bin/python -m pip install --quiet dm-clrs==2.0.3 -e .
-	.venv-clrs/bin/python benchmarks/magma_dm_clrs.py
-
 bench-peers: $(STAMP) ## Compare with inspect_ai and write the table of docs/peers.md (minutes; installs in .venv-peers)
 	test -d .venv-peers || $(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
 	$(BIN)/python -m benchmarks.peers
 
-formats: $(STAMP) ## Let inspect_ai and harbor read what we export (Python 3.12 or later; installs 0.8 GB in .venv-formats)
+formats: $(STAMP) ## Let inspect_ai read what we export (Python 3.12 or later; installs 0.8 GB in .venv-formats)
 	test -d .venv-formats || $(PYTHON) -m venv .venv-formats
-	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285' 'harbor>=0.24'
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285'
 	$(BIN)/pytest tests/exports
 
 environments: ## Set up verifiers, OpenEnv and TRL, each in a .venv of its own, for their slow tests (600 MB)
@@ -150,4 +145,4 @@ $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes,
 	@touch $(USER_STAMP) $(STAMP)
 
 clean: ## Remove everything that other targets install or build
-	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

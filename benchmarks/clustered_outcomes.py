@@ -67,8 +67,8 @@ def beta_binomial(cell: Cell, random: np.random.Generator, draws: int) -> NDArra
 
 def _normal(random: np.random.Generator, shape: tuple[int, ...], inner: int) -> NDArray[np.float32]:
     """Normal numbers that are the same along the `inner` last axes before that of the draws."""
-    kept = shape[: 3 - inner] + (1,) * inner + shape[3:]
-    return random.standard_normal(kept, dtype=np.float32)
+    reduced = shape[: 3 - inner] + (1,) * inner + shape[3:]
+    return random.standard_normal(reduced, dtype=np.float32)
 
 
 def _beta(random: np.random.Generator, mean: NDArray[np.float64], correlation: float) -> NDArray[np.float64]:

@@ -67,11 +67,11 @@ def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
             outcomes_of(values, *ids)
             for values in latent_normal(cell, random, columns, cell.accuracy, cell.accuracy, other)
         )
-        for found in compare(first, second, seed=int(random.integers(2**32))):
-            counts["t"] += found.t_p_value is not None and found.t_p_value <= 0.05
-            counts["sign-flip"] += found.sign_flips.p_value <= 0.05
-            counts["mid-p"] += found.sign_flips.mid_p <= 0.05
-            counts["McNemar"] += found.mcnemar_p_value <= 0.05
+        for comparison in compare(first, second, seed=int(random.integers(2**32))):
+            counts["t"] += comparison.t_p_value is not None and comparison.t_p_value <= 0.05
+            counts["sign-flip"] += comparison.sign_flips.p_value <= 0.05
+            counts["mid-p"] += comparison.sign_flips.mid_p <= 0.05
+            counts["McNemar"] += comparison.mcnemar_p_value <= 0.05
         differences = estimate_means(paired(better, first))
         counts["covered"] += int(_holds(*_bounds(differences), other - cell.accuracy).sum())
     return {name: count / draws for name, count in counts.items()}

@@ -94,8 +94,8 @@ def main() -> None:
     assert log.status == "success", log.error
     assert log.results is not None
     right = log.results.scores[0].metrics["accuracy"].value
-    found = {name: _clocks[f"ended_{name}"] - _clocks[f"begun_{name}"] for name in ("wall", "cpu")}
-    print(json.dumps({**found, "right": right, "messages": sorted(_lengths), "version": inspect_ai.__version__}))
+    clocks = {name: _clocks[f"ended_{name}"] - _clocks[f"begun_{name}"] for name in ("wall", "cpu")}
+    print(json.dumps({**clocks, "right": right, "messages": sorted(_lengths), "version": inspect_ai.__version__}))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
-from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -105,31 +104,23 @@ def each_tool(graph: PropertyGraph) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-async def run(
-    folder: Path,
-    url: str,
-    rounds: int,
-    in_flight: int = IN_FLIGHT,
-    *,
-    shard: Shard = WHOLE,
-    watch: Stopwatch | None = None,
-) -> Usage:
-    """Play `rounds` × `in_flight` episodes through the runner, or a shard of them; `in_flight` counts all shards."""
-    watch = watch or Stopwatch()
+async def run(folder: Path, url: str, rounds: int) -> Usage:
+    """Play `rounds` × 64 episodes through the runner."""
+    watch, episodes = Stopwatch(), IN_FLIGHT * rounds
     settings = Settings({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
-    resolved = resolve(experiment(in_flight * rounds, in_flight // shard.of), settings)
-    summary = await start_run(resolved, NewRun.make("bench", folder), watch, shard=shard)
-    assert summary.finished == summary.episodes == in_flight * rounds // shard.of
+    resolved = resolve(experiment(episodes), settings)
+    summary = await start_run(resolved, NewRun.make("bench", folder), watch)
+    assert summary.finished == summary.episodes == episodes
     return watch.usage
 
 
-def experiment(episodes: int, in_flight: int) -> AnyExperiment:
+def experiment(episodes: int) -> AnyExperiment:
     flags = {
         "suite.graphs.*.count": 1,
         "limit": TASKS,
         "repeats": episodes // TASKS,
         "models": ["openai-api/bench/walker"],
-        "limits.max_concurrency": in_flight,
+        "limits.max_concurrency": IN_FLIGHT,
         "seed": SEED,
     }
     return load_experiment("quickstart", flags=flags)
@@ -138,7 +129,7 @@ def experiment(episodes: int, in_flight: int) -> AnyExperiment:
 async def recorded_bodies(folder: Path, graph: PropertyGraph) -> list[Bodies]:
     """Rebuild the runner's requests from its log: one list of requests for every episode."""
     store = await EmbeddedDatabase().load(graph)
-    config = experiment(IN_FLIGHT, IN_FLIGHT)
+    config = experiment(IN_FLIGHT)
     tools = [spec.as_openai() for spec in GraphToolbox(store, await store.schema(), agent=config.agent).specs]
     episodes = []
     for record in RunFolder.open(folder).records():

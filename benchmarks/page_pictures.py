@@ -29,7 +29,8 @@ def page_digest(run: RunFolder) -> str:
 def main(words: Sequence[str]) -> None:
     run = RunFolder.open(Path(words[0]))
     with tempfile.TemporaryDirectory() as folder:
-        page = write_page([content_of(run)], Path(folder) / "page.html")
+        page = Path(folder) / "page.html"
+        write_page([content_of(run)], page)
         browser = Browser(Path(folder) / "profile")
         try:
             browser.window(1100, 700)

@@ -51,11 +51,11 @@ def _by_inspect(python: Path, work: dict[str, object]) -> tuple[Usage, str]:
     command = [str(python), "-m", "benchmarks.inspect_calls"]
     done = subprocess.run(command, input=json.dumps(work), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    figures = json.loads(done.stdout.splitlines()[-1])
     # A prompt, and for every turn a reply, each with one result but the last.
     expected = len(work["messages"]) + 2 * TOOL_TURNS + 1  # type: ignore[arg-type]
-    assert (found["right"], found["messages"]) == (1.0, [expected]), found
-    return Usage(found["wall"], found["cpu"]), found["version"]
+    assert (figures["right"], figures["messages"]) == (1.0, [expected]), figures
+    return Usage(figures["wall"], figures["cpu"]), figures["version"]
 
 
 def _figures(usages: list[Usage], calls: int, ours: list[Usage]) -> list[str]:

@@ -13,12 +13,12 @@ from graphwalk.settings import Settings, read_settings
 @contextmanager
 def neo4j_server() -> Iterator[Settings | str]:
     """Environment that reach a Neo4j, or the reason why there is none."""
-    given = read_settings()
-    if given.neo4j_uri:
-        yield given
+    settings = read_settings()
+    if settings.neo4j_uri:
+        yield settings
         return
     with TemporaryDirectory() as home:
-        settings = Settings({**given.variables, "GRAPHWALK_HOME": str(Path(home))})
+        settings = Settings({**settings.variables, "GRAPHWALK_HOME": str(Path(home))})
         try:
             server = database.up(settings, port=None)
         except StoreError as error:
@@ -26,18 +26,5 @@ def neo4j_server() -> Iterator[Settings | str]:
             return
         try:
             yield Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
-        finally:
-            database.down(settings, delete=True)
-
-
-@contextmanager
-def own_server(release: str, heap: str) -> Iterator[Settings]:
-    """Environment that reach an empty Neo4j from the jars, which may be stopped and filled by its importer."""
-    kept = {name: value for name, value in read_settings().variables.items() if not name.startswith("NEO4J_")}
-    with TemporaryDirectory(prefix="graphwalk-bench-") as home:
-        settings = Settings({**kept, "GRAPHWALK_HOME": home})
-        database.up(settings, with_="jars", release=release, port=None, heap=heap)
-        try:
-            yield settings
         finally:
             database.down(settings, delete=True)

@@ -119,14 +119,14 @@ def work_on(graph: PropertyGraph, store: GraphStore, count: int) -> Work:
         name = names[turn % len(names)]
         node = turn % len(table.numbers)
         value = table.columns[name].pool[int(table.columns[name].codes[node])]
-        given: dict[str, Any] = {"label": table.label, "property_name": name, "property_value": value}
+        arguments: dict[str, Any] = {"label": table.label, "property_name": name, "property_value": value}
         if tool.name == "get_all_nearest_neighbors":
-            given |= {"property_name": "key", "property_value": graph.keys[int(table.numbers[node])]}
+            arguments |= {"property_name": "key", "property_value": graph.keys[int(table.numbers[node])]}
         elif tool.name == "get_unique_property_values":
-            given = {"property_name": name, "entity_name": table.label, "entity_type": "node"}
-        parameters = {"property_value": given["property_value"]} if "property_value" in given else {}
-        identifiers = {**switches, **{k: v for k, v in given.items() if k != "property_value"}}
-        work.calls.append(ToolCall(str(number), tool.name, json.dumps(given)))
+            arguments = {"property_name": name, "entity_name": table.label, "entity_type": "node"}
+        parameters = {"property_value": arguments["property_value"]} if "property_value" in arguments else {}
+        identifiers = {**switches, **{k: v for k, v in arguments.items() if k != "property_value"}}
+        work.calls.append(ToolCall(str(number), tool.name, json.dumps(arguments)))
         work.queries.append((store.render(tool.cypher or "", identifiers), parameters))
     return work
 

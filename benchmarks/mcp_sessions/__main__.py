@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 MODULES = DOCS.parent / "build" / "node"
 """Where `make mcp` puts the TypeScript SDK."""
 STEPS: list[tuple[str, dict[str, Any]]] = [
-    (name, given) for name, given in json.loads((HERE / "steps.json").read_text(encoding="utf-8"))
+    (name, arguments) for name, arguments in json.loads((HERE / "steps.json").read_text(encoding="utf-8"))
 ]
 PACKAGE = "@modelcontextprotocol/sdk"
 _LONGEST = 110
@@ -37,8 +37,8 @@ def main() -> None:
 
 def run_typescript(place: dict[str, Any]) -> dict[str, Any]:
     """Return the output of the TypeScript client at `place`: `command` and `args`, or `url` and `token`."""
-    asked = json.dumps({"modules": str(MODULES), "steps": STEPS, **place})
-    words = ["node", str(HERE / "typescript_client.mjs"), asked]
+    request = json.dumps({"modules": str(MODULES), "steps": STEPS, **place})
+    words = ["node", str(HERE / "typescript_client.mjs"), request]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode:
         sys.exit(f"the TypeScript client failed:\n{done.stderr}")
@@ -55,8 +55,8 @@ def transcript(seen: dict[str, Any]) -> str:
     lines = ["→ initialize", f"← {seen['server']['title']}", f"  {seen['instructions'].splitlines()[0]} …"]
     lines += ["→ tools/list", *(f"← {t['name']}  {_hints(t)}" for t in seen["tools"])]
     lines += ["→ resources/read graphwalk://schema", *(f"← {line}" for line in seen["schema"].strip().splitlines())]
-    for (name, given), answer in zip(STEPS, seen["answers"], strict=True):
-        lines += [f"→ tools/call {name} {json.dumps(given)}"]
+    for (name, arguments), answer in zip(STEPS, seen["answers"], strict=True):
+        lines += [f"→ tools/call {name} {json.dumps(arguments)}"]
         mark = "✗" if answer.get("isError") else "←"
         lines += [f"{mark} {line}" for line in answer["content"][0]["text"].splitlines()]
         if "structuredContent" in answer:

@@ -13,7 +13,7 @@ async def walk(command: str, words: Sequence[str], steps: Sequence[tuple[str, di
         tools = (await client.list_tools()).tools
         (resource,) = (await client.list_resources()).resources
         (content,) = (await client.read_resource(str(resource.uri))).contents
-        answers = [await client.call_tool(name, given) for name, given in steps]
+        answers = [await client.call_tool(name, arguments) for name, arguments in steps]
         return {
             "server": _plain(client.server_info),
             "instructions": client.instructions,

@@ -28,11 +28,11 @@ Outcomes = Mapping[str, Sequence[Outcome]]
 def main() -> int:
     started = time.perf_counter()
     print("targets, by networkx …", flush=True)
-    found = asyncio.run(targets())
+    counts = asyncio.run(targets())
     print("openCypher TCK …", flush=True)
     plainly, written = _tck_outcomes(tck_jar())
-    wrong = [*_wrong(found), *_unjudged(plainly), *_different(plainly, written)]
-    write_between_markers(PAGE, "truth", "\n".join(["", *_tck(plainly, written), *_targets(found), ""]))
+    wrong = [*_wrong(counts), *_unjudged(plainly), *_different(plainly, written)]
+    write_between_markers(PAGE, "truth", "\n".join(["", *_tck(plainly, written), *_targets(counts), ""]))
     print(f"{PAGE.name} written, {time.perf_counter() - started:.0f} s")
     for line in wrong:
         print(f"differs: {line}")
@@ -63,8 +63,8 @@ def neo4j_environment(release: str) -> Iterator[Settings]:
             database.down(settings, delete=True)
 
 
-def _wrong(found: dict[str, Found]) -> Iterator[str]:
-    for kind, targets_found in found.items():
+def _wrong(counts: dict[str, Found]) -> Iterator[str]:
+    for kind, targets_found in counts.items():
         yield from (f"{kind}: {text[:300]}" for text in targets_found.differ)
 
 
@@ -85,14 +85,14 @@ def _tck(plainly: Outcomes, written: Outcomes) -> Iterator[str]:
     yield f"### openCypher TCK\n\n{ARTIFACT} on kglite {metadata.version('kglite')} and Neo4j {versions}.\n"
     yield from table(plainly)
     yield "\nFailures, by feature and number of the scenario, and what they mean for us:\n"
-    for engine, found in plainly.items():
-        yield from failures(engine, found)
+    for engine, counts in plainly.items():
+        yield from failures(engine, counts)
     yield from written_table(plainly, written)
 
 
-def _targets(found: dict[str, Found]) -> Iterator[str]:
+def _targets(counts: dict[str, Found]) -> Iterator[str]:
     yield "### networkx\n\n| targets | recomputed | differ | no second way |\n|---|--:|--:|--:|"
-    for kind, one in found.items():
+    for kind, one in counts.items():
         yield f"| {kind} | {one.agree} | {len(one.differ)} | {one.unknown} |"
 
 

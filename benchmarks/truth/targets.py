@@ -40,9 +40,9 @@ class Found:
 async def targets(seed: int = 12) -> dict[str, Found]:
     """By "suite: kind"."""
     found: dict[str, Found] = {}
-    for given in CONFIGS:
-        suite = suite_named(given["name"])
-        config: Any = suite.config_type.model_validate(given)
+    for fields in CONFIGS:
+        suite = suite_named(fields["name"])
+        config: Any = suite.config_type.model_validate(fields)
         for instance in suite.graphs(config, seed):
             store = None if instance.graph is None else await EmbeddedDatabase().load(instance.graph)
             for task in await suite.tasks(instance, store, config, seed):

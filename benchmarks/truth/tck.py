@@ -53,10 +53,10 @@ def played(engine: Engine, jar: Path) -> list[Outcome]:
 
 def judged(engine: str, outcomes: Iterable[Outcome]) -> dict[Judgement | None, list[Outcome]]:
     """Group failures by the first judgement that fits; None for those without one."""
-    known, found = judgements(), defaultdict(list)
+    candidates, found = judgements(), defaultdict(list)
     for outcome in outcomes:
         if outcome.verdict == "failed":
-            found[next((j for j in known if j.fits(engine, outcome)), None)].append(outcome)
+            found[next((j for j in candidates if j.fits(engine, outcome)), None)].append(outcome)
     return found
 
 

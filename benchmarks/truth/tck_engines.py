@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import kglite
 import neo4j
@@ -25,51 +25,36 @@ class RefusedError(Exception):
     """The engine refuses a query."""
 
 
-class Engine(Protocol):
+class Engine(ABC):
+    """An engine as a scenario uses it."""
+
     name: str
 
+    @abstractmethod
     def clear(self) -> None:
-        """An empty graph."""
-        ...
+        """Empty the graph."""
 
+    @abstractmethod
     def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
         """Return the rows of a query in the engine's dialect. Raise RefusedError if it refuses."""
-        ...
+
+    @abstractmethod
+    def adapted(self, text: str) -> str:
+        """Return a query, or a cell of a table, with the names that this engine uses."""
+
+    @abstractmethod
+    def close(self) -> None: ...
 
     def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
         """Return the rows of a scenario's query. Raise RefusedError if it is refused."""
-        ...
-
-    def counts(self) -> dict[str, int]:
-        """Of nodes and relationships."""
-        ...
-
-    def adapted(self, text: str) -> str:
-        """A query, or a cell of a table, in the names that this engine is used with."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class RealEngine(ABC):
-    """An engine that is asked directly."""
-
-    name: str
-
-    @abstractmethod
-    def run(self, query: str, parameters: Mapping[str, Any]) -> Table: ...
-
-    @abstractmethod
-    def adapted(self, text: str) -> str: ...
-
-    def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
         return self.run(self.adapted(query), parameters)
 
     def counts(self) -> dict[str, int]:
+        """Return the numbers of nodes and relationships."""
         return {name: self.run(query, {})[1][0][0] for name, query in _COUNTS.items()}
 
 
-class Kglite(RealEngine):
+class Kglite(Engine):
     """The embedded engine, used as our store uses it: property names that it reserves are stored under others."""
 
     name = "kglite"
@@ -101,7 +86,7 @@ class Kglite(RealEngine):
         self.clear()
 
 
-class Neo4j(RealEngine):
+class Neo4j(Engine):
     def __init__(self, settings: Settings, name: str) -> None:
         self.name = name
         account = (settings.neo4j_username, settings.neo4j_password or "")

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from benchmarks.truth.tck_engines import Kglite, RefusedError, Table
+from benchmarks.truth.tck_engines import Engine, Kglite, RefusedError, Table
 from benchmarks.truth.tck_play import Outcome
 from graphwalk.stores.cypher import RESERVED_PREFIX
 from graphwalk.stores.cypher_check import QueryRefused
@@ -20,7 +20,7 @@ _NAME = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 _IN_WORDS = "in words: "
 
 
-class Written:
+class Written(Engine):
     """The embedded engine with the check and the names of the setting write_cypher before it."""
 
     def __init__(self, engine: Kglite) -> None:
@@ -110,7 +110,7 @@ def _broken(outcomes: Sequence[Outcome]) -> Iterator[str]:
     places: dict[str, Counter[str]] = defaultdict(Counter)
     for outcome in outcomes:
         if outcome.verdict == "failed" and outcome.detail.startswith("no error"):
-            told = next(step.text for step in outcome.scenario.steps if " should be raised" in step.text)
-            places[told.rpartition(": ")[2]][outcome.scenario.feature] += 1
+            expected = next(step.text for step in outcome.scenario.steps if " should be raised" in step.text)
+            places[expected.rpartition(": ")[2]][outcome.scenario.feature] += 1
     for error, features in sorted(places.items()):
         yield f"{error} ({', '.join(f'{name} ×{times}' for name, times in features.items())})"

@@ -101,9 +101,9 @@ class _Play:
             raise _FailedError(f"columns {columns} instead of {header}")
         # Columns without an alias are named after their text, which engines may space as they like.
         order = [columns.index(name) for name in header] if set(header) == set(columns) else range(len(header))
-        found = [plain([row[place] for place in order], ordered=ordered) for row in rows]
+        actual = [plain([row[place] for place in order], ordered=ordered) for row in rows]
         right = [plain(row, ordered=ordered) for row in wanted]
-        same = found == right if "in order" in text else Counter(found) == Counter(right)
+        same = actual == right if "in order" in text else Counter(actual) == Counter(right)
         if not same:
             shown = [[row[place] for place in order] for row in rows]
             raise _FailedError(f"{len(rows)} rows {shown} instead of {wanted}")

@@ -37,8 +37,8 @@ class Scenario:
 
 def chosen_features() -> dict[str, str]:
     """Pattern of a feature's path → which of our queries need it."""
-    found: dict[str, str] = yaml.safe_load(CHOICE.read_text(encoding="utf-8"))
-    return found
+    reasons: dict[str, str] = yaml.safe_load(CHOICE.read_text(encoding="utf-8"))
+    return reasons
 
 
 def scenarios(jar: Path) -> Iterator[Scenario]:

@@ -99,10 +99,10 @@ class _Reader:
             return _WORDS[token]
         if token == "-" and self._peek()[1] in _WORDS:
             return -self.value()
-        made: dict[str, Callable[[], Any]] = {"[": self._list, "{": self._map, "(": self._node, "<": self._path}
-        if token not in made:
+        readers: dict[str, Callable[[], Any]] = {"[": self._list, "{": self._map, "(": self._node, "<": self._path}
+        if token not in readers:
             raise ValueError(f"not a value: {self._text!r}")
-        return made[token]()
+        return readers[token]()
 
     def _list(self) -> Any:
         if self._take(":"):

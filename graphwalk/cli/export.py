@@ -63,9 +63,6 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         model: Models = None,
         setting: SettingNames = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
-        per_episode: Annotated[
-            bool, typer.Option("--per-episode", help="atif: one file per episode instead of per model.")
-        ] = False,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
         from graphwalk.runs.result import EpisodeFilter
@@ -75,7 +72,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         folder = RunFolder.open(run)
         number = len(Episodes(folder, chosen))
         with progress_bar("exporting", number) as done:
-            exporter(Episodes(folder, chosen, done, per_episode), out)
+            exporter(Episodes(folder, chosen, done), out)
         say(f"{counted(number, 'episode')} written to {out}")
 
     return command

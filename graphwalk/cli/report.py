@@ -69,19 +69,14 @@ def compare(
     ] = False,
     all_columns: AllColumns = False,
     json: JsonFormat = False,
-    format: Annotated[Format, typer.Option(help="Output format.")] = "terminal",
+    format: Annotated[Literal["terminal", "json", "markdown"], typer.Option(help="Output format.")] = "terminal",
 ) -> None:
     """Compare models and settings on identical tasks.
 
     A verdict in words comes first, then differences with intervals and tests, overall and by group, then tasks whose
     result changed. Runs with different tasks or scorers are refused.
     """
-    from graphwalk.reports.formats import (
-        TerminalComparison,
-        comparison_csv,
-        comparison_json,
-        comparison_markdown,
-    )
+    from graphwalk.reports.formats import TerminalComparison, comparison_json, comparison_markdown
     from graphwalk.runs.compare import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
@@ -92,7 +87,7 @@ def compare(
         if tables.commands:
             data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in tables.commands)]))
     else:
-        text = {"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](comparison)
+        text = comparison_json(comparison) if form == "json" else comparison_markdown(comparison)
         data(text.rstrip("\n"))
 
 

@@ -66,7 +66,8 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
         from graphwalk.serve.page import RunContent, episodes_of, write_page
 
         episodes = episodes_of(records, suite)
-        say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
+        write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)
+        say(f"written to {out}")
         return
     form, pictures = drawn_format(suite, out), suite.presentation.pictures
     assert pictures is not None, "drawn_format refuses other formats"
@@ -101,8 +102,8 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
     if not wanted.is_empty and not any(run.episodes for run in runs):
         played = [key_of(head) for folder in folders for head in heads(folder)]
         raise wanted.nothing(", ".join(map(str, places)), played)
-    written = write_page(runs, out)
-    say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {written}")
+    write_page(runs, out)
+    say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {out}")
 
 
 def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:

@@ -4,15 +4,14 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.files import make_folder, new_file, write_whole
+from graphwalk.files import make_folder
 from graphwalk.runs.listing import heads
 from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder
@@ -42,15 +41,11 @@ _LONGEST_NAME = 120
 
 @dataclass(frozen=True)
 class Episodes:
-    """Episodes of a run folder that pass a filter; `on_read` is called after each one that was read.
-
-    `per_episode`: a format that writes one file per model writes one per episode.
-    """
+    """Episodes of a run folder that pass a filter; `on_read` is called after each one that was read."""
 
     folder: RunFolder
     only: EpisodeFilter = field(default_factory=EpisodeFilter)
     on_read: Callable[[], object] = field(default=lambda: None)
-    per_episode: bool = False
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -140,36 +135,6 @@ def file_name(*words: str, ending: str) -> str:
     plain = _UNSAFE.sub("-", "_".join(words)).strip("-.")[:_LONGEST_NAME]
     digest = hashlib.sha256("\x1f".join(words).encode("utf-8", "replace")).hexdigest()[:8]
     return f"{plain}-{digest}{ending}"
-
-
-def write_files(episodes: Episodes, out: Path, suffix: str, text: Callable[[Result], Iterable[str]]) -> None:
-    """Write the `text` of episodes into one file per model, or per episode.
-
-    `out` is a new folder, or the file where there is only one. ConfigError for one file where there are several.
-    """
-
-    def group(key: EpisodeKey) -> tuple[object, ...]:
-        return key if episodes.per_episode else (episodes.manifest["name"], key.model)
-
-    groups = set(map(group, episodes.keys))
-    single = out.suffix == suffix and len(groups) == 1
-    if out.suffix in (".json", ".jsonl") and not single:
-        each = "episode" if episodes.per_episode else "model"
-        alone = f"--out {out.with_suffix(suffix)}   or  " if len(groups) == 1 else ""
-        raise ConfigError(
-            f"{out} cannot be written: there is one {suffix} file per {each}, {len(groups)} in all",
-            hint=f"{alone}--out {out.with_suffix('')}   for a new folder; --model and --task choose episodes",
-        )
-    folder = out.parent if single else new_folder(out)
-    paths = {one: out if single else folder / file_name(*map(str, one), ending=suffix) for one in groups}
-    if episodes.per_episode:
-        for result in episodes:
-            write_whole(paths[result.key], text(result))
-        return
-    with ExitStack() as stack:
-        files = {one: stack.enter_context(new_file(path)) for one, path in paths.items()}
-        for result in episodes:
-            files[group(result.key)].writelines(part.encode() for part in text(result))
 
 
 def new_folder(path: Path) -> Path:

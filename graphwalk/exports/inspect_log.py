@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -63,7 +64,7 @@ def sample_of(result: Result) -> dict[str, Any]:
 def summary_of(sample: dict[str, Any]) -> dict[str, Any]:
     """Return a sample's entry in the list of samples: short texts, and no conversation."""
     short = {name: sample[name] for name in _SUMMARY if name in sample}
-    question = sample["metadata"]["question"]
+    question = sample["metadata"]["question"] or ""
     failed = {"error": sample["error"]["message"]} if "error" in sample else {}
     facts = {name: value for name, value in sample["metadata"].items() if isinstance(value, str | int | float | bool)}
     texts = {"input": question[:_LONGEST], "target": sample["target"][:_LONGEST]}
@@ -113,15 +114,11 @@ def _scores(result: Result) -> dict[str, Any] | None:
 
 
 def _metadata(result: Result) -> dict[str, Any]:
-    task = result.task
     return {
-        "question": task.get("question", ""),
-        "template": task.get("template"),
+        **{name: result.task.get(name) for name in ("question", "template", "gold_size", "reference_calls")},
         "setting": result.key.setting,
         "exit_status": str(result.exit_status),
         "answer": result.answer,
-        "gold_size": task.get("gold_size"),
-        "reference_calls": task.get("reference_calls"),
         "graph": result.graph,
     }
 
@@ -176,8 +173,8 @@ class _Log:
         self._zip = ZipFile(file, "w", ZIP_DEFLATED)
         self._episodes, self._model, self._setting = episodes, model, setting
         self._summaries: list[dict[str, Any]] = []
-        self._scores: dict[str, list[float]] = {name: [] for name in _MEASURES}
-        self._usage: dict[str, float] = {}
+        self._scores: dict[str, list[float]] = {}
+        self._usage: Counter[str] = Counter()
 
     def add(self, result: Result) -> None:
         sample = sample_of(result)
@@ -185,34 +182,29 @@ class _Log:
         self._summaries.append(summary_of(sample))
         for name in _MEASURES:
             if result.score is not None and result.score.get(name) is not None:
-                self._scores[name].append(float(result.score[name]))
-        for name, value in sample["model_usage"].get(self._model, {}).items():
-            self._usage[name] = self._usage.get(name, 0) + value
+                self._scores.setdefault(name, []).append(float(result.score[name]))
+        self._usage.update(sample["model_usage"].get(self._model, {}))
 
     def finish(self) -> None:
         """Write the list of samples and the header."""
         self._write("summaries.json", self._summaries)
-        number, manifest = len(self._summaries), self._episodes.manifest
+        number, usage = len(self._summaries), {self._model: dict(self._usage)} if self._usage else {}
         header = {
             "version": 2,
             "status": "success" if listed(self._episodes.folder).state == "finished" else "cancelled",
             "eval": self._spec(),
             "plan": {"name": "plan", "steps": [{"solver": self._setting, "params": {}}], "config": {}},
             "results": {"total_samples": number, "completed_samples": number, "scores": self._results()},
-            "stats": {
-                "started_at": manifest["created"],
-                "completed_at": "",
-                "model_usage": {self._model: self._usage} if self._usage else {},
-            },
+            "stats": {"started_at": self._episodes.manifest["created"], "completed_at": "", "model_usage": usage},
         }
         self._write("header.json", header)
         self._zip.close()
 
     def _spec(self) -> dict[str, Any]:
         manifest = self._episodes.manifest
+        config, suite = manifest["config"], manifest["config"]["suite"]["name"]
         keys = [key for key in self._episodes.keys if (key.model, key.setting) == (self._model, self._setting)]
         ids = list(dict.fromkeys(key.task_id for key in keys))
-        config = manifest["config"]
         return {
             "eval_id": "-".join([manifest["run_id"], file_name(self._model, self._setting, ending="")]),
             "run_id": manifest["run_id"],
@@ -221,29 +213,23 @@ class _Log:
             "task_id": f"{manifest['name']}-{self._setting}",
             "task_version": 0,
             "tags": list(config.get("tags", ())) or None,
-            "dataset": {
-                "name": config["suite"]["name"],
-                "samples": len(ids),
-                "sample_ids": ids,
-                "shuffled": False,
-            },
+            "dataset": {"name": suite, "samples": len(ids), "sample_ids": ids, "shuffled": False},
             "model": self._model,
             "model_generate_config": {},
             "config": {"epochs": max(key.repeat for key in keys) + 1},
             "packages": {"graphwalk-agents": manifest["graphwalk_version"]},
             "revision": {"type": "git", "origin": "", "commit": manifest["commit"]} if manifest.get("commit") else None,
-            "metadata": {"setting": self._setting, "suite": config["suite"]["name"], "seed": config.get("seed")},
-            "scorers": [{"name": name} for name in _MEASURES if self._scores[name]],
+            "metadata": {"setting": self._setting, "suite": suite, "seed": config.get("seed")},
+            "scorers": [{"name": name} for name in self._scores],
         }
 
     def _results(self) -> list[dict[str, Any]]:
         results = []
         for name, values in self._scores.items():
-            if values:
-                metric = "accuracy" if name == "correct" else "mean"
-                metrics = {metric: {"name": metric, "value": sum(values) / len(values)}}
-                counts = {"scored_samples": len(values), "unscored_samples": len(self._summaries) - len(values)}
-                results.append({"name": name, "scorer": name, **counts, "metrics": metrics})
+            metric = "accuracy" if name == "correct" else "mean"
+            metrics = {metric: {"name": metric, "value": sum(values) / len(values)}}
+            counts = {"scored_samples": len(values), "unscored_samples": len(self._summaries) - len(values)}
+            results.append({"name": name, "scorer": name, **counts, "metrics": metrics})
         return results
 
     def _write(self, name: str, value: Any) -> None:

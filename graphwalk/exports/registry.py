@@ -18,9 +18,7 @@ EXPORTS = Registry(
     "graphwalk.exports",
     {
         "inspect": "graphwalk.exports.inspect_log:export_inspect",
-        "atif": "graphwalk.exports.atif:export_atif",
         "chats": "graphwalk.exports.chats:export_chats",
         "csv": "graphwalk.exports.tables:export_csv",
-        "parquet": "graphwalk.exports.tables:export_parquet",
     },
 )

@@ -1,17 +1,14 @@
 """Plots for any suite, from the rows of its report and its observed episodes."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from graphwalk.console import counted
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.player_rows import row_of
 from graphwalk.reports.plots import Panel, Plot, Point, Series
-from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
+from graphwalk.reports.suite_report import Report, ReportRow
 from graphwalk.reports.variants import levels_of
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
@@ -20,8 +17,6 @@ PAPER = " (paper)"
 _MOST_SERIES = 12
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20
-_SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128)
-"""Lower ends of the ranges into which sizes of answers fall."""
 
 
 def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
@@ -33,10 +28,9 @@ def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
 
 
 def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
-    """Yield plots of accuracy by variant, by number of calls, calls against the reference, and cost."""
+    """Yield plots of accuracy by variant, by number of calls, and by cost."""
     yield from by_variant(report)
     yield within_calls(observed)
-    yield over_reference(report)
     yield cost_against_accuracy(report)
 
 
@@ -151,30 +145,6 @@ def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
     return Point(x, float(row[measure]), low, high)
 
 
-def by_answer_size(observed: Observations) -> Plot:
-    """Plot accuracy by the number of target rows, in ranges that double."""
-    sizes, right = observed.column("answer_rows"), observed.column("accuracy")
-    settings = len({player.setting for player in observed.players})
-    series = []
-    for player in observed.players:
-        numbers = observed.rows_of(player)
-        points = []
-        for low, high in zip(_SIZES, (*_SIZES[1:], math.inf), strict=True):
-            within = numbers[(sizes[numbers] >= low) & (sizes[numbers] < high) & ~np.isnan(right[numbers])]
-            if len(within):
-                points.append(point(row_of(observed, player, within), "accuracy", _range(low, high)))
-        series.append(Series(player_name(player._asdict(), settings), tuple(points)))
-    name, title, y = "accuracy-by-answer-size", "Accuracy by size of the answer", "accuracy in %"
-    about = "Number of rows of the target. Lines: 95 % intervals, clustered by graph."
-    return Plot(name, title, "dots", (Panel(tuple(series)),), y=y, about=about, percent=True)
-
-
-def _range(low: int, high: float) -> str:
-    if high == math.inf:
-        return f"{counted(low, 'row')} and more"
-    return counted(low, "row") if high - low <= 1 else f"{low}–{int(high) - 1} rows"
-
-
 def within_calls(observed: Observations, title: str = "Correct answers by number of calls") -> Plot:
     """Plot the share of tasks solved with at most a number of tool calls."""
     calls, right = observed.column("calls_per_question"), observed.column("accuracy")
@@ -191,22 +161,6 @@ def within_calls(observed: Observations, title: str = "Correct answers by number
             series.append(Series(player_name(player._asdict(), settings), tuple(points)))
     y, about = "correct with at most x calls, in %", "Accuracy that a limit on calls would have allowed."
     return Plot("right-within-calls", title, "steps", (Panel(tuple(series)),), "tool calls", y, about, percent=True)
-
-
-def over_reference(report: Report) -> Plot:
-    """Plot calls and tokens as multiples of the scripted expert's."""
-    expert = next((row for row in report.baselines if row["model"] == REFERENCE), {})
-    series = []
-    for row in report.rows:
-        points = [point(row, "calls_over_reference", "calls")] if row.get("calls_over_reference") is not None else []
-        ours, needed = row.get("tokens_per_question"), expert.get("tokens_per_question")
-        if ours is not None and needed:
-            points.append(Point("tokens", ours / needed))
-        if points:
-            series.append(Series(player_name(row, _settings(report)), tuple(points)))
-    about = "1: expert baseline on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
-    title, y = "Effort relative to the reference", "multiple of the reference"
-    return Plot("over-reference", title, "dots", (Panel(tuple(series)),), y=y, about=about)
 
 
 _PRICES = (

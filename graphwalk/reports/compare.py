@@ -182,7 +182,7 @@ def compare_players(
             *interval_notes(units_of(every), reasons_of(every)),
             *test_notes(every),
         ),
-        verdict_on(observed, rows, overall, groups),
+        verdict_on(observed, rows, overall),
     )
 
 

@@ -141,23 +141,6 @@ def comparison_json(comparison: RunComparison) -> str:
     return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2, allow_nan=False)
 
 
-def comparison_csv(comparison: RunComparison) -> str:
-    """Return a row per pair and measure of each table, per task in `changed`, and per note, as CSV."""
-    lines: list[dict[str, Any]] = []
-    for table, pairs in (("overall", comparison.overall), *comparison.groups.items()):
-        for pair in pairs:
-            names = {name: value for name, value in pair.items() if name not in ("measures", table)}
-            for measure, result in pair["measures"].items():
-                low, high = result["interval"] or (None, None)
-                figures = {name: value for name, value in result.items() if name != "interval"}
-                line = {"table": table, "group": pair.get(table, ""), **names, "measure": measure, **figures}
-                lines.append(line | {"difference_low": low, "difference_high": high})
-    lines += [{**one, "table": "changed", "commands": "; ".join(one["commands"])} for one in comparison.changed]
-    lines += [{"table": "note", "no_interval": note} for note in comparison.notes]
-    columns = dict.fromkeys(name for line in lines for name in line)
-    return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
-
-
 def comparison_markdown(comparison: RunComparison) -> str:
     verdict = (f"{escape_markdown(sentence)}\n" for sentence in comparison.verdict)
     notes = (f"* {escape_markdown(note)}" for note in comparison.notes)

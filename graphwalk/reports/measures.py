@@ -147,8 +147,11 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
     Of the fields that a suite adds to its score, numbers are reported as means and booleans in percent.
     """
     common = (*OUTCOME, ROWS, *QUALITY, *EFFORT)
-    kinds = {name: _kind(field.annotation) for name, field in score_type.model_fields.items()}
-    own = {name: kind for name, kind in kinds.items() if name not in Score.model_fields}
+    own = {
+        name: _kind(field.annotation)
+        for name, field in score_type.model_fields.items()
+        if name not in Score.model_fields
+    }
     taken = {measure.name for measure in common}
     own_measures = [
         Measure(f"score_{name}" if name in taken else name, kind, scored(name)) for name, kind in own.items() if kind
@@ -160,7 +163,6 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
         columns=(*layout("shared")["plain"], *(Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)),
         group_columns=layout("shared")["plain"][:8],
         compared=("accuracy", "f1"),
-        unreported=tuple(name for name, kind in own.items() if not kind),
     )
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
-from graphwalk.reports.compare import compared_groups, comparisons_of, difference_of, reasons_of, test_notes
+from graphwalk.reports.compare import comparisons_of, difference_of, reasons_of, test_notes
 from graphwalk.reports.observations import Observations, Player, observe, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.suite_report import (
@@ -22,7 +22,7 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.text_table import interval_notes
 from graphwalk.reports.variants import variance_rows
-from graphwalk.reports.verdict import MOST_PAIRS, verdict_on
+from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import setting_of
 
 _PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
@@ -45,21 +45,18 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     if baselines:
         baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
     comparisons: list[dict[str, Any]] = []
-    pairs_of_groups: dict[str, list[dict[str, Any]]] = {}
     memorised: list[dict[str, Any]] = []
     variances: list[dict[str, Any]] = []
     verdict: tuple[str, ...] = ()
     missing: list[str] = []
     with comment("comparison of models and settings", missing.append):
         comparisons = comparisons_of(observed, seed=seed)
-        first_groups = islice(compared_groups(observed, seed=seed), len(comparisons) <= MOST_PAIRS)
-        pairs_of_groups = {grouping.name: pairs for grouping, pairs in first_groups if pairs}
     with comment("memorisation test", missing.append):
         memorised = memorisation_test(observed, seed=seed)
     with comment("variance of variants", missing.append):
         variances = variance_rows(observed, seed)
     with comment("verdict", missing.append):
-        verdict = verdict_on(observed, rows, comparisons, pairs_of_groups, baseline_rows)
+        verdict = verdict_on(observed, rows, comparisons, baseline_rows)
     every = list(chain(rows, *groups.values()))
     reasons = {reason for row in every for reason in row["no_interval"].values()}
     return Report(

@@ -125,7 +125,7 @@ class SuiteReport:
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
     pass@k. `causes`: measures that count the causes of wrong answers, with the cause in words. `baselines`
     computes the results of baselines from any result of a task. `reference` returns a published table by name.
-    `unreported` names fields of the score that are in no table. `records` converts the log to the records to measure,
+    `records` converts the log to the records to measure,
     if these are not episodes. `tables` adds tables with their own layout. `remark` returns a note required by a result;
     equal notes are shown once.
     """
@@ -140,7 +140,6 @@ class SuiteReport:
     reference: Callable[[str], Reference | None] = lambda name: None
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
-    unreported: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
     tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())
     remark: Callable[[ResultRecord], str | None] = lambda result: None

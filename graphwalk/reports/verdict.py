@@ -9,7 +9,7 @@ from graphwalk.config.yaml_files import YamlFile
 from graphwalk.console import counted
 from graphwalk.evaluation.statistics import ALPHA, units_needed
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.suite_report import CHANCE, SIDES, Grouping, ReportRow, SuiteReport
+from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport
 from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
 from graphwalk.resources import data_path
 from graphwalk.sanitise import one_line
@@ -24,16 +24,11 @@ Pair = Mapping[str, Any]
 
 
 def verdict_on(
-    observed: Observations,
-    rows: Sequence[ReportRow],
-    pairs: Sequence[Pair],
-    groups: Mapping[str, Sequence[Pair]],
-    baselines: Sequence[ReportRow] = (),
+    observed: Observations, rows: Sequence[ReportRow], pairs: Sequence[Pair], baselines: Sequence[ReportRow] = ()
 ) -> tuple[str, ...]:
-    """Return the verdict on the rows of a report, and on the pairs of its players, overall and by group.
+    """Return the verdict on the rows of a report, and on the pairs of its players.
 
-    Of `groups`, only the first grouping is used. A difference is claimed only if its p, adjusted by Holm, is at most
-    0.05 and its interval does not contain 0.
+    A difference is claimed only if its p, adjusted by Holm, is at most 0.05 and its interval does not contain 0.
     """
     suite, failures = observed.suite, tuple(_failures(observed))
     scored = [row for row in rows if row.get(_MEASURE) is not None]
@@ -41,15 +36,18 @@ def verdict_on(
         return failures
     name = _names(scored)
     chance = next((row[_MEASURE] for row in baselines if row["model"] == CHANCE), None)
+    reason = no_significance(pairs, _MEASURE)
     if not pairs:
         scored = scored[:MOST_PAIRS]
         results = [_score("score", row, name, chance) for row in scored]
-    elif len(pairs) == 1 or (len(pairs) <= MOST_PAIRS and not no_significance(pairs, _MEASURE)):
-        results = list(_few(pairs, groups, suite, name))
+    elif len(pairs) == 1 or (len(pairs) <= MOST_PAIRS and not reason):
+        several, tested = len(pairs) > 1, reason is None
+        results = [_difference(pair, name, several=several, tested=tested) for pair in pairs]
+        results += [reason] if reason else []
     else:
         highest = max(row[_MEASURE] for row in scored)
         best = [row for row in scored if row[_MEASURE] == highest]
-        results = list(_best(best, pairs, name))
+        results = list(_best(best, pairs, name, reason))
         scored = scored if len(pairs) <= MOST_PAIRS else best[:1]
     return (*failures, *results, *(sentence for row in scored for sentence in _wrong(row, suite, name)))
 
@@ -118,76 +116,29 @@ def _is_shown(pair: Pair) -> bool:
     return significant and (not ends or ends[0] > 0 or ends[1] < 0)
 
 
-def _few(pairs: Sequence[Pair], groups: Mapping[str, Sequence[Pair]], suite: SuiteReport, name: _Name) -> Iterator[str]:
-    """Yield the difference of each pair, overall and by group, and why there can be none."""
-    no_pair = no_significance(pairs, _MEASURE)
-    grouping = next((grouping for grouping in suite.groupings if grouping.name in groups), None)
-    every = groups[grouping.name] if grouping else ()
-    no_group = no_significance(every, _MEASURE)
-    for pair in pairs:
-        yield _overall(pair, pairs, name, tested=no_pair is None)
-        if grouping and not no_group:
-            yield from _by_group([one for one in every if _players(one) == _players(pair)], every, grouping, name)
-    if no_pair:
-        yield no_pair
-    elif grouping and no_group:
-        yield _sentence("not_testable", title=grouping.title, reason=no_group[0].lower() + no_group[1:])
-
-
-def _players(pair: Pair) -> list[Any]:
-    return [pair[f"{side}_{part}"] for side in SIDES for part in ("model", "setting")]
-
-
-def _overall(pair: Pair, pairs: Sequence[Pair], name: _Name, *, tested: bool) -> str:
-    measure, sides = pair["measures"][_MEASURE], _sides(pair, pairs, name)
-    if measure["first_better"] == measure["second_better"] == 0:
-        return _sentence("same", **sides)
-    if _is_shown(pair):
-        return _sentence("better", **sides)
-    lead = _sentence("ahead" if measure["difference"] else "even", **sides)
-    return _sentence("not_shown", **{**sides, "lead": lead, "p": f", {sides['p']}" if tested else ""})
-
-
-def _by_group(own: Sequence[Pair], every: Sequence[Pair], grouping: Grouping, name: _Name) -> Iterator[str]:
-    """Yield the groups in which a difference is shown, then the others. `every`: the pairs that p is adjusted over."""
-    for pair in own:
-        if _is_shown(pair):
-            yield _sentence("better_at", group=_group(pair, grouping), **_sides(pair, every, name))
-    if others := [_group(pair, grouping) + _figures(pair, every, name) for pair in own if not _is_shown(pair)]:
-        yield _sentence("not_shown_at", groups=_join(others))
-
-
-def _sides(pair: Pair, pairs: Sequence[Pair], name: _Name) -> dict[str, str]:
-    """Return the fields of a sentence on a pair. `pairs`: those that its p is adjusted over."""
+def _difference(pair: Pair, name: _Name, *, several: bool, tested: bool) -> str:
+    """Return the sentence on a pair. `several`: p is adjusted over several pairs; `tested`: p can be significant."""
     measure = pair["measures"][_MEASURE]
     first, second = (name(pair, f"{side}_") for side in SIDES)
     sign = -1 if measure["difference"] < 0 else 1
     ends = sorted(sign * end for end in measure["interval"] or ())
-    return {
+    p = measure["p_holm"]
+    words = {
         "first": first,
         "second": second,
         "better": first if sign > 0 else second,
         "worse": second if sign > 0 else first,
         "points": _points(abs(measure["difference"])),
         "interval": f" ({' to '.join(map(_points, ends))})" if ends else "",
-        "p": _p(measure, pairs),
+        "p": "" if p is None or not tested else f", {'Holm ' * several}p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
         "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
     }
-
-
-def _p(measure: Mapping[str, Any], pairs: Sequence[Pair]) -> str:
-    if measure["p_holm"] is None:
-        return "not tested"
-    several = sum(pair["measures"][_MEASURE]["p_value"] is not None for pair in pairs) > 1
-    p = measure["p_holm"]
-    return f"{'Holm ' * several}p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
-
-
-def _figures(pair: Pair, pairs: Sequence[Pair], name: _Name) -> str:
-    """Return a difference that is not shown, in parentheses."""
-    sides = _sides(pair, pairs, name)
-    lead = f"{sides['better']} +{sides['points']}" if pair["measures"][_MEASURE]["difference"] else "0"
-    return f" ({lead}, {sides['p']})"
+    if measure["first_better"] == measure["second_better"] == 0:
+        return _sentence("same", **words)
+    if _is_shown(pair):
+        return _sentence("better", **words)
+    lead = _sentence("ahead" if measure["difference"] else "even", **words)
+    return _sentence("not_shown", lead=lead, **words)
 
 
 def _points(value: float) -> str:
@@ -195,19 +146,13 @@ def _points(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1f}"
 
 
-def _group(pair: Pair, grouping: Grouping) -> str:
-    """Return the name of a group; a number is named after its grouping."""
-    group = pair[grouping.name]
-    return one_line(group) if isinstance(group, str) else f"{grouping.title} {group}"
-
-
-def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name) -> Iterator[str]:
+def _best(best: Sequence[ReportRow], pairs: Sequence[Pair], name: _Name, reason: str | None) -> Iterator[str]:
     """Yield the players with the highest accuracy; of one, also whom it is shown to be better than, and whom not."""
     if len(best) > 1:
         yield _sentence("several_best", players=_join([*map(name, best)]), accuracy=one_decimal(best[0][_MEASURE]))
     else:
         yield _score("best", best[0], name)
-    if reason := no_significance(pairs, _MEASURE):
+    if reason:
         yield reason
     elif len(best) == 1:
         yield from _others(best[0], pairs, name)

@@ -1,4 +1,4 @@
-"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP with limits."""
+"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP."""
 
 import asyncio
 import hmac
@@ -9,14 +9,12 @@ import os
 import secrets
 import select
 import socket
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import anyio
-import h11
 import uvicorn
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
@@ -41,7 +39,6 @@ from mcp_types import Tool as Offer
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
@@ -206,44 +203,21 @@ def graph_server(
     )
 
 
-class _Stoppable(io.RawIOBase):
-    """Input from a file descriptor that a byte in a pipe ends: a waiting thread cannot be ended otherwise."""
+class _Stdin(io.RawIOBase):
+    """Standard input that `stop` ends: a thread that waits for input cannot be cancelled otherwise."""
 
-    def __init__(self, descriptor: int, stop: int) -> None:
-        self._descriptor = descriptor
-        self._stop = stop
+    def __init__(self) -> None:
+        self._stop_reader, self._stop_writer = os.pipe()
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        ready, _, _ = select.select([self._descriptor, self._stop], [], [])
-        return 0 if self._stop in ready else os.readv(self._descriptor, [buffer])
+        ready, _, _ = select.select([0, self._stop_reader], [], [])
+        return 0 if self._stop_reader in ready else os.readv(0, [buffer])
 
-
-@contextmanager
-def _own_streams() -> Iterator[tuple[Any, Any, Any]]:
-    """Yield stdin, stdout, and a function that ends stdin.
-
-    Meanwhile file descriptor 0 is empty and 1 is stderr, so that nothing else reads or disturbs the protocol.
-    """
-    sys.stdout.flush()
-    wire_in, wire_out = os.dup(0), os.dup(1)
-    stop_reader, stop_writer = os.pipe()
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    os.close(empty)
-    os.dup2(2, 1)
-    reader = io.TextIOWrapper(io.BufferedReader(_Stoppable(wire_in, stop_reader)), encoding="utf-8", errors="replace")
-    writer = os.fdopen(wire_out, "w", encoding="utf-8")
-    try:
-        yield reader, writer, lambda: os.write(stop_writer, b"x")
-    finally:
-        os.dup2(wire_in, 0)
-        os.dup2(wire_out, 1)
-        for descriptor in (wire_in, stop_reader, stop_writer):
-            os.close(descriptor)
-        writer.close()
+    def stop(self) -> None:
+        os.write(self._stop_writer, b"x")
 
 
 Transport = Literal["stdio", "http"]
@@ -278,12 +252,13 @@ async def serve(
         schema = await opened.store.schema(agent.schema_samples)
         server = graph_server(opened.name, opened.store, schema, loaded, agent, settings)
         if transport == "stdio":
-            with _own_streams() as (stdin, stdout, stop):
-                async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
-                    try:
-                        await server.run(read, write, server.create_initialization_options())
-                    finally:
-                        stop()
+            stdin = _Stdin()
+            lines = io.TextIOWrapper(io.BufferedReader(stdin), encoding="utf-8", errors="replace")
+            async with stdio_server(anyio.wrap_file(lines)) as (read, write):
+                try:
+                    await server.run(read, write, server.create_initialization_options())
+                finally:
+                    stdin.stop()
         else:
             await serve_http(server, settings, host, port, say)
 
@@ -295,65 +270,6 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
             what = f"-o {override}: the server has no setting {key}"
             raise ConfigError(what, hint=f"settings: {', '.join(SETTINGS)}")
     return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(FOREIGN)}, overrides).agent
-
-
-HEADER_SECONDS = 10.0
-"""From the connection, or the first byte of a later request, to the end of the header."""
-BODY_SECONDS = 30.0
-"""From the end of the header to the end of the body."""
-UNAUTHENTICATED_CONNECTIONS = 64
-"""Connections that have not sent the token yet. One more closes the oldest of them: a client with the token sends it
-at once, and always gets a place."""
-STATE = "connection"
-"""In the `state` of an ASGI scope: the connection of the request."""
-
-
-class Connection(H11Protocol):
-    """Uvicorn's HTTP connection, with time limits that uvicorn does not have."""
-
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        self.app_state = {**self.app_state, STATE: self}
-        self.authenticated = False
-        self._limited: Any = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._opened = self.loop.time()
-        others = [
-            other
-            for other in self.connections
-            if isinstance(other, Connection) and not (other.authenticated or other.transport.is_closing())
-        ]
-        if len(others) > UNAUTHENTICATED_CONNECTIONS:
-            min(others, key=lambda other: other._opened).transport.abort()
-        self._limit_time()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._limit_time()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timer()
-        super().connection_lost(exc)
-
-    def _limit_time(self) -> None:
-        """Start the time limit for the client's next message, unless it is running."""
-        state = self.conn.their_state
-        if state is self._limited:
-            return
-        self._stop_timer()
-        seconds = {h11.IDLE: HEADER_SECONDS, h11.SEND_BODY: BODY_SECONDS}.get(state)
-        if seconds is not None:
-            self._limited = state
-            self._timer = self.loop.call_later(seconds, self.transport.abort)
-
-    def _stop_timer(self) -> None:
-        self._limited = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
 
 PATH = "/mcp"
@@ -386,7 +302,6 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
         )
         config = uvicorn.Config(
             _Guard(app, token),
-            http=Connection,
             ws="none",
             log_config=None,
             access_log=False,
@@ -415,7 +330,6 @@ class _Guard:
                 refusal = PlainTextResponse("the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"})
                 await refusal(scope, receive, send)
                 return
-            scope["state"][STATE].authenticated = True
         await self._app(scope, receive, send)
 
 

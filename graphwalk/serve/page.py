@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.encodings import decode_notes
+from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
-from graphwalk.files import make_folder, write_whole
+from graphwalk.files import write_whole
 from graphwalk.jinja import render_page
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
@@ -144,7 +145,8 @@ class Episode:
     """One episode of a page: its line of the index, and everything else as deflated JSON."""
 
     key: EpisodeKey
-    digest: str
+    task: tuple[Any, ...]
+    """Task id, digest of the graph, kind, group, question, and reference calls."""
     line: Mapping[str, Any]
     block: bytes
 
@@ -209,7 +211,16 @@ def episodes_of(records: Iterable[Record], suite: Suite[Any, Any]) -> list[Episo
 
 def _episode(record: Record, suite: Suite[Any, Any]) -> Episode:
     block = deflated(json.dumps(episode_content(record, suite), separators=(",", ":")))
-    return Episode(key_of(record), record["task"].get("graph_digest", ""), _line(record), block)
+    task = record["task"]
+    shared = (
+        record["task_id"],
+        task.get("graph_digest", ""),
+        task["template"],
+        task.get("category") or "",
+        task["question"][:_LONGEST_QUESTION],
+        task.get("reference_calls"),
+    )
+    return Episode(key_of(record), shared, _line(record), block)
 
 
 def deflated(text: str) -> bytes:
@@ -222,15 +233,11 @@ def inflated(block: bytes) -> str:
 
 
 def _line(record: Record) -> dict[str, Any]:
-    """Return the fields that episodes are searched by."""
-    task, score, usage = record["task"], record["score"] or {}, record["usage"]
+    """Return the fields that episodes are searched by, besides those of their tasks."""
+    score, usage = record["score"] or {}, record["usage"]
     answer = "" if record["answer"] is None else record["answer"]
     tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
     return {
-        "kind": task["template"],
-        "group": task.get("category") or "",
-        "question": task["question"][:_LONGEST_QUESTION],
-        "reference": task.get("reference_calls"),
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "error": score.get("error_class") or _wrong_steps(score),
@@ -260,11 +267,7 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "created": manifest.get("created", ""),
         "version": manifest.get("graphwalk_version", ""),
         "seed": config.get("seed"),
-        "store": config.get("store"),
-        "models": list(config.get("models", ())),
-        "settings": list(config.get("settings", ())),
         "planned": own_episodes(manifest),
-        "tags": list(config.get("tags", ())),
     }
 
 
@@ -285,10 +288,10 @@ def style() -> str:
     return "\n".join(_read(f"{name}.css") for name in ("page", "episode"))
 
 
-def policy(blocks: str = "", connect: str = "'none'") -> str:
-    """Return the content security policy. `blocks`: sources of scripts with episodes; `connect`: of requests."""
+def policy(connect: str = "'none'") -> str:
+    """Return the content security policy. `connect`: sources of requests."""
     return (
-        f"default-src 'none'; script-src '{_hash(script())}'{blocks}; style-src '{_hash(style())}'; img-src data:; "
+        f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; img-src data:; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 
@@ -301,44 +304,24 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-LINE = (
-    "right",
-    "failed",
-    "error",
-    "failure",
-    "ignored",
-    "status",
-    "turns",
-    "calls",
-    "tokens",
-    "cost",
-    "seconds",
-    "answer",
-)
-"""Fields of an episode in the index, after the indexes of its player and task, and its repeat."""
-
-
 def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the index of runs. `states`: state of each run by name. Runs with the same tasks share them."""
     players: dict[tuple[int, str, str], int] = {}
-    tasks: dict[tuple[str, str], int] = {}
-    task_rows: list[list[Any]] = []
-    lines: list[list[Any]] = []
+    tasks: dict[tuple[Any, ...], int] = {}
+    lines: list[Mapping[str, Any]] = []
     for number, run in enumerate(runs):
         for episode in run.episodes:
-            key, line = episode.key, episode.line
+            key = episode.key
             player = players.setdefault((number, key.model, key.setting), len(players))
-            task = tasks.setdefault((key.task_id, episode.digest), len(tasks))
-            if task == len(task_rows):
-                task_rows.append([key.task_id, line["kind"], line["group"], line["question"], line["reference"]])
-            lines.append([player, task, key.repeat, *(line[name] for name in LINE)])
+            task = tasks.setdefault(episode.task, len(tasks))
+            lines.append({"player": player, "task": task, "repeat": key.repeat, **episode.line})
     return {
         "title": " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs",
         "runs": [_run(run, (states or {}).get(run.name, "")) for run in runs],
         "players": [list(player) for player in players],
-        "tasks": task_rows,
-        "fields": ["player", "task", "repeat", *LINE],
-        "episodes": lines,
+        "tasks": list(tasks),
+        "fields": list(lines[0]) if lines else [],
+        "episodes": [list(line.values()) for line in lines],
     }
 
 
@@ -349,7 +332,6 @@ def _run(run: RunContent, state: str) -> dict[str, Any]:
     return {
         "name": run.name,
         "suite": run.suite,
-        "judged": suite_named(run.suite).judged,
         "state": state,
         **run.facts,
         "verdict": list(report.verdict) if report else [],
@@ -375,9 +357,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 LARGEST_PAGE = 150_000_000
-"""Maximum size of episodes in one file, in bytes; larger ones are written as files beside the page."""
-BUNDLE = 32
-"""Episodes in one such file."""
+"""Maximum size of the episodes in a file, in bytes."""
 
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
@@ -390,25 +370,15 @@ def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     yield from _document(policy(), index, figures, blocks)
 
 
-def write_page(runs: Sequence[RunContent], path: Path, *, largest: int = LARGEST_PAGE) -> Path:
-    """Write the page; the file to open. ConfigError where it cannot be written.
-
-    Beyond `largest` bytes of episodes PATH without its ending becomes a folder with `index.html` and the episodes.
-    """
-    episodes = [episode for run in runs for episode in run.episodes]
-    if sum(len(episode.block) for episode in episodes) * 4 / 3 <= largest:
-        write_whole(path, page_texts(runs))
-        return path
-    folder = path.with_suffix("")
-    make_folder(folder, parents=False)
-    make_folder(folder / "episodes")
-    for start in range(0, len(episodes), BUNDLE):
-        # Base64 in quotation marks cannot be executed.
-        texts = ",".join(f'"{episode.text}"' for episode in episodes[start : start + BUNDLE])
-        write_whole(folder / "episodes" / f"{start // BUNDLE}.js", [f"takeBlocks({start},[{texts}]);\n"])
-    index, figures = {**index_of(runs), "source": "files"}, [run.figures for run in runs]
-    write_whole(folder / "index.html", _document(policy(" 'self'"), index, figures))
-    return folder / "index.html"
+def write_page(runs: Sequence[RunContent], path: Path) -> None:
+    """Write the page. Raise ConfigError if it cannot be written, or has too many episodes for one file."""
+    size = sum(len(episode.block) for run in runs for episode in run.episodes) * 4 / 3
+    if size > LARGEST_PAGE:
+        raise ConfigError(
+            f"{path}: a page of {size / 1e6:.0f} MB is more than a browser opens",
+            hint="graphwalk view RUN serves it; --task, --model and --setting choose episodes",
+        )
+    write_whole(path, page_texts(runs))
 
 
 def served_page(title: str) -> str:
@@ -418,7 +388,7 @@ def served_page(title: str) -> str:
 
 def _document(allowed: str, index: Mapping[str, Any], figures: Any, blocks: Iterable[str] = ()) -> Iterator[str]:
     title = escape_markup(one_line(index["title"]))
-    yield render_page("page/page.html.j2", title=title, style=style(), policy=allowed, bundle=BUNDLE)
+    yield render_page("page/page.html.j2", title=title, style=style(), policy=allowed)
     for name, value in (("index", index), ("figures", figures)):
         yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
     yield f"<script>{script()}</script>\n"

@@ -133,9 +133,6 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = 30
 
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
     def do_GET(self) -> None:
         origin = self.headers.get("Origin")
         allowed = loopback_names(self.server.server_port)
@@ -169,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status is not HTTPStatus.NO_CONTENT:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.command != "HEAD" and status is not HTTPStatus.NO_CONTENT:
+        if status is not HTTPStatus.NO_CONTENT:
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:

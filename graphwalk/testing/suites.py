@@ -7,7 +7,7 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
-from graphwalk.errors import ConfigError, OracleError
+from graphwalk.errors import OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
@@ -21,8 +21,6 @@ from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import GraphInstance, Suite
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
-_OWN_FIELDS = frozenset({"extraction_stage", "missing"})
-"""Common fields of scores that no table of a suite reads."""
 
 
 async def check_suite(
@@ -40,8 +38,7 @@ async def check_suite(
     tasks. `accuracy`: known accuracy of scripted agents, for example {"expert": 1.0}.
 
     Tasks, prompts and scores are the same for the same seed and survive JSON. `confirm`, if defined, accepts the
-    targets and refuses others (OracleError). Unusual replies raise nothing. Every field of a score is reported or named
-    in `SuiteReport.unreported`. Declared pictures and commands exist.
+    targets and refuses others (OracleError). Unusual replies raise nothing. Declared pictures and commands exist.
     """
     experiment = _experiment(name, config or {}, seed, graphs, limit)
     plan = await _plan(experiment)
@@ -62,7 +59,7 @@ async def check_suite(
         assert correct, f"scripted/{agent} played nothing"
         reached = sum(correct) / len(correct)
         assert abs(reached - wanted) < 1e-9, f"scripted/{agent} reaches {reached:.4f} and is known for {wanted:.4f}"
-    _check_report(experiment, [result.as_dict() for result in results])
+    _check_report(experiment.suite, results)
     _check_pictures(experiment.suite, results)
     _check_commands(experiment.suite)
 
@@ -83,9 +80,6 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     name, task_type = experiment.suite.name, experiment.suite.task_type
     tasks = [task for task, _ in plan.tasks]
     assert tasks == [task for task, _ in again.tasks], f"{name}: the tasks differ although the seed is the same"
-    digests = [loaded.instance.digest for loaded in plan.graphs]
-    same = digests == [loaded.instance.digest for loaded in again.graphs]
-    assert same, f"{name}: the graphs differ, the seed does not"
     assert len({task.task_id for task in tasks}) == len(tasks), f"{name}: two tasks have the same task_id"
     for task, loaded in plan.tasks:
         assert task.suite == name, f"{name}: the task {task.task_id} has the suite {task.suite!r}"
@@ -94,9 +88,8 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
         copy = task_type.model_validate_json(task.model_dump_json())
         assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
     config = experiment.config.suite
-    reread = type(config).model_validate_json(config.model_dump_json())
-    assert reread == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {reread}"
-    assert json.loads(json.dumps([loaded.facts for loaded in plan.graphs])), f"{name}: there are no graphs"
+    copy = type(config).model_validate_json(config.model_dump_json())
+    assert copy == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {copy}"
 
 
 async def _check_setups(experiment: Experiment, plan: Plan) -> None:
@@ -165,34 +158,11 @@ def _check_result(suite: Suite[Any, Any], result: Result, instances: Mapping[str
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 
-class _Watched(dict[str, Any]):
-    """A score that remembers which of its fields were read."""
-
-    def __init__(self, score: Mapping[str, Any], read: set[str]) -> None:
-        super().__init__(score)
-        self._read = read
-
-    def __getitem__(self, name: str) -> Any:
-        self._read.add(name)
-        return super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self._read.add(name)
-        return super().get(name, default)
-
-
-def _check_report(experiment: Experiment, records: list[dict[str, Any]]) -> None:
-    suite, read = experiment.suite, set[str]()
-    watched = [{**record, "score": _Watched(record["score"], read)} for record in records]
-    report = build_report(watched, suite.presentation.report(suite))
+def _check_report(suite: Suite[Any, Any], results: list[Result]) -> None:
+    report = build_report([result.as_dict() for result in results], suite.presentation.report(suite))
     for write in (as_text, to_csv, to_markdown):
         assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
     assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"
-    fields, left_out = set(suite.score_type.model_fields), set(report.suite.unreported)
-    silent, advice = fields - read - left_out - _OWN_FIELDS, "report them, or name them in SuiteReport.unreported"
-    assert not silent, f"{suite.name}: no table reads these fields of a score: {', '.join(sorted(silent))}; {advice}"
-    strangers = left_out - fields
-    assert not strangers, f"{suite.name}: unreported names {', '.join(sorted(strangers))}, which no score has"
 
 
 def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
@@ -207,12 +177,7 @@ def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
 def _check_commands(suite: Suite[Any, Any]) -> None:
     if suite.presentation.commands is None:
         return
-    try:
-        module = import_module(suite.presentation.commands)
-    except ImportError as error:
-        what = f"{suite.name}: the module {suite.presentation.commands} cannot be imported: {error}"
-        raise ConfigError(what) from error
+    module = import_module(suite.presentation.commands)
     for kind in ("GENERATE", "EXPORT"):
         for command, function in getattr(module, kind, {}).items():
-            assert callable(function), f"{suite.name}: {kind}[{command!r}] is not a function"
             assert inspect.getdoc(function), f"{suite.name}: the command {command} has no docstring, and so no help"

@@ -2,7 +2,6 @@
 const read = (id) => JSON.parse(byId(id).textContent);
 let index = read("index");
 const source = index.source;
-const BUNDLE = Number(document.documentElement.dataset.bundle);
 let episodes = [];
 let figures = read("figures");
 let version = null;
@@ -13,7 +12,7 @@ function unfold() {
     const one = { number };
     index.fields.forEach((name, place) => { one[name] = line[place]; });
     const [run, model, setting] = index.players[one.player];
-    const [taskId, kind, group, question, reference] = index.tasks[one.task];
+    const [taskId, , kind, group, question, reference] = index.tasks[one.task];
     return Object.assign(one, { run, model, setting, taskId, kind, group, question, reference });
   });
 }
@@ -27,22 +26,6 @@ async function inflate(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
-const bundles = new Map();
-const taken = new Map();
-globalThis.takeBlocks = (start, texts) => texts.forEach((text, place) => taken.set(start + place, text));
-
-function bundleOf(number) {
-  // A file can only be read as a script where pages come from the file system.
-  const which = Math.floor(number / BUNDLE);
-  if (!bundles.has(which)) {
-    bundles.set(which, new Promise((done, failed) => {
-      const made = h("script", { src: `episodes/${which}.js`, onload: done, onerror: () => failed(new Error("missing")) });
-      document.head.append(made);
-    }));
-  }
-  return bundles.get(which);
-}
-
 const parsed = new Promise((done) => {
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", done);
   else done();
@@ -50,10 +33,6 @@ const parsed = new Promise((done) => {
 
 async function contentOf(number) {
   if (source === "server") return ask(`episode?${runQuery()}&number=${number}&version=${version}`);
-  if (source === "files") {
-    await bundleOf(number);
-    return inflate(taken.get(number));
-  }
   if (!byId(`block-${number}`)) await parsed;
   return inflate(byId(`block-${number}`).textContent);
 }

@@ -1,4 +1,4 @@
-"""Read our exports with other projects' readers, in their Python: foreign_readers.py inspect|atif PATH…
+"""Read our logs with inspect_ai, in its Python: foreign_readers.py PATH…
 
 Prints one JSON object. It imports nothing of GraphWalk.
 """
@@ -42,24 +42,5 @@ def inspect(paths: Sequence[str]) -> dict[str, Any]:
     return logs
 
 
-def atif(paths: Sequence[str]) -> dict[str, Any]:
-    from harbor.models.trajectories import Trajectory
-
-    found = {}
-    for path in paths:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            read = Trajectory.model_validate_json(file.read())
-        found[path] = {
-            "version": read.schema_version,
-            "model": read.agent.model_name,
-            "steps": [step.source for step in read.steps],
-            "calls": [call.function_name for step in read.steps for call in step.tool_calls or ()],
-            "llm_calls": sum(step.llm_call_count or 0 for step in read.steps),
-            "extra": [call.extra for step in read.steps for call in step.tool_calls or () if call.extra],
-            "tokens": read.final_metrics.total_prompt_tokens,
-        }
-    return found
-
-
 if __name__ == "__main__":
-    print(json.dumps({"inspect": inspect, "atif": atif}[sys.argv[1]](sys.argv[2:])))
+    print(json.dumps(inspect(sys.argv[1:])))

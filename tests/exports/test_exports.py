@@ -3,11 +3,9 @@
 import csv
 import json
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
 import pytest
 
 from graphwalk.errors import ConfigError
@@ -19,7 +17,7 @@ from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place
 
-FORMATS = ("inspect", "atif", "chats", "csv", "parquet")
+FORMATS = ("inspect", "chats", "csv")
 READERS = Path(__file__).parents[2] / ".venv-formats" / "bin" / "python"
 SINGLE = {"chats": ".jsonl"}
 
@@ -36,24 +34,29 @@ def strict(text: str) -> Any:
     return value
 
 
-def read_by_others(kind: str, paths: Sequence[Path]) -> dict[str, Any]:
+def read_by_inspect(logs: Path) -> dict[str, Any]:
     if not READERS.exists():
-        pytest.skip("the other projects' readers are not installed: make formats")
+        pytest.skip("inspect_ai is not installed: make formats")
     script = Path(__file__).with_name("foreign_readers.py")
     done = subprocess.run(
-        [READERS, script, kind, *paths], capture_output=True, text=True, timeout=240, check=False, env={"HOME": "/tmp"}
+        [READERS, script, *sorted(logs.iterdir())],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={"HOME": "/tmp"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    read: dict[str, Any] = json.loads(done.stdout)
+    return read
 
 
 @pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_suite_in_every_format_gives_the_same_bytes_twice(name: str, suite: str, tmp_path: Path) -> None:
     folder = copied(suite, tmp_path / "run")
-    made = [export(name, folder, tmp_path / f"{n}{SINGLE.get(name, '')}") for n in "ab"]
-    first, second = ([path, *sorted(path.rglob("*"))] if path.is_dir() else [path] for path in made)
+    outputs = [export(name, folder, tmp_path / f"{n}{SINGLE.get(name, '')}") for n in "ab"]
+    first, second = ([path, *sorted(path.rglob("*"))] if path.is_dir() else [path] for path in outputs)
     assert len(first) == len(second)
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True) if a.is_file())
     assert any(path.is_file() for path in first)
@@ -67,33 +70,10 @@ def test_chats_hold_each_episode_once(tmp_path: Path) -> None:
     whole = next(line for line in lines if line["metadata"]["model"] == "scripted/expert")
     roles = [message["role"] for message in whole["messages"]]
     assert roles[:2] == ["system", "user"]
-    asked = [call["id"] for m in whole["messages"] for call in m.get("tool_calls", ())]
-    assert asked == [m["tool_call_id"] for m in whole["messages"] if m["role"] == "tool"]
+    call_ids = [call["id"] for m in whole["messages"] for call in m.get("tool_calls", ())]
+    assert call_ids == [m["tool_call_id"] for m in whole["messages"] if m["role"] == "tool"]
     bad = [c["function"]["arguments"] for line in lines for m in line["messages"] for c in m.get("tool_calls", ())]
     assert '{"label": "x' in bad
-
-
-def test_trajectories_are_in_one_file_per_model_or_episode(tmp_path: Path) -> None:
-    folder = hostile_run(tmp_path / "run")
-    files = sorted(export("atif", folder, tmp_path / "models").iterdir())
-    sessions = [[strict(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files]
-    assert [len(one) for one in sessions] == [6, 6]
-    models = [{one["agent"]["model_name"] for one in lines} for lines in sessions]
-    assert sorted(models, key=str) == sorted([{"scripted/expert"}, {MODEL}], key=str)
-    words = ("export", "atif", folder.path, "--out")
-    done = graphwalk(*words, tmp_path / "episodes", "--per-episode")
-    assert done.returncode == 0, done.stderr
-    alone = [file.read_text(encoding="utf-8") for file in (tmp_path / "episodes").iterdir()]
-    assert sorted(json.dumps(strict(text)) for text in alone) == sorted(json.dumps(e) for s in sessions for e in s)
-    assert {file.suffix for file in (tmp_path / "episodes").iterdir()} == {".json"}
-    refused = graphwalk(*words, tmp_path / "all.jsonl")
-    assert refused.returncode == 2
-    assert "all.jsonl cannot be written: there is one .jsonl file per model, 2 in all" in refused.stderr
-    assert f"--out {tmp_path / 'all'} " in refused.stderr
-    other = graphwalk(*words, tmp_path / "all.json", "-m", MODEL)
-    assert (other.returncode, f"--out {tmp_path / 'all.jsonl'} " in other.stderr) == (2, True), other.stderr
-    assert graphwalk(*words, tmp_path / "all.jsonl", "-m", MODEL).returncode == 0
-    assert len((tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()) > 5
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -122,21 +102,9 @@ def test_csv_runs_no_formula_and_keeps_every_value(tmp_path: Path) -> None:
     assert json.loads(episodes[0]["answer"])
 
 
-def test_parquet_has_types_and_all_rows(tmp_path: Path) -> None:
-    out = export("parquet", hostile_run(tmp_path / "run"), tmp_path / "p")
-    episodes = pyarrow.parquet.read_table(out / "episodes.parquet")
-    calls = pyarrow.parquet.read_table(out / "calls.parquet").to_pylist()
-    kinds = {name: str(episodes.schema.field(name).type) for name in ("correct", "f1", "turns", "model", "usage_cost")}
-    assert kinds == {"correct": "bool", "f1": "double", "turns": "int64", "model": "string", "usage_cost": "double"}
-    assert episodes.num_rows == 12
-    assert len(calls) == sum(row["tool_calls"] for row in episodes.to_pylist())
-    assert calls[0]["turn"] == 1
-
-
 def test_inspect_ai_reads_what_was_run(tmp_path: Path) -> None:
-    out = export("inspect", hostile_run(tmp_path / "run"), tmp_path / "logs")
-    found = read_by_others("inspect", sorted(out.iterdir()))
-    by_model = {log["model"]: log for log in found.values()}
+    logs = read_by_inspect(export("inspect", hostile_run(tmp_path / "run"), tmp_path / "logs"))
+    by_model = {log["model"]: log for log in logs.values()}
     expert, hostile = by_model["scripted/expert"], by_model[MODEL]
     assert (expert["samples"], expert["summaries"], expert["right"]) == (6, 6, ["C"] * 6)
     assert expert["metrics"]["correct"] == {"accuracy": 1.0}
@@ -145,28 +113,10 @@ def test_inspect_ai_reads_what_was_run(tmp_path: Path) -> None:
     assert hostile["usage"] == {MODEL: 90}
     assert hostile["errors"] == []
     assert any(HOSTILE in text for text in hostile["texts"])
-
-
-@pytest.mark.parametrize("suite", ["mazes", "magma"])
-def test_inspect_ai_reads_the_other_suites(suite: str, tmp_path: Path) -> None:
-    folder = copied(suite, tmp_path / "run")
-    found = read_by_others("inspect", sorted(export("inspect", folder, tmp_path / "logs").iterdir()))
-    assert sum(log["samples"] for log in found.values()) == len(Episodes(folder))
-
-
-def test_harbors_own_models_take_every_trajectory(tmp_path: Path) -> None:
-    paths = sorted(export("atif", hostile_run(tmp_path / "run"), tmp_path / "q", per_episode=True).iterdir())
     for suite in ("mazes", "magma"):
-        folder = copied(suite, tmp_path / f"{suite}-run")
-        paths += sorted(export("atif", folder, tmp_path / suite, per_episode=True).iterdir())
-    found = read_by_others("atif", paths)
-    assert len(found) == len(paths) == 12 + 4 + 24
-    assert {one["version"] for one in found.values()} == {"ATIF-v1.8"}
-    assert all(one["llm_calls"] == 0 for one in found.values() if one["model"].startswith("scripted/"))
-    hostile = [one for one in found.values() if one["model"] == MODEL]
-    assert all(one["llm_calls"] == one["steps"].count("agent") for one in hostile)
-    assert any(extra["raw_arguments"] == '{"label": "x' for one in hostile for extra in one["extra"])
-    assert {one["tokens"] for one in hostile} == {10}
+        folder = copied(suite, tmp_path / suite)
+        logs = read_by_inspect(export("inspect", folder, tmp_path / f"{suite}-logs"))
+        assert sum(log["samples"] for log in logs.values()) == len(Episodes(folder))
 
 
 def test_a_log_of_inspect_is_of_one_model_and_folders_are_new(tmp_path: Path) -> None:
@@ -205,5 +155,5 @@ def export_count(episodes, out):
     assert "How many episodes there are." in place.graphwalk("export", "--help").stdout
     shown = graphwalk("export", "--help").stdout
     assert all(name in shown for name in (*FORMATS, "magma"))
-    wrong = graphwalk("export", "atif", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
+    wrong = graphwalk("export", "csv", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
     assert (wrong.returncode, "no episode with model 'nobody'" in wrong.stderr) == (2, True)

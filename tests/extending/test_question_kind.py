@@ -32,9 +32,9 @@ def test_two_files_are_asked_played_reported_verified_and_exported(place: Place,
         return done.stdout
 
     assert COPY in graphwalk("questions")
-    asked = ("-o", f"suite.questions=[node_count, {COPY}]", "-o", "suite.wording=training")
+    overrides = ("-o", f"suite.questions=[node_count, {COPY}]", "-o", "suite.wording=training")
     models = ("-m", "scripted/expert", "-m", "scripted/random")
-    graphwalk("run", "quickstart", "--graphs", 1, *models, *asked, "--out", "run")
+    graphwalk("run", "quickstart", "--graphs", 1, *models, *overrides, "--out", "run")
 
     report = json.loads(graphwalk("report", "run", "--json"))
     rows = [row for row in report["groups"]["question"] if row["model"] == "scripted/expert"]

@@ -23,18 +23,15 @@ def test_suite_run_has_a_report(chains: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
     rows = json.loads(chains.graphwalk("report", "first", "--json").stdout)["rows"]
-    found = {row["model"]: (row["correct"], row["questions"], row["steps_short"]) for row in rows}
-    assert found == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
+    scores = {row["model"]: (row["correct"], row["questions"], row["steps_short"]) for row in rows}
+    assert scores == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
     assert "| scripted/expert | tools |" in chains.graphwalk("report", "first", "--format", "markdown").stdout
     assert "all,,scripted/expert,tools," in chains.graphwalk("report", "first", "--format", "csv").stdout
-    assert "steps_short" in chains.graphwalk("report", "first", COLUMNS="200").stdout
-
-
-def test_options_reach_it(chains: Place) -> None:
-    done = chains.graphwalk("run", "chains.yaml", "--graphs", 1, "-m", "scripted/lazy", "--json", "--out", "lazy")
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)["rows"]
-    assert (row["questions"], row["correct"], row["steps_short"]) == (2, 0, 5.0)
+    assert chains.graphwalk("report", "first", "--plots", "plots").returncode == 0
+    assert (chains.folder / "plots" / "accuracy-by-template.svg").exists()
+    assert chains.graphwalk("view", "first", "--out", "run.html").returncode == 0
+    refused = chains.graphwalk("view", "first", "--out", "run.svg")
+    assert (refused.returncode, "unsupported format; expected .html" in refused.stderr) == (2, True)
     estimate = json.loads(chains.graphwalk("run", "chains.yaml", "--dry-run", "--json").stdout)
     assert estimate["tasks"] == {"end_of_chain": 6}
     assert estimate["rows"][0]["tool_calls"] == 4 * 5 + 2 * 9
@@ -50,31 +47,16 @@ def test_suite_run_is_resumed_and_rescored(chains: Place) -> None:
     assert "12 results rescored, 0 scores changed" in chains.graphwalk("rescore", "run").stderr
 
 
-def test_it_is_played_by_a_person(chains: Place) -> None:
+def test_its_commands_and_a_game(chains: Place) -> None:
+    exported = chains.graphwalk("export", "chains", "chains.jsonl", "--count", 3)
+    assert exported.returncode == 0, exported.stderr
+    assert len((chains.folder / "chains.jsonl").read_text().splitlines()) == 3
     chain = chains.graphwalk("generate", "chain", "--length", 3, "--seed", 5).stdout.split()
     moves = [*(f"next_node key={key}" for key in chain), f'answer {{"end": "{chain[-1]}"}}']
     done = chains.graphwalk("play", "chain", "--length", 3, "--seed", 5, typed="\n".join(moves))
     assert done.returncode == 0, done.stderr
     assert f'begins at "{chain[0]}"' in done.stdout
     assert f"correct: {chain[-1]}" in done.stdout
-
-
-def test_its_commands_are_there(chains: Place) -> None:
-    assert "chain" in chains.graphwalk("generate", "--help").stdout
-    done = chains.graphwalk("export", "chains", "chains.jsonl", "--count", 3)
-    assert done.returncode == 0, done.stderr
-    assert len((chains.folder / "chains.jsonl").read_text().splitlines()) == 3
-
-
-@pytest.mark.extended
-def test_suite_without_pictures(chains: Place) -> None:
-    assert chains.graphwalk("run", "chains.yaml", "--graphs", 1, "--out", "run").returncode == 0
-    done = chains.graphwalk("view", "run", "--out", "run.svg")
-    assert done.returncode == 2
-    assert "unsupported format; expected .html" in done.stderr
-    assert chains.graphwalk("view", "run", "--out", "run.html").returncode == 0
-    assert chains.graphwalk("report", "run", "--plots", "plots").returncode == 0
-    assert (chains.folder / "plots" / "accuracy-by-template.svg").exists()
 
 
 def test_shipped_checks_of_a_suite(chains: Place) -> None:

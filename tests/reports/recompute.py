@@ -20,17 +20,19 @@ def over_tasks(results, value):
 
 def cells(results):
     scored = [result for result in results if result["score"]]
-    made = {name: fmean(over_tasks(scored, lambda r, n=name: r["score"][n])) for name in ("precision", "recall", "f1")}
-    made |= {"questions": len(scored), "correct": sum(result["score"]["correct"] for result in scored)}
-    made |= {"accuracy": 100 * fmean(over_tasks(scored, lambda r: r["score"]["correct"]))}
-    made |= {"false_positives": sum(r["score"]["false_positives"] for r in scored)}
-    made |= {"tool_calls": sum(result["tool_calls"] for result in scored)}
-    made |= {"calls_per_question": fmean(over_tasks(scored, lambda r: r["tool_calls"]))}
-    made |= {"answer_rows": median(over_tasks(results, lambda r: r["task"]["gold_size"]))}
-    made |= {
+    fields = {
+        name: fmean(over_tasks(scored, lambda r, n=name: r["score"][n])) for name in ("precision", "recall", "f1")
+    }
+    fields |= {"questions": len(scored), "correct": sum(result["score"]["correct"] for result in scored)}
+    fields |= {"accuracy": 100 * fmean(over_tasks(scored, lambda r: r["score"]["correct"]))}
+    fields |= {"false_positives": sum(r["score"]["false_positives"] for r in scored)}
+    fields |= {"tool_calls": sum(result["tool_calls"] for result in scored)}
+    fields |= {"calls_per_question": fmean(over_tasks(scored, lambda r: r["tool_calls"]))}
+    fields |= {"answer_rows": median(over_tasks(results, lambda r: r["task"]["gold_size"]))}
+    fields |= {
         name: sum(result["usage"].get(name) or 0 for result in results) for name in ("input_tokens", "output_tokens")
     }
-    return made | {
+    return fields | {
         "tasks": len({r["task_id"] for r in scored}),
         "graphs": len({r["task"]["graph_digest"] for r in scored}),
     }
@@ -56,6 +58,6 @@ def differences(results, report):
 if __name__ == "__main__":
     with gzip.open(Path(sys.argv[1]) / "results.jsonl.gz", "rt") as lines:
         log = [json.loads(line) for line in lines]
-    found, number = differences(log, json.load(sys.stdin))
-    print(*found, f"{number} cells, {len(found)} different", sep="\n")
-    sys.exit(bool(found))
+    wrong, number = differences(log, json.load(sys.stdin))
+    print(*wrong, f"{number} cells, {len(wrong)} different", sep="\n")
+    sys.exit(bool(wrong))

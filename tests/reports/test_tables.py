@@ -16,7 +16,7 @@ ASKED = {kind.name: kind.template.category for kind in choose_kinds()}
 SIZES = {"nodes": 100, "relationships": 300}
 
 
-def asked(template: str, category: str, graph: int = 0, **task: Any) -> dict[str, Any]:
+def result_of(template: str, category: str, graph: int = 0, **task: Any) -> dict[str, Any]:
     entry = result(graph=graph, task_id=f"{graph}-{template}") | {"graph": {"digest": f"g{graph}", **SIZES}}
     changes = {"template": template, "category": category, "mode": "set", "candidates": 20, **task}
     return entry | {"task": entry["task"] | changes}
@@ -24,7 +24,7 @@ def asked(template: str, category: str, graph: int = 0, **task: Any) -> dict[str
 
 def run(graphs: int = 2) -> list[dict[str, Any]]:
     return [
-        asked(question, category, graph) | {"model": model, "setting": setting}
+        result_of(question, category, graph) | {"model": model, "setting": setting}
         for model in ("openai/gpt-4.1", "other/m")
         for setting in ("tools", "no_tools")
         for graph in range(graphs)
@@ -71,17 +71,17 @@ def test_table_4_has_counts_by_size() -> None:
 
 
 def chance(entry: dict[str, Any]) -> dict[str, Any] | None:
-    return next((made["score"] for made in baselines(entry) if made["model"] == "chance"), None)
+    return next((baseline["score"] for baseline in baselines(entry) if baseline["model"] == "chance"), None)
 
 
 def test_chance_is_what_one_valid_row_scores() -> None:
-    value = chance(asked("remote_node_property", "traversal", mode="any-one", candidates=5, gold_size=3))
+    value = chance(result_of("remote_node_property", "traversal", mode="any-one", candidates=5, gold_size=3))
     assert value is not None
     assert (value["correct"], value["precision"], value["recall"], value["f1"]) == (0.6, 0.6, 0.6, 0.6)
-    pair = chance(asked("path_finding", "traversal", candidates=20, gold_size=4))
+    pair = chance(result_of("path_finding", "traversal", candidates=20, gold_size=4))
     assert pair is not None
     assert (pair["correct"], pair["precision"], pair["recall"], pair["f1"]) == (0, 0.2, 0.05, 0.2 * 2 / 5)
-    single = chance(asked("node_by_property", "retrieval", candidates=20, gold_size=1))
+    single = chance(result_of("node_by_property", "retrieval", candidates=20, gold_size=1))
     assert single is not None
     assert single["correct"] == 1 / 20
 
@@ -90,15 +90,17 @@ def test_chance_of_a_count_is_one_in_what_there_is() -> None:
     counted = {"candidates": None, "gold_size": 1}
     expected = {"node_count": 1 / 100, "relationship_count": 1 / 300, "node_with_most_relationships": 1 / 30_000}
     for template, probability in expected.items():
-        score = chance(asked(template, "retrieval", **counted))
+        score = chance(result_of(template, "retrieval", **counted))
         assert score is not None
         assert score["correct"] == probability
-    assert chance(asked("a_question_of_my_own", "retrieval", **counted)) is None
+    assert chance(result_of("a_question_of_my_own", "retrieval", **counted)) is None
 
 
 def test_chance_and_reference_have_their_own_number_of_tasks() -> None:
     results = [
-        asked("remote_node_property", "traversal", graph, mode="any-one", gold_size=2, candidates=4 if graph else None)
+        result_of(
+            "remote_node_property", "traversal", graph, mode="any-one", gold_size=2, candidates=4 if graph else None
+        )
         for graph in range(3)
     ]
     row = cells(by_title(results)["Correct answers by question"])[0]

@@ -184,7 +184,6 @@ def magma_report() -> SuiteReport:
         group_columns=layout("magma")["groups"],
         compared=("accuracy", "f1"),
         reference=paper_reference,
-        unreported=(*_SUMS, "lossy"),  # of the last reply alone
         notes=(
             "The io strategies ask for the last state only; with io_steps: true, for each state in a separate prompt.",
             f"{'; '.join(f'{name}: {words}' for name, words in STRATEGIES.items())}.",

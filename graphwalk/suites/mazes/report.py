@@ -10,7 +10,6 @@ from graphwalk.reports.common_plots import (
     against_size,
     cost_against_accuracy,
     failure_classes,
-    over_reference,
     within_calls,
 )
 from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_if, layout, number, scored
@@ -132,8 +131,6 @@ def maze_report() -> SuiteReport:
         causes={name: name.replace("_", " ") for name in PATH_ERRORS},
         reference=paper_reference,
         baselines=baselines,
-        # A path is correct or wrong as a whole, and the calls are those of the trajectory.
-        unreported=("valid", "precision", "recall", "f1", "false_positives", "calls"),
         notes=("Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",),
         tables=more_tables,
     )
@@ -155,7 +152,6 @@ class MazePresentation(Presentation[MazeTask]):
             yield against_size(report, name, f"Calls by {axis}", axis, *calls, percent=False, baselines=(REFERENCE,))
         yield failure_classes(report, {name: name.replace("_", " ") for name in PATH_ERRORS}, "How paths end")
         yield within_calls(observed, "Valid paths by number of calls")
-        yield over_reference(report)
         yield cost_against_accuracy(report)
 
     def scene(self, record: ResultRecord) -> Scene:

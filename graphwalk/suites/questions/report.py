@@ -10,7 +10,6 @@ from graphwalk.errors import ConfigError
 from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.common_plots import (
     against_size,
-    by_answer_size,
     by_group,
     effort_plots,
     failure_classes,
@@ -112,10 +111,6 @@ def question_report() -> SuiteReport:
         reference=paper_reference,
         baselines=baselines,
         remark=remark,
-        unreported=(  # why one answer is wrong
-            *("evidence_sufficient", "extra_fields", "missing_fields", "rows_given", "failure", "failure_detail"),
-            "ignored_condition",
-        ),
         notes=(
             "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to"
             " the nodes or relationships of the graph); expert (reference) is the scripted expert.",
@@ -297,7 +292,6 @@ class QuestionPresentation(Presentation[QuestionTask]):
         yield by_group(report, "question", "Accuracy by kind of question")
         yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
         yield walked_against_text(report)
-        yield by_answer_size(observed)
         yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
         yield failure_plot(report)
         yield from effort_plots(report, observed)

@@ -22,8 +22,8 @@ OPENING = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
 
 
 def variables(**own: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NEO4J_", "GRAPHWALK_MCP"))}
-    return {**kept, "NO_COLOR": "1", **own}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("NEO4J_", "GRAPHWALK_MCP"))}
+    return {**inherited, "NO_COLOR": "1", **own}
 
 
 @asynccontextmanager

@@ -75,12 +75,12 @@ def test_server_ends_with_stdin(odd_file: Path) -> None:
 async def test_results_come_in_pages(tmp_path: Path) -> None:
     nodes = [Node(f"n{number:03}", ("N",), {"kind": "same"}) for number in range(230)]
     save_graph(PropertyGraph.from_rows(nodes, []), tmp_path / "many.json")
-    asked: dict[str, Any] = {"label": "N", "property_name": "kind", "property_value": "same"}
+    arguments: dict[str, Any] = {"label": "N", "property_name": "kind", "property_value": "same"}
     seen: list[str] = []
     page: int | None = 1
     async with over_stdio("--graph", tmp_path / "many.json") as client:
         while page is not None:
-            data = (await client.call_tool("get_node_by_property", {**asked, "page": page})).structured_content
+            data = (await client.call_tool("get_node_by_property", {**arguments, "page": page})).structured_content
             assert data["total"] == 230
             seen += [row["properties"]["key"] for row in data["rows"]]
             page = data["next_page"]
@@ -106,9 +106,9 @@ async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
         assert client.instructions is not None
         assert "Blick" not in client.instructions
         assert "(:Zorep)-[:DRAP]->(:Zorep)" in client.instructions
-        asked = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
-        found = (await client.call_tool("get_all_nearest_neighbors", asked)).structured_content
-        assert {row["neighbor_label"] for row in found["rows"]} == {"Zorep"}
+        arguments = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
+        content = (await client.call_tool("get_all_nearest_neighbors", arguments)).structured_content
+        assert {row["neighbor_label"] for row in content["rows"]} == {"Zorep"}
         hidden = {"label": "Blick", "property_name": "key", "property_value": "b2"}
         assert (await client.call_tool("get_node_by_property", hidden)).is_error
 
@@ -118,9 +118,9 @@ async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
 )
 async def test_settings_of_results(odd_file: Path, encoding: str) -> None:
     settings = ("agent.result_budget=2", f"agent.encoding={encoding}", "agent.direction=false")
-    asked = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
+    arguments = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
     async with over_stdio("--graph", odd_file, *(word for one in settings for word in ("-o", one))) as client:
-        found = (await client.call_tool("get_all_nearest_neighbors", asked)).structured_content
-    assert (len(found["rows"]), found["next_page"]) == (2, 2)
-    assert "direction" not in found["rows"][0]
-    assert found["rows"][0]["center_key"] == "z1"
+        content = (await client.call_tool("get_all_nearest_neighbors", arguments)).structured_content
+    assert (len(content["rows"]), content["next_page"]) == (2, 2)
+    assert "direction" not in content["rows"][0]
+    assert content["rows"][0]["center_key"] == "z1"

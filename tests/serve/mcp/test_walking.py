@@ -58,11 +58,11 @@ async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client]
             assert tool.title
             assert tool.output_schema is not None
 
-        found = await client.call_tool("get_all_nearest_neighbors", BY_KEY)
+        neighbors = await client.call_tool("get_all_nearest_neighbors", BY_KEY)
         expected = await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(BY_KEY)))
-        assert text_of(found) == expected.content
-        assert not found.is_error
-        data = found.structured_content
+        assert text_of(neighbors) == expected.content
+        assert not neighbors.is_error
+        data = neighbors.structured_content
         assert data["total"] == expected.rows == 5
         assert data["rows"] == json.loads(expected.content)
         assert (data["notes"], data["next_page"]) == ([], None)
@@ -108,8 +108,8 @@ async def test_schema_is_a_resource_and_in_the_instructions(
 
 async def test_many_calls_at_once(way: AbstractAsyncContextManager[Client]) -> None:
     async with way as client:
-        asked = [("think", {"thought": str(n)}) if n % 2 else ("get_node_by_property", BY_KEY) for n in range(120)]
-        answers = await asyncio.gather(*(client.call_tool(*one) for one in asked))
+        calls = [("think", {"thought": str(n)}) if n % 2 else ("get_node_by_property", BY_KEY) for n in range(120)]
+        answers = await asyncio.gather(*(client.call_tool(*one) for one in calls))
     for n, answer in enumerate(answers):
         assert text_of(answer) == str(n) if n % 2 else '"z1"' in text_of(answer)
 

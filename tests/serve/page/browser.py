@@ -75,10 +75,10 @@ class Browser:
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Return the browser's answer; its other messages are queued."""
         self._number += 1
-        number, asked = self._number, {"id": self._number, "method": method, "params": parameters}
+        number, request = self._number, {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
-            asked["sessionId"] = self._session
-        os.write(self._to, json.dumps(asked).encode() + b"\0")
+            request["sessionId"] = self._session
+        os.write(self._to, json.dumps(request).encode() + b"\0")
         end = time.monotonic() + self._seconds
         while True:
             message = self._message(end)
@@ -86,8 +86,8 @@ class Browser:
                 if "navigated" in message.get("error", {}).get("message", ""):
                     raise NavigatedError(message)
                 assert "error" not in message, message
-                found: dict[str, Any] = message["result"]
-                return found
+                result: dict[str, Any] = message["result"]
+                return result
             self.messages.append(message)
 
     def _message(self, end: float) -> dict[str, Any]:
@@ -141,14 +141,14 @@ class Browser:
     @property
     def complaints(self) -> list[str]:
         """Return the errors that the page logged, the policy's refusals, and every requested address."""
-        found = []
+        complaints = []
         for message in self.messages:
             parameters = message.get("params", {})
             if message.get("method") == "Log.entryAdded" and parameters["entry"]["level"] == "error":
-                found.append(f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}")
+                complaints.append(f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}")
             if message.get("method") == "Runtime.exceptionThrown":
-                found.append(str(parameters["exceptionDetails"].get("exception", {}).get("description")))
-        return found
+                complaints.append(str(parameters["exceptionDetails"].get("exception", {}).get("description")))
+        return complaints
 
     @property
     def asked_for(self) -> list[str]:

@@ -36,19 +36,22 @@ def browser(window: Browser) -> Browser:
 @pytest.fixture(scope="session")
 def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """A function: names of suites → the address of a page with their runs."""
-    made: dict[tuple[str, ...], str] = {}
+    addresses: dict[tuple[str, ...], str] = {}
 
     def address(*suites: str) -> str:
-        if suites not in made:
+        if suites not in addresses:
             runs = [content_of(RunFolder.open(RUNS / suite)) for suite in suites]
             file = tmp_path_factory.mktemp("pages") / "page.html"
-            made[suites] = write_page(runs, file).as_uri()
-        return made[suites]
+            write_page(runs, file)
+            addresses[suites] = file.as_uri()
+        return addresses[suites]
 
     return address
 
 
-def changed_run(suite: str | Path, folder: Path, change: Change, manifest: Change = lambda made: made) -> RunFolder:
+def changed_run(
+    suite: str | Path, folder: Path, change: Change, manifest: Change = lambda content: content
+) -> RunFolder:
     """A copy of a run, logged long ago or in a folder of its own, with every record changed."""
     shutil.copytree(RUNS / suite, folder)
     run = RunFolder.open(folder)

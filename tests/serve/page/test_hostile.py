@@ -44,23 +44,27 @@ def poisoned(value: Any, name: str = "") -> Any:
 
 
 def poisoned_record(record: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: record[name] for name in KEPT if name in record}
+    own = {name: record[name] for name in KEPT if name in record}
     turned = poisoned({name: value for name, value in record.items() if name != "crc32"})
     task = {
         **turned["task"],
         **{name: record["task"][name] for name in ("category", "generator") if name in record["task"]},
     }
-    told = {"exit_status": record["trajectory"]["exit_status"], "error": f"server said {EVIL}"}
-    return {**turned, **kept, "task": task, "trajectory": {**turned["trajectory"], **told}}
+    hostile_fields = {"exit_status": record["trajectory"]["exit_status"], "error": f"server said {EVIL}"}
+    return {**turned, **own, "task": task, "trajectory": {**turned["trajectory"], **hostile_fields}}
 
 
-def poisoned_manifest(made: dict[str, Any]) -> dict[str, Any]:
-    told = {"description": EVIL, "tags": [EVIL], "models": [f"{one}{EVIL}" for one in made["config"]["models"]]}
-    return {**made, "name": EVIL, "config": {**made["config"], **told}}
+def poisoned_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
+    hostile_fields = {
+        "description": EVIL,
+        "tags": [EVIL],
+        "models": [f"{one}{EVIL}" for one in manifest["config"]["models"]],
+    }
+    return {**manifest, "name": EVIL, "config": {**manifest["config"], **hostile_fields}}
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def question_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of `graphwalk ask`, which none of the runs logged long ago is."""
     folder = tmp_path_factory.mktemp("asked")
     question = "Who acted in the quiet harbour?"
@@ -72,14 +76,15 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=["questions", "mazes", "magma", "ask"])
 def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
     """A run of each suite with hostile text in everything that the program did not write."""
-    run = request.getfixturevalue("asked") if request.param == "ask" else request.param
+    run = request.getfixturevalue("question_run") if request.param == "ask" else request.param
     return changed_run(run, tmp_path / "run", poisoned_record, poisoned_manifest)
 
 
 def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, hostile: RunFolder) -> None:
     content = content_of(hostile)
     content.name = EVIL
-    page = write_page([content], tmp_path / "page.html")
+    page = tmp_path / "page.html"
+    write_page([content], page)
     beside = ["episode&e=1&beside=2"] if len(content.episodes) > 2 else []
     for view in ("results", "plots", "episodes", "episode&e=0", *beside, "episodes&q=%3Cscript%3E"):
         browser.open(f"{page.as_uri()}#view={view}")
@@ -103,24 +108,28 @@ def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, host
 
 
 FORMATS = ("terminal", "markdown", "csv", "json")
-SPREAD = ("csv", "chats", "atif")
+SPREAD = ("csv", "chats")
 
 
 @pytest.mark.extended
 def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) -> None:
     """Terminals get no escape and nothing that reorders, Markdown no tag, spreadsheets no formula, pictures no script."""
     run = str(hostile.path)
-    shown = [said("report", run, "--format", form) for form in FORMATS]
+    shown = [output_of("report", run, "--format", form) for form in FORMATS]
     first = next(hostile.records())["task_id"]
-    shown += [said("show", run), said("show", run, first, "--all", "--prompt"), said("runs", str(hostile.path.parent))]
+    shown += [
+        output_of("show", run),
+        output_of("show", run, first, "--all", "--prompt"),
+        output_of("runs", str(hostile.path.parent)),
+    ]
     for text in shown:
         assert not HIDDEN.search(text), HIDDEN.search(text)
     assert not re.search(r"(?<!\\)<", shown[1])
-    said("report", run, "--plots", str(tmp_path / "plots"))
+    output_of("report", run, "--plots", str(tmp_path / "plots"))
     for picture in (tmp_path / "plots").glob("*.svg"):
         assert_only_drawn(picture.read_text(), picture.name)
     for form in SPREAD:
-        said("export", form, run, "--out", str(tmp_path / form))
+        output_of("export", form, run, "--out", str(tmp_path / form))
     tables = [*(tmp_path / "plots").glob("*.csv"), *(tmp_path / "csv").rglob("*.csv")]
     assert tables
     for table in tables:
@@ -128,7 +137,7 @@ def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) ->
     assert_no_formula(shown[2], "report")
 
 
-def said(*words: str) -> str:
+def output_of(*words: str) -> str:
     """Return a command's output. It runs in this process: each new one would load everything again."""
     stdout.cache_clear()
     stderr.cache_clear()

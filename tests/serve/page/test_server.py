@@ -34,7 +34,7 @@ def server(tmp_path: Path) -> Iterator[PageServer]:
         thread.join()
 
 
-def asked(server: PageServer, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
+def reply_of(server: PageServer, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     connection.request(method, path, headers=headers)
     response = connection.getresponse()
@@ -43,15 +43,15 @@ def asked(server: PageServer, path: str, method: str = "GET", **headers: str) ->
 
 def test_server_requires_loopback_and_token(server: PageServer) -> None:
     inside = f"/{server.token}/"
-    assert asked(server, inside)[0] == 200
-    assert asked(server, "/")[0] == asked(server, "/guess/")[0] == asked(server, "/guess/runs")[0] == 404
-    assert asked(server, inside, Host="elsewhere.example")[0] == 403
-    assert asked(server, inside, Origin="http://elsewhere.example")[0] == 403
-    assert asked(server, inside, Origin=f"http://127.0.0.1:{server.server_port}")[0] == 200
-    assert asked(server, inside, method="POST")[0] == 501
-    assert asked(server, f"{inside}index?run=../../etc")[0] == 409
-    assert asked(server, f"{inside}../../etc/passwd")[0] == 404
-    assert asked(server, f"{inside}episode?run=mazes&number=-1")[0] == 409
+    assert reply_of(server, inside)[0] == 200
+    assert reply_of(server, "/")[0] == reply_of(server, "/guess/")[0] == reply_of(server, "/guess/runs")[0] == 404
+    assert reply_of(server, inside, Host="elsewhere.example")[0] == 403
+    assert reply_of(server, inside, Origin="http://elsewhere.example")[0] == 403
+    assert reply_of(server, inside, Origin=f"http://127.0.0.1:{server.server_port}")[0] == 200
+    assert reply_of(server, inside, method="POST")[0] == 501
+    assert reply_of(server, f"{inside}index?run=../../etc")[0] == 409
+    assert reply_of(server, f"{inside}../../etc/passwd")[0] == 404
+    assert reply_of(server, f"{inside}episode?run=mazes&number=-1")[0] == 409
     assert server.server_address[0] == "127.0.0.1"
 
 
@@ -70,13 +70,10 @@ TARGETS = (
 )
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target[:30])
-def test_a_malformed_target_is_answered(
-    server: PageServer, target: str, method: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_malformed_target_is_answered(server: PageServer, target: str, capfd: pytest.CaptureFixture[str]) -> None:
     path = target.replace("TOKEN", f"/{server.token}")
-    request = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as connection:
         connection.sendall(request.encode())
         status = connection.makefile("rb").readline()
@@ -98,10 +95,10 @@ def test_a_client_that_leaves_makes_no_traceback(server: PageServer, capfd: pyte
 
 def test_unchanged_data_is_not_sent_again(server: PageServer) -> None:
     inside = f"/{server.token}/"
-    index = json.loads(asked(server, f"{inside}index?run=mazes")[1])
+    index = json.loads(reply_of(server, f"{inside}index?run=mazes")[1])
     assert len(index["episodes"]) == 4
-    assert asked(server, f"{inside}index?run=mazes&version={index['version']}") == (204, "")
-    assert len(json.loads(asked(server, f"{inside}episode?run=mazes&number=3")[1])["turns"]) > 0
+    assert reply_of(server, f"{inside}index?run=mazes&version={index['version']}") == (204, "")
+    assert len(json.loads(reply_of(server, f"{inside}episode?run=mazes&number=3")[1])["turns"]) > 0
 
 
 def test_a_browser_lists_follows_and_compares(browser: Browser, server: PageServer, tmp_path: Path) -> None:
@@ -136,7 +133,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         address = urlsplit(view.stdout.readline().strip())
         assert (address.hostname, address.query) == ("127.0.0.1", "run=mazes")
         view.send_signal(signal.SIGINT)
-        _, said = view.communicate(timeout=60)
+        _, errors = view.communicate(timeout=60)
     assert view.returncode == 0
-    assert "stopped" in said
-    assert "Traceback" not in said
+    assert "stopped" in errors
+    assert "Traceback" not in errors
