@@ -17,8 +17,9 @@ from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
+    from graphwalk.models.human import LineReader, PromptReader
     from graphwalk.runs.result import Result
-    from graphwalk.suites.suite import ReadLine, Suite
+    from graphwalk.suites.suite import Suite
 
 _SHORT = {"index": "offset"}
 _PERSON = "human/terminal"
@@ -48,12 +49,11 @@ def play(
 
     flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, context.args)
-    read = _typed_lines()
-    experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(read)})
+    experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(_typed_lines())})
     suite = experiment.suite
     if out is not None:
         drawn_format(suite, out)
-    result = run_async(play_first(experiment, read))
+    result = run_async(play_first(experiment))
     pictures = suite.presentation.pictures
     with comment("drawing", say, raises=(OSError,)):
         for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
@@ -125,7 +125,7 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
         yield f"{place}.{name}", parse_value(text, flag)
 
 
-def _typed_lines() -> "ReadLine":
+def _typed_lines() -> "LineReader | PromptReader":
     """Return a reader with completion and history at a terminal, else a plain one."""
     from graphwalk.models.human import LineReader, PromptReader
 

@@ -42,7 +42,7 @@ def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> 
         "The state is **Reachable Nodes:** [0, 2].",
         "**reachable nodes**: `[0, 2]`",
         "```\nReachable Nodes:\n[0, 2]\n```",
-        "Reachable Nodes: [0, 2]\n\nExplanation: [see above]",
+        "Explanation: [see below]\n\nReachable Nodes: [0, 2]",
     ],
 )
 def test_replies_with_other_text(reply: str) -> None:
