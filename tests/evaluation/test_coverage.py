@@ -53,4 +53,16 @@ def test_the_page_keeps_what_stands_around_the_markers(tmp_path):
     page.write_text("above\n<!-- coverage: begin -->\nold\n<!-- coverage: end -->\nbelow\n", encoding="utf-8")
     write_between_markers(page, "coverage", "new")
     text = page.read_text(encoding="utf-8")
-    assert text.split() == ["above", "<!--", "coverage:", "begin", "-->", "new", "<!--", "coverage:", "end", "-->", "below"]
+    assert text.split() == [
+        "above",
+        "<!--",
+        "coverage:",
+        "begin",
+        "-->",
+        "new",
+        "<!--",
+        "coverage:",
+        "end",
+        "-->",
+        "below",
+    ]
