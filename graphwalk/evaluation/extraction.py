@@ -131,19 +131,19 @@ def strip_thinking(reply: str) -> str:
 
     A closing tag alone ends a block opened by the prompt. A block without an end extends to the end of the reply.
     """
-    kept: list[str] = []
+    parts: list[str] = []
     position, inside = 0, False
     for tag in _THINK_TAG.finditer(reply):
         if "/" in tag[0][:2]:
             if not inside:
-                kept.clear()
+                parts.clear()
             inside, position = False, tag.end()
         elif not inside:
-            kept.append(reply[position : tag.start()])
+            parts.append(reply[position : tag.start()])
             inside = True
     if not inside:
-        kept.append(reply[position:])
-    return "".join(kept)
+        parts.append(reply[position:])
+    return "".join(parts)
 
 
 def is_doubtful(text: str) -> bool:

@@ -156,14 +156,16 @@ def outcomes_of(
     of_graphs, _ = _numbered(graph for graph, _ in keys)
     of_tasks = dict(zip(named, named if questions is None else questions, strict=True))
     of_questions, _ = _numbered(of_tasks[key] for key in keys)
-    known = ~np.isnan(table)
-    filled = np.where(known, table, 0.0)
-    counts, sums, squares = (_sums_by(rows, part, len(keys)) for part in (known.astype(np.float64), filled, filled**2))
+    is_known = ~np.isnan(table)
+    filled = np.where(is_known, table, 0.0)
+    counts, sums, squares = (
+        _sums_by(rows, part, len(keys)) for part in (is_known.astype(np.float64), filled, filled**2)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts
         within = np.where(counts > 1, np.maximum(squares - sums * means, 0) / (counts - 1), 0.0)
         noise = within.sum(axis=0) / (counts > 1).sum(axis=0)
-    return Outcomes(means, of_graphs, of_questions, tuple(keys), known.sum(axis=0), noise)
+    return Outcomes(means, of_graphs, of_questions, tuple(keys), is_known.sum(axis=0), noise)
 
 
 def _numbered(names: Iterable[_Name]) -> tuple[Numbers, list[_Name]]:
@@ -203,14 +205,14 @@ def _clustered(outcomes: Outcomes) -> _Clustered:
 
     Degrees of freedom are C - 1 if units have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
     """
-    known, numbers = ~np.isnan(outcomes.values), outcomes.clusters
+    is_known, numbers = ~np.isnan(outcomes.values), outcomes.clusters
     groups = int(numbers.max(initial=-1)) + 1
-    counts = _sums_by(numbers, known.astype(np.float64), groups)
-    sums = _sums_by(numbers, np.where(known, outcomes.values, 0.0), groups)
-    n, clusters = known.sum(axis=0), (counts > 0).sum(axis=0)
+    counts = _sums_by(numbers, is_known.astype(np.float64), groups)
+    sums = _sums_by(numbers, np.where(is_known, outcomes.values, 0.0), groups)
+    n, clusters = is_known.sum(axis=0), (counts > 0).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums.sum(axis=0) / n
-        deviations = _sums_by(numbers, np.where(known, outcomes.values - mean, 0.0), groups)
+        deviations = _sums_by(numbers, np.where(is_known, outcomes.values - mean, 0.0), groups)
         error = np.sqrt(clusters / (clusters - 1) * (deviations**2).sum(axis=0)) / n
         df = np.maximum(n**2 / (counts**2).sum(axis=0) - 1, 1)
     several = clusters > 1
@@ -312,12 +314,12 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
     """
     row_of = {key: row for row, key in enumerate(second.keys)}
     common = [(row, row_of[key]) for row, key in enumerate(first.keys) if key in row_of]
-    left, right = np.array(common, dtype=np.int64).reshape(-1, 2).T
+    of_first, of_second = np.array(common, dtype=np.int64).reshape(-1, 2).T
     return Outcomes(
-        first.values[left] - second.values[right],
-        first.graphs[left],
-        first.questions[left],
-        tuple(first.keys[row] for row in left),
+        first.values[of_first] - second.values[of_second],
+        first.graphs[of_first],
+        first.questions[of_first],
+        tuple(first.keys[row] for row in of_first),
         np.minimum(first.episodes, second.episodes),
         first.noise + second.noise,
     )
@@ -344,9 +346,9 @@ def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[
     counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
     """
     groups = int(differences.graphs.max(initial=-1)) + 1
-    known = ~np.isnan(differences.values)
-    totals = _sums_by(differences.graphs, np.where(known, differences.values, 0.0), groups)
-    counts = (_sums_by(differences.graphs, known.astype(np.float64), groups) > 0).sum(axis=0)
+    is_known = ~np.isnan(differences.values)
+    totals = _sums_by(differences.graphs, np.where(is_known, differences.values, 0.0), groups)
+    counts = (_sums_by(differences.graphs, is_known.astype(np.float64), groups) > 0).sum(axis=0)
     exact = groups <= MOST_GRAPHS_EXACT
     observed = np.abs(totals.sum(axis=0))
     slack = 1e-9 * np.abs(totals).sum(axis=0)
@@ -402,9 +404,9 @@ def pass_rates(right: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Has
     """Estimate pass@k and pass^k over the tasks with at least k tries. `right`: 0 or 1, NaN where unknown."""
     values = np.asarray(right, dtype=np.float64)
     rows, keys = _numbered(zip(graphs, tasks, strict=True))
-    known = ~np.isnan(values)
-    tries = np.bincount(rows[known], minlength=len(keys))
-    successes = np.bincount(rows[known], weights=values[known], minlength=len(keys))
+    is_known = ~np.isnan(values)
+    tries = np.bincount(rows[is_known], minlength=len(keys))
+    successes = np.bincount(rows[is_known], weights=values[is_known], minlength=len(keys))
     rates = np.stack([pass_at_k(successes, tries, k), pass_hat_k(successes, tries, k)], axis=1)
     return estimate_shares(outcomes_of(rates, [graph for graph, _ in keys]))
 

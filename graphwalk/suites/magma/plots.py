@@ -130,7 +130,9 @@ def magma_scene(record: ResultRecord) -> Scene:
     links = _links(task)
     steps = [*_prompt_states(task, setting, trajectory, links)]
     marked: list[_Item] = []
-    for (number, gold), turn in zip(task.asked(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False):
+    for (number, gold), turn in zip(
+        task.requested_states(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False
+    ):
         if turn is None and len(steps) and task.whole:
             break
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None

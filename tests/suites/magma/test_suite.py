@@ -100,7 +100,7 @@ def expected_f1(flaw: str, k: int) -> float:
 def test_each_flaw_costs_what_it_implies(name: str, setting: str, way: dict[str, bool]) -> None:
     flaw = next(error for error in ERRORS if error.startswith(name))
     for task, _, score in played("flawed", setting, experiment(**way), name):
-        golds = dict(task.asked(setting))
+        golds = dict(task.requested_states(setting))
         for step in score.steps:
             k = len(golds[step.step])
             flawless = flaw == "false_negatives" and k == 0
