@@ -70,7 +70,7 @@ class ChatSplit:
     """The content of one split: chats (by digest) and graphs with the place, file:line, where each is first."""
 
     name: str
-    chats: dict[bytes, str] = field(default_factory=dict)
+    chats: dict[str, str] = field(default_factory=dict)
     graphs: dict[str, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     wordings: set[str] = field(default_factory=set)
@@ -88,7 +88,7 @@ class ChatSplit:
         for place, chat in read_chats(path, digest):
             try:
                 messages = chat["messages"]
-                chat_digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).digest()
+                chat_digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
                 split.chats.setdefault(chat_digest, place)
                 split.graphs.setdefault(chat["graph_digest"], place)
                 split.names |= _names(messages)
