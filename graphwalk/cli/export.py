@@ -128,7 +128,7 @@ def check_splits(
 
     contents = splits.check_splits(files)
     for content in contents:
-        numbers = (content.chats, len(content.graphs), len(content.names), len(content.wordings))
+        numbers = (len(content.chats), len(content.graphs), len(content.names), len(content.wordings))
         data(f"{content.name}  {', '.join(map(counted, numbers, ('chat', 'graph', 'name', 'wording')))}")
     for one, other in combinations(contents, 2):
         shared = one.wordings & other.wordings

@@ -17,6 +17,7 @@ from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
+    from graphwalk.models.human import LineReader, PromptReader
     from graphwalk.runs.result import Result
     from graphwalk.suites.suite import Suite
 
@@ -47,12 +48,11 @@ def play(
 
     flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, override or ())
-    read = LineReader()
-    experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(read)})
+    experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(LineReader())})
     suite = experiment.suite
     if out is not None:
         drawn_format(suite, out)
-    result = run_async(play_first(experiment, read))
+    result = run_async(play_first(experiment))
     pictures = suite.presentation.pictures
     with comment("drawing", say, raises=(OSError,)):
         for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():

@@ -1,10 +1,10 @@
 """Extract the answer from the text of a reply (docs/method.md, Answers), for all suites.
 
 An answer is JSON or a Python literal: the whole reply, or the last value in it that has the form of an answer, alone or
-in one object. A reading is *lossy* if the reply may mean another answer: it holds another value, a boxed or labelled
-word, or a later table that differs; brackets that cannot be read; a name twice in one object; words that deny the
-answer or take it back. The model fallback is asked if the parser reads nothing or is lossy: a model that sees the
-question and the reply, and never the target. If it reads nothing either, the first reading counts.
+in one object. A reading is *lossy* if the reply may mean another answer: it holds another value, or words after the
+answer; brackets that cannot be read; a name twice in one object; words that doubt the answer. The model fallback is
+asked if the parser reads nothing or is lossy: a model that sees the question and the reply, and never the target. If it
+reads nothing either, the first reading counts.
 
 Replies are untrusted: no text raises an error, and the time is linear in its length.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.evaluation.replies import Value, find_claims, find_values
+from graphwalk.evaluation.replies import Value, find_values
 from graphwalk.evaluation.values import parse_answer
 from graphwalk.models.base import Model
 from graphwalk.types.chat import CallOptions, Message, Reply
@@ -33,27 +33,18 @@ _MODEL_CHARACTERS = 50_000
 """Number of characters at the end of a reply that the model reads; answers are at the end."""
 _ANSWER_NAMES = frozenset({"answer", "answers", "final", "final_answer", "output", "response", "result", "results"})
 """Names of an object's member that holds the answer, whatever else the object holds."""
-_MOST_WORDS = 200_000
-"""Characters at the end of a reply in which boxes, labels and doubts are looked for."""
+_DOUBT = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['’]t)\b(?:[^\n]{0,80}\b(?:answer|right|correct|sure|certain)|\W*\Z)|\bor\W*\Z|~~"
+    r"|\b(?:either|neither|except|instead of|rather than|maybe|perhaps|possibl[ye]|could|might|would|unsure|guess|wrong"
+    r"|incorrect|false|draft|example|incomplete|partial|so far|excluded|rejected|omitted|ruled out|left out|visited"
+    r"|candidates?)\b",
+    re.IGNORECASE,
+)
+"""Words that deny or doubt the answer in their sentence, or the answer under their name."""
 _SENTENCE = 200
-"""Characters on either side of an answer that may deny it."""
+"""Characters before an answer that may doubt it."""
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|cannot)|n['’]t)\b(?:[^\n]{0,80}\b(?:answer|right|correct|sure|certain|confirm)|\W*\0)"
-    r"|\0\W*(?:is|are|was|were)(?: not\b|n['’]t\b)|\b(?:or|in)\W*\0|\0\W*or\b|~~\0|[=(]\s?\0|\0\s?\)"
-    r"|\b(?:either|neither|rather than|instead of|except|maybe|perhaps|possibl[ye]|could|might|would|unsure|unlikely"
-    r"|guess|doubt|untrue|wrong|incorrect|false|draft|example|incomplete|partial|so far|as far as|excluded|rejected"
-    r"|omitted|ruled out|left out|visited|candidates?)\b",
-    re.IGNORECASE,
-)
-"""A sentence that does not state the answer in it, which is replaced by a NUL character."""
-_TAKEN_BACK = re.compile(
-    r"\A\W*or\b|\b(?:wait|actually|however|on second thought|hold on|hmm|scratch that|disregard|ignore|sorry"
-    r"|unfortunately|apologi[sz]e|mistake|correct(?:ed|ion)|revised?|edit|update|recheck\w*|double-check|guess|wrong"
-    r"|incorrect|instead|should (?:be|have)|possible|might|need to)\b",
-    re.IGNORECASE,
-)
-"""Words that take back an answer before them."""
+_TAG = re.compile(r"</\w+>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +97,7 @@ def extract(reply: str, form: Form) -> Extraction:
     chosen, fit = answers[-1]
     if form.prefix is not None:  # lists without it, before the answer, are explanations
         readings = [*answers, *(reading for reading in readings if reading[0].start > chosen.start)]
-    lossy |= chosen.repeats or fit.lossy or _is_doubted(text, values, chosen, fit.answer, form)
+    lossy |= chosen.repeats or fit.lossy or _is_doubted(text, chosen)
     lossy = lossy or any(
         isinstance(value.value, list) if other is None else _items(other.answer, form) != _items(fit.answer, form)
         for value, other in readings
@@ -140,24 +131,24 @@ def strip_thinking(reply: str) -> str:
 
     A closing tag alone ends a block opened by the prompt. A block without an end extends to the end of the reply.
     """
-    kept: list[str] = []
+    parts: list[str] = []
     position, inside = 0, False
     for tag in _THINK_TAG.finditer(reply):
         if "/" in tag[0][:2]:
             if not inside:
-                kept.clear()
+                parts.clear()
             inside, position = False, tag.end()
         elif not inside:
-            kept.append(reply[position : tag.start()])
+            parts.append(reply[position : tag.start()])
             inside = True
     if not inside:
-        kept.append(reply[position:])
-    return "".join(kept)
+        parts.append(reply[position:])
+    return "".join(parts)
 
 
 def is_doubtful(text: str) -> bool:
-    """Return True if words beside an answer, for example the name of its member, deny it."""
-    return _DENIED.search(text) is not None or _TAKEN_BACK.search(text) is not None
+    """Return True if words beside an answer, for example the name of its member, deny or doubt it."""
+    return _DOUBT.search(text) is not None
 
 
 def _fit(value: Any, form: Form) -> Fit | None:
@@ -200,22 +191,8 @@ def _items(answer: Sequence[Any], form: Form) -> frozenset[tuple[str, ...]]:
     )
 
 
-def _is_doubted(text: str, values: Sequence[Value], chosen: Value, answer: Any, form: Form) -> bool:
-    """Return True if the text around the values denies the answer, takes it back or claims another one."""
-    parts, position = list[str](), 0
-    for value in values:
-        parts += [text[position : value.start], "\0" * (value.end - value.start)]
-        position = value.end
-    words = "".join([*parts, text[position:]])
-    before, after = words[max(0, chosen.start - _SENTENCE) : chosen.start].rstrip("\n `"), words[chosen.end :]
-    sentence = f"{_SENTENCE_END.split(before)[-1]}\0{_SENTENCE_END.split(after[:_SENTENCE])[0]}"
-    if _DENIED.search(sentence) or _TAKEN_BACK.search(after[-_MOST_WORDS:]):
-        return True
-    items = _items(answer, form)
-    names = frozenset(name for item in items for name in item)
-    cut = max(0, len(words) - _MOST_WORDS)
-    for claim in find_claims(words[cut:], form.fields):
-        agrees = names <= claim.words and claim.rows == len(items) if claim.rows else names == claim.words
-        if not agrees and not (claim.after and claim.start + cut < chosen.start):
-            return True
-    return False
+def _is_doubted(text: str, value: Value) -> bool:
+    """Return True if words follow the answer, or words before it in its sentence doubt it."""
+    before = text[max(0, value.start - _SENTENCE) : value.start].rstrip("\n `")
+    follows = any(map(str.isalnum, _TAG.sub("", text[value.end :])))
+    return follows or is_doubtful(_SENTENCE_END.split(before)[-1])

@@ -87,8 +87,8 @@ def measured_spread(first: Outcomes, second: Outcomes, measure: int = 0) -> Spre
     The noise of a player without repeats is a part of `tasks`.
     """
     differences = paired(first, second)
-    known = ~np.isnan(differences.values[:, measure])
-    values, numbers = differences.values[known, measure], differences.graphs[known]
+    is_known = ~np.isnan(differences.values[:, measure])
+    values, numbers = differences.values[is_known, measure], differences.graphs[is_known]
     counts = np.bincount(numbers)
     present = counts > 0
     n, clusters = len(values), int(present.sum())

@@ -1,11 +1,10 @@
-"""Find the values in a reply, JSON and Python literals, and words in places where an answer may be.
+"""Find the values in a reply: JSON and Python literals.
 
 The time is linear in the length of the text.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from graphwalk.evaluation.values import parse_answer, parse_literal
@@ -108,54 +107,3 @@ def _is_call(value: Any) -> bool:
         bool(value.keys() & _CALL_INPUTS and value.keys() & {"name", "tool", "function", "action"})
         or bool(value.keys() & {"tool_calls", "function_call"})
     )
-
-
-_BOXED = re.compile(r"\\boxed\s*\{(?:\\(?:text|math)\w*\s*\{)?([^{}\n\0]{0,200})[}\n]")
-_NAMED_AFTER = re.compile(r"([\w.:-]+)[*`\"]* (?:is|are) the (?:correct |final |right )*answer", re.IGNORECASE)
-_ANY_LABEL = re.compile(r"^[^\w\n]*\w[\w \t-]{0,30}[*_]*[:：][*_`$ \t]*([\w.-]+)[*_`$ \t]*[.。]?$", re.MULTILINE)
-_BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]")
-_BULLETS = re.compile(
-    r"(?P<lines>(?:^[ \t]*(?:[-*•+]|\d{1,6}[.)])[ \t]+[*`\"]*[\w.:-]*\w[*`\"]*[ \t]*(?:\n|\Z))+)", re.MULTILINE
-)
-_TABLE = re.compile(r"^[^\n|]*\|[^\n]*\n[ \t|:]*-[-\t |:]*\n(?P<lines>(?:[^\n|]*\|[^\n]*(?:\n|\Z))+)", re.MULTILINE)
-_SEPARATORS = re.compile(r"[,;|\n、，]|\band\b")
-_DECORATION = " \t*_`~\"'$\\.!。()[]"
-
-
-class Claim(NamedTuple):
-    """Words in a place where an answer may be, at text[start].
-
-    `rows`: number of rows of a table, or of bullets. `after`: it is a claim only if it follows the answer.
-    """
-
-    words: frozenset[str]
-    start: int
-    rows: int = 0
-    after: bool = False
-
-
-def find_claims(text: str, fields: Sequence[str]) -> Iterator[Claim]:
-    """Yield boxed, labelled, listed and tabulated words; those with a NUL character are none. Fields are labels."""
-    for pattern in (_BOXED, _NAMED_AFTER, _label(tuple(fields)), _ANY_LABEL):
-        for match in pattern.finditer(text):
-            if words := _words(match[1]):
-                yield Claim(words, match.start(), after=pattern is _ANY_LABEL)
-    for pattern in (_BULLETS, _TABLE):
-        for match in pattern.finditer(text):
-            lines = match["lines"].splitlines()
-            words = _words("|".join(_BULLET.sub("", line) for line in lines))
-            yield Claim(words, match.start(), len(lines), after=True)
-
-
-@cache
-def _label(fields: tuple[str, ...]) -> re.Pattern[str]:
-    names = "|".join(("answers?", "results?", "total", *(re.escape(field).replace("_", r"[_\s]") for field in fields)))
-    end = r"(?=[.!?]\s|\n|\Z)(?<![:：])"
-    return re.compile(
-        rf"(?<![a-z_])(?:{names})[*_`\"']*\s?(?:[:：=]|(?:is|are)\b)[*_`$ \t]*([^\n\0]*?){end}", re.IGNORECASE
-    )
-
-
-def _words(text: str) -> frozenset[str]:
-    parts = (part.strip(_DECORATION) for part in _SEPARATORS.split(text))
-    return frozenset(part for part in parts if part)

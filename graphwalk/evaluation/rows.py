@@ -103,20 +103,20 @@ def compare_rows(
     """
     if answer is None:
         return NOTHING_RIGHT
-    given, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
-    if not target and not given:
+    answered, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
+    if not target and not answered:
         return RowScore(True, 1.0, 1.0, 1.0, 0)
-    right = len(given & target)
+    right = len(answered & target)
     if not right:
-        return RowScore(False, 0.0, 0.0, 0.0, len(given))
-    precision = right / len(given)
+        return RowScore(False, 0.0, 0.0, 0.0, len(answered))
+    precision = right / len(answered)
     recall = 1.0 if any_one else right / len(target)
     return RowScore(
         correct=precision == recall == 1.0,
         precision=precision,
         recall=recall,
         f1=2 * precision * recall / (precision + recall),
-        false_positives=len(given) - right,
+        false_positives=len(answered) - right,
     )
 
 
@@ -152,6 +152,6 @@ def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
     return [by_key[key] for key in sorted(by_key)]
 
 
-def same_rows(left: Iterable[Row], right: Iterable[Row]) -> bool:
+def same_rows(one: Iterable[Row], other: Iterable[Row]) -> bool:
     """Return True for equal sets of rows, where 1 and true differ in contrast to Python."""
-    return set(map(row_key, left)) == set(map(row_key, right))
+    return set(map(row_key, one)) == set(map(row_key, other))

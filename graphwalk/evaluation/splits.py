@@ -7,7 +7,7 @@ Cypher or part of GraphWalk's texts counts as a name.
 import hashlib
 import json
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
@@ -67,59 +67,51 @@ def read_chats(path: Path, digest: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @dataclass
 class ChatSplit:
-    """The content of one split. `graphs` and `digests` (of chats) have the place, file:line, where each is first."""
+    """The content of one split: chats (by digest) and graphs with the place, file:line, where each is first."""
 
     name: str
-    chats: int = 0
-    graphs: dict[Hashable, str] = field(default_factory=dict)
-    digests: dict[Hashable, str] = field(default_factory=dict)
+    chats: dict[str, str] = field(default_factory=dict)
+    graphs: dict[str, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     wordings: set[str] = field(default_factory=set)
     """Questions without the parts that differ between two of the same wording."""
 
-    def add(self, messages: Sequence[Mapping[str, Any]], graph: Hashable, place: str) -> str:
-        """Add a chat; return where the same chat was first."""
-        self.chats += 1
-        self.graphs.setdefault(graph, place)
-        return self.digests.setdefault(hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).digest(), place)
-
-
-def check_disjoint(splits: Sequence[ChatSplit]) -> None:
-    """Raise ConfigError if two splits share a chat, a graph or a name. They may share wordings."""
-    for one, other in combinations(splits, 2):
-        found = []
-        for what, first, second in (("chat", one.digests, other.digests), ("graph", one.graphs, other.graphs)):
-            if shared := first.keys() & second.keys():
-                places = min((first[item], second[item]) for item in shared)
-                found.append(f"{counted(len(shared), what)}: {' and '.join(places)}")
-        if names := one.names & other.names:
-            found.append(f"{counted(len(names), 'name')}: {', '.join(sorted(names)[:5])}")
-        if found:
-            hint = "use different seeds; for questions `names: train` in one and `names: held_out` in the other"
-            raise ConfigError(f"{one.name} and {other.name} share {found[0]}", hint=hint)
-
-
-def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
-    """Read trace files, and check that they are disjoint and match their manifests."""
-    splits = []
-    for path in paths:
+    @classmethod
+    def read(cls, path: Path) -> "ChatSplit":
+        """Read a trace file that matches its manifest."""
         beside = manifest_path(path)
         try:
             digest = json.loads(beside.read_text(encoding="utf-8"))["sha256"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ConfigError(f"{beside}: no valid manifest of {path.name}: {error}") from error
-        split = ChatSplit(str(path))
+        split = cls(str(path))
         for place, chat in read_chats(path, digest):
             try:
                 messages = chat["messages"]
-                split.add(messages, chat["graph_digest"], place)
+                chat_digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
+                split.chats.setdefault(chat_digest, place)
+                split.graphs.setdefault(chat["graph_digest"], place)
                 split.names |= _names(messages)
-                asked = next((message["content"] for message in messages if message["role"] == "user"), "")
-                split.wordings.add(" ".join(_VALUE.sub("_", asked).split()))
+                question = next((message["content"] for message in messages if message["role"] == "user"), "")
+                split.wordings.add(" ".join(_VALUE.sub("_", question).split()))
             except (KeyError, TypeError, AttributeError) as error:
                 raise ConfigError(f"{place}: not a trace: {error}", hint="graphwalk export traces") from error
-        splits.append(split)
-    check_disjoint(splits)
+        return split
+
+
+def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
+    """Read trace files. Raise ConfigError if two share a chat, a graph or a name; they may share wordings."""
+    splits = [ChatSplit.read(path) for path in paths]
+    hint = "use different seeds; for questions `names: train` in one and `names: held_out` in the other"
+    for one, other in combinations(splits, 2):
+        for thing, first, second in (("chat", one.chats, other.chats), ("graph", one.graphs, other.graphs)):
+            if shared := first.keys() & second.keys():
+                places = min((first[item], second[item]) for item in shared)
+                text = f"{counted(len(shared), thing)}: {' and '.join(places)}"
+                raise ConfigError(f"{one.name} and {other.name} share {text}", hint=hint)
+        if names := one.names & other.names:
+            text = f"{counted(len(names), 'name')}: {', '.join(sorted(names)[:5])}"
+            raise ConfigError(f"{one.name} and {other.name} share {text}", hint=hint)
     return splits
 
 
@@ -135,13 +127,13 @@ def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
 
 def _names(messages: Sequence[dict[str, Any]]) -> set[str]:
     """Return the names in lower case: a label and a value that differ in case alone are one."""
-    found: set[str] = set()
+    words: set[str] = set()
     for message in messages:
         text = message["content"] or ""
         calls = message.get("tool_calls") or ()
         text += "".join(f" {json.dumps(call['function']['arguments'], ensure_ascii=False)}" for call in calls)
-        found.update(word.lower() for word in _WORD.findall(text.replace("\\n", " ")) if len(word) >= _SHORTEST)
-    return found - _own_words()
+        words.update(word.lower() for word in _WORD.findall(text.replace("\\n", " ")) if len(word) >= _SHORTEST)
+    return words - _own_words()
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, gammaln, ndtri, stdtr, stdtrit
+from scipy.special import bdtr, comb, gammaln, ndtri, stdtr, stdtrit
 
 from graphwalk.seeds import generator
 
@@ -135,14 +135,6 @@ class Comparison:
         return self.sign_flips.mid_p if self.difference.unit == "graph" else self.mcnemar_p_value
 
 
-@dataclass(frozen=True, slots=True)
-class PassRates:
-    """pass@k (`any_of_k`) and pass^k (`all_of_k`); their `n` are the tasks with at least k tries."""
-
-    any_of_k: Estimate
-    all_of_k: Estimate
-
-
 def outcomes_of(
     values: ArrayLike,
     graphs: Sequence[Hashable],
@@ -164,14 +156,16 @@ def outcomes_of(
     of_graphs, _ = _numbered(graph for graph, _ in keys)
     of_tasks = dict(zip(named, named if questions is None else questions, strict=True))
     of_questions, _ = _numbered(of_tasks[key] for key in keys)
-    known = ~np.isnan(table)
-    filled = np.where(known, table, 0.0)
-    counts, sums, squares = (_sums_by(rows, part, len(keys)) for part in (known.astype(np.float64), filled, filled**2))
+    is_known = ~np.isnan(table)
+    filled = np.where(is_known, table, 0.0)
+    counts, sums, squares = (
+        _sums_by(rows, part, len(keys)) for part in (is_known.astype(np.float64), filled, filled**2)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts
         within = np.where(counts > 1, np.maximum(squares - sums * means, 0) / (counts - 1), 0.0)
         noise = within.sum(axis=0) / (counts > 1).sum(axis=0)
-    return Outcomes(means, of_graphs, of_questions, tuple(keys), known.sum(axis=0), noise)
+    return Outcomes(means, of_graphs, of_questions, tuple(keys), is_known.sum(axis=0), noise)
 
 
 def _numbered(names: Iterable[_Name]) -> tuple[Numbers, list[_Name]]:
@@ -211,14 +205,14 @@ def _clustered(outcomes: Outcomes) -> _Clustered:
 
     Degrees of freedom are C - 1 if units have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
     """
-    known, numbers = ~np.isnan(outcomes.values), outcomes.clusters
+    is_known, numbers = ~np.isnan(outcomes.values), outcomes.clusters
     groups = int(numbers.max(initial=-1)) + 1
-    counts = _sums_by(numbers, known.astype(np.float64), groups)
-    sums = _sums_by(numbers, np.where(known, outcomes.values, 0.0), groups)
-    n, clusters = known.sum(axis=0), (counts > 0).sum(axis=0)
+    counts = _sums_by(numbers, is_known.astype(np.float64), groups)
+    sums = _sums_by(numbers, np.where(is_known, outcomes.values, 0.0), groups)
+    n, clusters = is_known.sum(axis=0), (counts > 0).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums.sum(axis=0) / n
-        deviations = _sums_by(numbers, np.where(known, outcomes.values - mean, 0.0), groups)
+        deviations = _sums_by(numbers, np.where(is_known, outcomes.values - mean, 0.0), groups)
         error = np.sqrt(clusters / (clusters - 1) * (deviations**2).sum(axis=0)) / n
         df = np.maximum(n**2 / (counts**2).sum(axis=0) - 1, 1)
     several = clusters > 1
@@ -233,11 +227,11 @@ def estimate_means(outcomes: Outcomes) -> list[Estimate]:
 
     There is no interval where every unit has the same mean.
     """
-    found = _clustered(outcomes)
-    half = stdtrit(found.df, (1 + CONFIDENCE) / 2) * found.error
+    clustered = _clustered(outcomes)
+    half = stdtrit(clustered.df, (1 + CONFIDENCE) / 2) * clustered.error
     scale = np.abs(np.where(np.isnan(outcomes.values), 0.0, outcomes.values)).max(axis=0, initial=0.0)
-    flat = np.nan_to_num(found.error) <= 1e-12 * scale
-    return list(_estimates(found, found.mean - half, found.mean + half, flat))
+    flat = np.nan_to_num(clustered.error) <= 1e-12 * scale
+    return list(_estimates(clustered, clustered.mean - half, clustered.mean + half, flat))
 
 
 def estimate_shares(outcomes: Outcomes) -> list[Estimate]:
@@ -247,15 +241,15 @@ def estimate_shares(outcomes: Outcomes) -> list[Estimate]:
     A unit with n episodes has k = the sum of its values as successes; a score between 0 and 1 is a part of a success.
     As usual for intervals of a share, an end is 0 or 1 where nothing, or everything, was right.
     """
-    found = _clustered(outcomes)
-    repeats = outcomes.episodes / np.maximum(found.n, 1)
-    low, high = _share_bounds(found.sums * repeats, found.counts * repeats)
-    if found.unit == "question":
-        is_single = (found.counts * repeats).max(axis=0, initial=0) <= 1
-        low, high = np.where(is_single, _wilson(found.mean, found.n), (low, high))
-    low = np.where(found.mean <= 0, 0.0, np.minimum(low, found.mean))
-    high = np.where(found.mean >= 1, 1.0, np.maximum(high, found.mean))
-    return list(_estimates(found, low, high, np.zeros(len(found.n), dtype=np.bool_)))
+    clustered = _clustered(outcomes)
+    repeats = outcomes.episodes / np.maximum(clustered.n, 1)
+    low, high = _share_bounds(clustered.sums * repeats, clustered.counts * repeats)
+    if clustered.unit == "question":
+        is_single = (clustered.counts * repeats).max(axis=0, initial=0) <= 1
+        low, high = np.where(is_single, _wilson(clustered.mean, clustered.n), (low, high))
+    low = np.where(clustered.mean <= 0, 0.0, np.minimum(low, clustered.mean))
+    high = np.where(clustered.mean >= 1, 1.0, np.maximum(high, clustered.mean))
+    return list(_estimates(clustered, low, high, np.zeros(len(clustered.n), dtype=np.bool_)))
 
 
 def _wilson(share: Table, n: Numbers) -> tuple[Table, Table]:
@@ -303,14 +297,14 @@ def _log_rising(start: Table, steps: Table) -> Table:
     return np.asarray(gammaln(start + steps.reshape(-1, *[1] * start.ndim)) - gammaln(start))
 
 
-def _estimates(found: _Clustered, low: Table, high: Table, flat: NDArray[np.bool_]) -> Iterator[Estimate]:
-    columns = (flat, found.n, found.clusters, found.mean, low, high, found.error, found.df)
+def _estimates(clustered: _Clustered, low: Table, high: Table, flat: NDArray[np.bool_]) -> Iterator[Estimate]:
+    columns = (flat, clustered.n, clustered.clusters, clustered.mean, low, high, clustered.error, clustered.df)
     for is_flat, n, clusters, mean, *spread in zip(*(column.tolist() for column in columns), strict=True):
-        reason = f"all {found.unit}s have the same mean" if is_flat else ""
+        reason = f"all {clustered.unit}s have the same mean" if is_flat else ""
         if clusters < 2:
-            reason = f"only one {found.unit} is known" if n else "nothing is known"
+            reason = f"only one {clustered.unit} is known" if n else "nothing is known"
         bottom, top, error, df = [None] * 4 if reason else spread
-        yield Estimate(mean if n else None, bottom, top, error, n, clusters, df, reason, found.unit)
+        yield Estimate(mean if n else None, bottom, top, error, n, clusters, df, reason, clustered.unit)
 
 
 def paired(first: Outcomes, second: Outcomes) -> Outcomes:
@@ -320,12 +314,12 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
     """
     row_of = {key: row for row, key in enumerate(second.keys)}
     common = [(row, row_of[key]) for row, key in enumerate(first.keys) if key in row_of]
-    left, right = np.array(common, dtype=np.int64).reshape(-1, 2).T
+    of_first, of_second = np.array(common, dtype=np.int64).reshape(-1, 2).T
     return Outcomes(
-        first.values[left] - second.values[right],
-        first.graphs[left],
-        first.questions[left],
-        tuple(first.keys[row] for row in left),
+        first.values[of_first] - second.values[of_second],
+        first.graphs[of_first],
+        first.questions[of_first],
+        tuple(first.keys[row] for row in of_first),
         np.minimum(first.episodes, second.episodes),
         first.noise + second.noise,
     )
@@ -352,9 +346,9 @@ def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[
     counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
     """
     groups = int(differences.graphs.max(initial=-1)) + 1
-    known = ~np.isnan(differences.values)
-    totals = _sums_by(differences.graphs, np.where(known, differences.values, 0.0), groups)
-    counts = (_sums_by(differences.graphs, known.astype(np.float64), groups) > 0).sum(axis=0)
+    is_known = ~np.isnan(differences.values)
+    totals = _sums_by(differences.graphs, np.where(is_known, differences.values, 0.0), groups)
+    counts = (_sums_by(differences.graphs, is_known.astype(np.float64), groups) > 0).sum(axis=0)
     exact = groups <= MOST_GRAPHS_EXACT
     observed = np.abs(totals.sum(axis=0))
     slack = 1e-9 * np.abs(totals).sum(axis=0)
@@ -406,15 +400,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted.tolist()
 
 
-def pass_rates(right: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Hashable], k: int) -> PassRates:
-    """Estimate pass@k and pass^k over tasks. `right`, shape (episodes,): 0 or 1, NaN where unknown."""
+def pass_rates(right: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Hashable], k: int) -> list[Estimate]:
+    """Estimate pass@k and pass^k over the tasks with at least k tries. `right`: 0 or 1, NaN where unknown."""
     values = np.asarray(right, dtype=np.float64)
     rows, keys = _numbered(zip(graphs, tasks, strict=True))
-    known = ~np.isnan(values)
-    tries = np.bincount(rows[known], minlength=len(keys))
-    successes = np.bincount(rows[known], weights=values[known], minlength=len(keys))
+    is_known = ~np.isnan(values)
+    tries = np.bincount(rows[is_known], minlength=len(keys))
+    successes = np.bincount(rows[is_known], weights=values[is_known], minlength=len(keys))
     rates = np.stack([pass_at_k(successes, tries, k), pass_hat_k(successes, tries, k)], axis=1)
-    return PassRates(*estimate_shares(outcomes_of(rates, [graph for graph, _ in keys])))
+    return estimate_shares(outcomes_of(rates, [graph for graph, _ in keys]))
 
 
 def pass_at_k(successes: ArrayLike, repeats: ArrayLike, k: int) -> Table:
@@ -433,8 +427,6 @@ def pass_hat_k(successes: ArrayLike, repeats: ArrayLike, k: int) -> Table:
     """
     if k < 1:
         raise ValueError(f"k counts tries and is at least 1, not {k}")
-    right, tries = np.asarray(successes, dtype=np.float64), np.asarray(repeats, dtype=np.float64)
-    steps = np.arange(k)
     with np.errstate(invalid="ignore", divide="ignore"):
-        factors = np.maximum(right[..., None] - steps, 0) / (tries[..., None] - steps)
-    return np.asarray(np.where(tries >= k, factors.prod(axis=-1), np.nan))
+        chances = comb(successes, k) / comb(repeats, k)
+    return np.asarray(np.where(np.asarray(repeats) >= k, chances, np.nan))

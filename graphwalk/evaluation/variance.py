@@ -44,9 +44,9 @@ def variance_shares(
     if min(values.shape) < 2 or np.ptp(values) == 0:
         return None
     layout = _Layout(factors, noise, repeats)
-    found = layout.shares(values)
+    estimates = layout.shares(values)
     clusters = [np.flatnonzero(graphs == graph) for graph in np.unique(graphs)]
-    bounds: dict[str, tuple[float | None, float | None]] = dict.fromkeys(found, (None, None))
+    bounds: dict[str, tuple[float | None, float | None]] = dict.fromkeys(estimates, (None, None))
     if len(clusters) > 1:
         random = generator(seed, "variance-shares", len(clusters))
         drawn = [
@@ -58,12 +58,12 @@ def variance_shares(
         tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
         df = len(clusters) - 1
         expanded = stdtrit(df, tails[1]) / ndtri(tails[1]) * np.sqrt((df + 1) / df)
-        for name, share in found.items():
+        for name, share in estimates.items():
             sample = np.array([one[name] for one in drawn])
             # Tasks drawn twice count as independent, which makes all effects larger; the shift removes that.
             low, high = np.clip(expanded * (np.quantile(sample, tails) - sample.mean()) + share, 0, 1)
             bounds[name] = float(low), float(high)
-    return {name: Share(min(1.0, max(0.0, share)), *bounds[name]) for name, share in found.items()}
+    return {name: Share(min(1.0, max(0.0, share)), *bounds[name]) for name, share in estimates.items()}
 
 
 @dataclass(frozen=True)

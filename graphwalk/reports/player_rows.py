@@ -39,8 +39,8 @@ def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], *
         row[measure.name] = _figure(measure, values[:, number], outcomes.values[:, number], estimates)
     if observed.tries > 1:
         right = values[:, [m.name for m in measures].index(observed.suite.compared[0])]
-        passed = pass_rates(right, graphs, tasks, observed.tries)
-        of_tries = {"pass_at_k": passed.any_of_k.scaled(PERCENT), "pass_hat_k": passed.all_of_k.scaled(PERCENT)}
+        any_right, all_right = pass_rates(right, graphs, tasks, observed.tries)
+        of_tries = {"pass_at_k": any_right.scaled(PERCENT), "pass_hat_k": all_right.scaled(PERCENT)}
         row |= {"k": observed.tries, **{name: _round(e.value) for name, e in of_tries.items()}}
         estimates |= of_tries
     with_value = {name: e for name, e in estimates.items() if e.value is not None}

@@ -24,7 +24,7 @@ from graphwalk.runs.experiment import Experiment, no_episode, recorded_episodes
 from graphwalk.runs.graph_sources import sources_for
 from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, episodes_about
 from graphwalk.runs.result import Result
-from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
+from graphwalk.suites.suite import GraphInstance, Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
@@ -242,18 +242,14 @@ def _result(
     )
 
 
-async def play_first(experiment: Experiment, read: ReadLine) -> Result:
-    """Play the first episode of an experiment; its model is a person who types the lines of `read`.
-
-    Raise ConfigError without an episode.
-    """
+async def play_first(experiment: Experiment) -> Result:
+    """Play the first episode of an experiment. Raise ConfigError without an episode."""
     config, suite = experiment.config, experiment.suite
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
         async with _loaded(instance, experiment) as loaded:
             for task in await suite.tasks(instance, loaded.store, config.suite, config.seed, experiment.agent):
                 for planned in episodes_about(task, loaded, experiment):
-                    model = suite.presentation.human(task, read) or experiment.opened[planned.key.model]
-                    return await play(planned, model, None, experiment)
+                    return await play(planned, experiment.opened[planned.key.model], None, experiment)
     raise no_episode(experiment)
 
 

@@ -4,7 +4,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -72,10 +72,6 @@ class EpisodeSetup:
     prompt: tuple[Message, ...]
     toolbox: Toolbox | None = None
     next_user: Callable[[Sequence[Turn]], str | None] = no_next_turn
-
-
-ReadLine = Callable[[], Awaitable[str | None]]
-"""Return the next line that a human player typed; None at the end."""
 
 
 class ScriptedAgents(Generic[T]):
@@ -153,10 +149,6 @@ class Presentation(Generic[T]):
 
     def scene(self, record: ResultRecord) -> Scene | None:
         """Return a step-by-step picture of an episode; None shows only its turns."""
-        return None
-
-    def human(self, task: T, read: ReadLine) -> Model | None:
-        """Return the suite's own human player at a terminal, or None for the default one."""
         return None
 
 

@@ -73,11 +73,11 @@ def test_an_experiment_is_played_too(tmp_path: Path) -> None:
 
 
 def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
-    words = ("maze", "-o", "suite.mazes.0={size: 5, min_path: 4}", "--out", "maze.svg")
+    words = ("maze", "-o", "suite.mazes.0={size: 5, min_path: 4}", "--out", "maze.txt")
     code, shown, _ = played(*words, typed="quit\n", folder=tmp_path)
     assert code == 0
     assert "no answer found" in shown or "incorrect" in shown
-    assert (tmp_path / "maze.svg").read_text().startswith("<svg")
+    assert "+----------+" in (tmp_path / "maze.txt").read_text()
 
 
 @pytest.mark.parametrize(

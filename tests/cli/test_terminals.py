@@ -42,7 +42,7 @@ def test_a_game_breaks_between_words(columns: int, tmp_path: Path) -> None:
     assert code == 0
     assert max(map(len, shown.splitlines())) <= columns
     plain = graphwalk(*words, folder=tmp_path, typed="quit\n").stdout
-    told = words_of(plain.partition("cell, path, answer")[0])
+    told = words_of(plain.partition("TOOL name=value")[0])
     # The terminal shows what is typed as well.
     assert told == [word for word in words_of(shown) if word != "quit"][: len(told)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
-from benchmarks.coverage import coverage, rejections, table
+from benchmarks.coverage import coverage, rejections
 from benchmarks.markers import write_between_markers
 
 
@@ -14,12 +14,6 @@ def test_intervals_of_shares_hold_where_others_do_not(cell):
     assert 0.92 < shares["ours"] < 0.995
     assert 0.92 < shares["ours, beta"] < 0.995
     assert shares["t"] < 0.9
-    assert shares["episodes"] < 0.9
-
-
-def test_around_one_half_they_hold_as_often_as_they_say():
-    shares = coverage(Cell(10, 0.1, 1, 0.5), 3000)
-    assert 0.935 < shares["ours"] < 0.97
     assert shares["episodes"] < 0.9
 
 
@@ -57,9 +51,18 @@ def test_outcomes_have_the_stated_accuracy_and_correlations(accuracy):
 def test_the_page_keeps_what_stands_around_the_markers(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("above\n<!-- coverage: begin -->\nold\n<!-- coverage: end -->\nbelow\n", encoding="utf-8")
-    rows = [(Cell(5, 0.1, 1, 0.95), {"ours": 0.9712}), (Cell(5, 0.1, 4, 0.95), {"ours": 0.9704})]
-    write_between_markers(page, "coverage", table("Title", ("ours",), rows, {"ours": range(93, 97)}))
+    write_between_markers(page, "coverage", "new")
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("above\n<!-- coverage: begin -->\n**Title**\n")
-    assert "| 5 | 0.1 | 1 | 0.95 | 97.1 ↑ |\n| 5 | 0.1 | 4 | 0.95 | 97.0 |\n| | | | in the aim | 1 (↓ 0, ↑ 1) |" in text
-    assert text.endswith("<!-- coverage: end -->\nbelow\n")
+    assert text.split() == [
+        "above",
+        "<!--",
+        "coverage:",
+        "begin",
+        "-->",
+        "new",
+        "<!--",
+        "coverage:",
+        "end",
+        "-->",
+        "below",
+    ]

@@ -1,13 +1,14 @@
 import csv
 import io
 import json
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.evaluation.evidence import Evidence, count_cycles, data_of, holds_row, tool_evidence, waste_of
+from graphwalk.evaluation.evidence import Evidence, count_cycles, holds_row, tool_evidence, waste_of
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -22,40 +23,27 @@ def test_whole_values_only():
     assert not any(map(evidence.holds, ["abc", "bcd", "12.5", 12, 5, "wo words", "", None, "missing"]))
 
 
-@pytest.mark.parametrize("text", ["a,b\nf7,3\n", '[["key","n"],["f7",3]]', '{"key": "f7", "n": 3.0}', "key=f7 n=3."])
-def test_every_encoding(text):
-    assert Evidence([text]).holds("f7")
-    assert Evidence([text]).holds(3)
-    assert not Evidence([text]).holds("f")
-
-
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
-def test_a_value_written_as_json_is_found(value):
+def test_a_value_written_as_json_or_csv_is_held(value):
     assert Evidence([json.dumps([{"key": value}])]).holds(value)
-    assert Evidence([json.dumps([{"key": value}], ensure_ascii=False)]).holds(value)
-
-
-@given(st.text(st.sampled_from("abc 1.-_é,"), min_size=1).filter(lambda text: text.strip() == text))
-def test_a_value_written_as_csv_is_found(value):
-    stream = io.StringIO()
-    csv.writer(stream).writerow([value])
-    assert Evidence([stream.getvalue()]).holds(value)
-
-
-def test_phrases_end_where_their_words_end():
-    evidence = Evidence(['[{"name": "New York"}, {"name": "York"}]'])
-    assert evidence.holds("New York")
-    assert not any(map(evidence.holds, ["New Yor", "York New", "ew York"]))
-
-
-@pytest.mark.parametrize("text", ["New York", "New York, New Yorker", "New Yorker, New York", "New New York."])
-def test_a_phrase_is_found_wherever_it_stands_alone(text):
-    assert Evidence([text]).holds("New York")
+    assert Evidence(["x", json.dumps([{"key": value}], ensure_ascii=False)]).holds(value)
+    if value.strip() == value and set(value) <= set("abc 1.-_é,"):
+        stream = io.StringIO()
+        csv.writer(stream).writerow([value])
+        assert Evidence([stream.getvalue()]).holds(value)
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "found"),
+    ("text", "value", "held"),
     [
+        ("a,b\nf7,3\n", "f7", True),
+        ('[["key","n"],["f7",3]]', 3, True),
+        ('{"key": "f7", "n": 3.0}', 3, True),
+        ("key=f7 n=3.", 3, True),
+        ("key=f7 n=3.", "f", False),
+        ("New York, York", "York New", False),
+        ("New York, New Yorker", "New York", True),
+        ("New New York.", "New York", True),
         ("a New York", "ew York", False),
         ("a New York", "New Y", False),
         ("a New York, ew", "ew York", False),
@@ -77,20 +65,8 @@ def test_a_phrase_is_found_wherever_it_stands_alone(text):
         ("war time-out", "war time", False),
     ],
 )
-def test_where_a_value_ends(text, value, found):
-    assert Evidence([text]).holds(value) is found
-
-
-def test_several_texts_are_one():
-    assert all(map(Evidence(["a", "b c"]).holds, ["a", "b c"]))
-
-
-def test_notes_are_taken_off_and_all_rows_stay():
-    rows = "key,n\nf5,1\nf6,2"
-    result = seen(call(1), f"Note: one f1\nNote: two f2\n{rows}", found=2)
-    assert data_of(result) == rows
-    evidence = tool_evidence(episode(tool_turn(result)))
-    assert [key for key in ("f1", "f2", "f5", "f6") if evidence.holds(key)] == ["f5", "f6"]
+def test_where_a_value_ends(text, value, held):
+    assert Evidence([text]).holds(value) is held
 
 
 def test_the_models_own_words_are_no_evidence():
@@ -99,11 +75,11 @@ def test_the_models_own_words_are_no_evidence():
             seen(call(1, "think", thought="maybe f1"), "maybe f1"),
             seen(call(2, property_value="f2"), "There is no f2", error="unknown_name"),
             seen(call(3, property_value="f3"), []),
-            seen(call(4, property_value="f4"), 'Note: nothing equals "f4"\n[{"key": "f5"}]', found=1),
+            seen(call(4, property_value="f4"), 'Note: nothing equals "f4"\nNote: f7\nkey,n\nf5,1\nf6,2', found=2),
         )
     )
     evidence = tool_evidence(trajectory)
-    assert [key for key in ("f1", "f2", "f3", "f4", "f5") if evidence.holds(key)] == ["f5"]
+    assert [key for key in ("f1", "f2", "f3", "f4", "f5", "f6", "f7") if evidence.holds(key)] == ["f5", "f6"]
 
 
 @pytest.mark.parametrize("encoding", ["json", "csv", "compact"])
@@ -134,17 +110,6 @@ def test_rows_whose_values_all_stand_in_a_text():
     assert not holds_row({"a": None}, ["a"], evidence)
 
 
-def test_an_economical_walk_wastes_nothing():
-    walk = episode(
-        tool_turn(seen(call(1, value="start"), [{"key": "f1"}])),
-        tool_turn(seen(call(2, value="f1"), [{"key": "f2"}])),
-        answer='[{"node_key": "f2"}]',
-    )
-    waste = waste_of(walk)
-    assert (waste.repeated_calls, waste.cycles, waste.unused_results, waste.tool_errors) == (0, 0, 0, 0)
-    assert (waste.think_calls, waste.parallel_calls) == (0, 0)
-
-
 def test_everything_that_is_counted():
     again = ToolCall("x", "get_node_by_property", '{ "b":2,"a":1 }')
     walk = episode(
@@ -159,6 +124,8 @@ def test_everything_that_is_counted():
     assert waste.tool_errors == 1
     assert waste.think_calls == 1
     assert waste.parallel_calls == 4
+    nothing = Trajectory((Message("user", "?"),), (), ExitStatus.MODEL_ERROR)
+    assert set(asdict(waste_of(nothing)).values()) == {0}
 
 
 @pytest.mark.parametrize(
@@ -218,11 +185,3 @@ def test_a_result_that_shows_nothing_new_is_no_unused_one():
         answer="I do not know.",
     )
     assert waste_of(walk).unused_results == 1
-
-
-def test_nothing_happened():
-    assert waste_of(Trajectory((Message("user", "?"),), (), ExitStatus.MODEL_ERROR)).repeated_calls == 0
-
-
-def test_many_calls_are_counted_quickly():
-    assert count_cycles(list(range(7000))) == 0

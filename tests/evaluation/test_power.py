@@ -32,26 +32,6 @@ def test_power_as_by_the_noncentral_t_distribution(graphs, power):
     assert reached == pytest.approx(power, abs=0.025)
 
 
-@pytest.mark.parametrize("difference", [0.02, 0.1, 0.3, 0.9])
-def test_one_graph_less_would_not_do(difference):
-    spread, design = assumed_spread(0.4, 0.5), Design(12)
-    graphs = graphs_needed(difference, design, spread)
-    assert minimum_detectable_effect(graphs, design, spread) <= difference
-    fewer = minimum_detectable_effect(graphs - 1, design, spread)
-    assert fewer is None or fewer > difference
-
-
-def test_what_no_plan_can_see():
-    assert minimum_detectable_effect(1, Design(12), assumed_spread(0.5, 0.5)) is None
-    assert graphs_needed(0, Design(12), assumed_spread(0.5, 0.5)) is None
-
-
-def test_more_repeats_help_only_against_their_own_noise():
-    spread = Spread(0.01, 0.02, 0.1, 0.2)
-    assert Design(10, 4, 4).variance_of_a_graph(spread) == pytest.approx(0.01 + (0.02 + 0.3 / 4) / 10)
-    assert Design(10, 10**9, 10**9).variance_of_a_graph(spread) == pytest.approx(0.012)
-
-
 def test_the_spread_is_found_again():
     random = np.random.default_rng(0)
     graphs, tasks, repeats = 400, 12, 3
@@ -92,7 +72,12 @@ def test_level_and_power_are_those_asked_for():
     assert graphs_needed(-expected, design, spread, alpha=0.01, power=0.9) == 9
     assert minimum_detectable_effect(2, design, spread) is not None
     assert graphs_needed(1e6, design, spread) == 2
-    assert graphs_needed(1e-6, design, spread) is None
+    assert graphs_needed(1e-6, design, spread) is graphs_needed(0, design, spread) is None
+    assert minimum_detectable_effect(1, design, spread) is None
+    for difference in (0.02, 0.1, 0.3):
+        graphs = graphs_needed(difference, design, spread)
+        assert minimum_detectable_effect(graphs, design, spread) <= difference
+        assert minimum_detectable_effect(graphs - 1, design, spread) > difference
 
 
 def test_the_spread_of_graphs_of_unequal_size():

@@ -3,53 +3,11 @@
 import random
 from typing import Any
 
-PIECES = [
-    b"",
-    b"\x00",
-    b"\xff",
-    b'"',
-    b"'",
-    b"`",
-    b"{",
-    b"[",
-    b"<",
-    b"&a;",
-    b"\\",
-    b"\n",
-    b",",
-    b":",
-    b"- ",
-    b"? ",
-    b"1e999",
-]
-PIECES += [
-    b"9" * 5000,
-    b"null",
-    b"$date",
-    b"gw_",
-    b"[" * 2000,
-    b"\xe2\x80\xae",
-    b"\x1b[2J",
-    b"!!python/object:os.system ",
-    b"*a",
-]
-VALUES: list[Any] = [
-    None,
-    True,
-    -1,
-    10**30,
-    1.5,
-    "",
-    "x" * 5000,
-    "\x1b[2J",
-    [],
-    [[]],
-    {},
-    {"a": 1},
-    "gw_0",
-    "\ud800",
-    float("nan"),
-]
+PIECES = [b"", b"\x00", b"\xff", b'"', b"'", b"`", b"{", b"[", b"<", b"&a;", b"\\", b"\n", b",", b":", b"- ", b"? "]
+PIECES += [b"1e999", b"9" * 5000, b"null", b"$date", b"gw_", b"[" * 2000, b"\xe2\x80\xae", b"\x1b[2J"]
+PIECES += [b"!!python/object:os.system ", b"*a"]
+VALUES: list[Any] = [None, True, -1, 10**30, 1.5, float("nan"), "", "x" * 5000, "\x1b[2J", "gw_0", "\ud800"]
+VALUES += [[], [[]], {}, {"a": 1}]
 
 
 def damaged(text: bytes, draw: random.Random) -> bytes:

@@ -4,7 +4,6 @@ Nodes are numbers, components lists of numbers, edges and distances triples in r
 """
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -49,8 +48,7 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     if extraction.answer is None:
         items, rest = _split_items(text[start[1] :])
         return Extraction(items, "embedded" if (text[: start[0]] + rest).strip() else "strict", lossy=True)
-    ends_in_words = text[start[1] : start[1] + 1] not in ("[", "{", "(")
-    return replace(extraction, lossy=extraction.lossy or ends_in_words)
+    return extraction
 
 
 def answer_start(algorithm: str, text: str) -> tuple[int, int] | None:

@@ -1,7 +1,6 @@
-"""Tables of MAGMA: results per trace, by size, step and part, and the association of final states by earlier ones."""
+"""Tables of MAGMA: results per trace, by size and step, and the association of final states by earlier ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import ceil
 from typing import Any
 
 from graphwalk.reports.measures import tool_seconds
@@ -17,17 +16,11 @@ GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
 
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
-_PARTS = 5
 
 
 def case(algorithm: str, n: int) -> str:
     """Return the group of algorithm and size, padded so that groups sort by size."""
     return f"{algorithm} {n:>3}"
-
-
-def part(step: int, total: int) -> int:
-    """Return the fifth of a trace that a step belongs to, as the percentage at its end."""
-    return max(1, ceil(_PARTS * step / total)) * 100 // _PARTS
 
 
 def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
@@ -207,19 +200,6 @@ def step_tables(groups: Groups) -> Iterator[TextTable]:
             yield _matrix(title, names_shown, list(lines.values()), note=note, long_only=long_only)
 
 
-def part_table(groups: Groups) -> Iterator[TextTable]:
-    """Yield a table with a line per algorithm, setting and model, and a column per fifth of a trace."""
-    lines: _Lines = {}
-    for row in groups.get("part", ()):
-        algorithm, end = row["part"].split()
-        names = {"algorithm": algorithm, "setting": row["setting"], "model": row["model"]}
-        _add(lines, names, end, row, "step_exact")
-    if len({number for line in lines.values() for number in _numbers(line)}) > 1:
-        title, shown = "Exact match in % by part of the trace, all sizes", ("algorithm", "setting", "model")
-        note = "Step t of T belongs to the first column with an end of at least t / T."
-        yield _matrix(title, shown, list(lines.values()), "– {} %", note=note)
-
-
 def _add(lines: _Lines, names: Mapping[str, str], number: str, row: ReportRow, measure: str) -> ReportRow:
     """Add a figure to the line with these names, in the column `number`; return the line."""
     line = lines.setdefault(tuple(names.values()), {**names, "intervals": {}, "no_interval": {}})
@@ -238,7 +218,6 @@ def _matrix(
     title: str,
     names: Sequence[str],
     lines: Sequence[ReportRow],
-    column: str = "{}",
     *,
     note: str,
     long_only: frozenset[int] = frozenset(),
@@ -247,5 +226,5 @@ def _matrix(
     for place, number in enumerate(sorted({number for line in lines for number in _numbers(line)})):
         # A narrow terminal drops every second column, then every second of the rest.
         optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
-        columns.append(Column(column.format(number), str(number), one_decimal, optional, one_decimal))
+        columns.append(Column(str(number), str(number), one_decimal, optional, one_decimal))
     return table_of(title, columns, lines, note, long_only=long_only)

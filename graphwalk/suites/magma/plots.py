@@ -35,13 +35,7 @@ def magma_figures(report: Report) -> Iterator[Plot]:
     for measure, (name, title, y) in _BY_SIZE.items():
         panels = tuple(_panels(report, "case", measure, published=_published_rows(report)))
         yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
-    sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
-    for size in sorted(sizes, key=int):
-        panels = tuple(_panels(report, "step", "step_exact", size=size))
-        title = f"Exact states by step, {size} nodes"
-        yield Plot(f"exact-by-step-n{size}", title, "lines", panels, "step", "states exact, in %", _BARS, percent=True)
-    if len(sizes) > 1:
-        yield from _steps_and_sizes(report)
+    yield from _steps_and_sizes(report)
     yield _heat(report)
     yield cost_against_accuracy(report)
 
@@ -70,20 +64,18 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
         yield plot("exact-by-step-average", title, panels=panels, about=about)
 
 
-def _of(rows: Iterable[ReportRow], grouping: str, algorithm: str, size: str = "") -> list[ReportRow]:
-    """Return the rows of an algorithm and size. Groups are named `ALGORITHM SIZE` and `ALGORITHM SIZE STEP`."""
-    return [row for row in rows if row[grouping].split()[:1] == [algorithm] and size in ("", row[grouping].split()[1])]
+def _of(rows: Iterable[ReportRow], grouping: str, algorithm: str) -> list[ReportRow]:
+    """Return the rows of an algorithm. Groups are named `ALGORITHM SIZE` and `ALGORITHM SIZE STEP`."""
+    return [row for row in rows if row[grouping].split()[0] == algorithm]
 
 
-def _panels(
-    report: Report, grouping: str, measure: str, *, size: str = "", published: Iterable[ReportRow] = ()
-) -> Iterator[Panel]:
+def _panels(report: Report, grouping: str, measure: str, published: Iterable[ReportRow] = ()) -> Iterator[Panel]:
     """Yield a panel per algorithm that was run; the number at the end of a group is its place."""
     for algorithm in ALGORITHMS:
         lines = partial(series_of, grouping=grouping, measure=measure, x=_last_number, most=None)
-        ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm, size)))
+        ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
-            paper = lines(_of(published, grouping, algorithm, size), published=True)
+            paper = lines(_of(published, grouping, algorithm), published=True)
             yield Panel((*ours, *paper), algorithm.replace("_", " "))
 
 
@@ -138,21 +130,16 @@ def magma_scene(record: ResultRecord) -> Scene:
     links = _links(task)
     steps = [*_prompt_states(task, setting, trajectory, links)]
     marked: list[_Item] = []
-    for (number, gold), turn in zip(task.asked(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False):
+    for (number, gold), turn in zip(
+        task.requested_states(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False
+    ):
         if turn is None and len(steps) and task.whole:
             break
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
         marked = list(_mark_items(task.algorithm, items, gold))
         place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
-        steps.append(
-            _step(
-                task,
-                f"state after step {number} of {task.total_steps}: {_verdict(marked, items)}",
-                place,
-                marked,
-                links,
-            )
-        )
+        caption = f"state after step {number} of {task.total_steps}: {_verdict(marked, items)}"
+        steps.append(_step(task, caption, place, marked, links))
     return Scene(
         steps=tuple(steps),
         nodes=tuple(

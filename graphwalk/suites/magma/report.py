@@ -29,8 +29,6 @@ from graphwalk.suites.magma.matrices import (
     STEP,
     TRACE,
     case,
-    part,
-    part_table,
     size_tables,
     step_tables,
     trace_records,
@@ -93,7 +91,6 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     groups = report.groups
     yield from size_tables(report)
     yield from step_tables(groups)
-    yield from part_table(groups)
     if lines := [row for row in groups.get("algorithm", ()) if any(row[name] is not None for name in GIVEN_EARLIER)]:
         shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["given_earlier"])
         yield table_of("Final state by correctness of earlier states", shown, lines, _GIVEN_NOTE)
@@ -128,11 +125,6 @@ def _of_averaged_step(record: ResultRecord) -> str | None:
     step, task = (record["score"] or {}).get("step"), record["task"]
     low, high = AVERAGED_SIZES
     return f"{task['algorithm']} {step:>3}" if step is not None and low <= task["n"] <= high else None
-
-
-def _of_part(record: ResultRecord) -> str | None:
-    step, task = (record["score"] or {}).get("step"), record["task"]
-    return None if step is None else f"{task['algorithm']} {part(step, task['total_steps']):>3}"
 
 
 _OF_TRACE: dict[Kind, tuple[str, ...]] = {
@@ -178,7 +170,6 @@ def magma_report() -> SuiteReport:
             Grouping("case", "algorithm and size", _of_case, shown=False),
             Grouping("step", "algorithm, size and step", _of_step, shown=False),
             Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
-            Grouping("part", "algorithm and fifth of the trace", _of_part, shown=False),
         ),
         columns=layout("magma")["results"],
         group_columns=layout("magma")["groups"],

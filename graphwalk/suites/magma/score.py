@@ -95,7 +95,7 @@ def _judge_replies(
     task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction
 ) -> tuple[StepScore, ...]:
     """Return a score per requested state. A state without a reply is not exact and has no error."""
-    states = task.asked(setting)
+    states = task.requested_states(setting)
     replies = [turn.message.content or "" for turn in trajectory.turns if not turn.message.tool_calls]
     if len(states) == 1:
         replies = [trajectory.reply]

@@ -46,7 +46,9 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
     weights = tuple(edges.values()) if task.weighted else None
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
     states = _states(task, instance)
-    return (yield from _say(write_answer(task.algorithm, states[step].answer) for step, _ in task.asked(setting)))
+    return (
+        yield from _say(write_answer(task.algorithm, states[step].answer) for step, _ in task.requested_states(setting))
+    )
 
 
 def _states(task: MagmaTask, instance: Instance) -> dict[int, Step]:
@@ -105,7 +107,7 @@ FLAWS: dict[str, MakeReply] = {
 
 
 def replies(task: MagmaTask, setting: str, reply: MakeReply, draw: Random) -> Policy:
-    return _say(reply(task, state, draw) for _, state in task.asked(setting))
+    return _say(reply(task, state, draw) for _, state in task.requested_states(setting))
 
 
 def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: random.Random) -> list[str]:
@@ -120,10 +122,10 @@ def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: 
         for number, step in _states(task, instance).items()
     }
     words = iter(
-        texts[asked]
+        texts[step]
         if setting in prompts.STEPWISE
-        else "\n".join(text for number, text in texts.items() if number <= asked)
-        for asked, _ in task.asked(setting)
+        else "\n".join(text for number, text in texts.items() if number <= step)
+        for step, _ in task.requested_states(setting)
     )
     return ["" if turn.message.tool_calls else next(words, "") for turn in trajectory.turns]
 

@@ -46,7 +46,7 @@ class MagmaTask(Task):
         """Return True in free-running mode."""
         return self.step is None
 
-    def asked(self, setting: str) -> list[tuple[int, list[Any]]]:
+    def requested_states(self, setting: str) -> list[tuple[int, list[Any]]]:
         """Return (step, state) of every reply that the setting requests."""
         if self.step is not None:
             return [(self.step, self.gold)]

@@ -1,4 +1,4 @@
-"""`graphwalk generate maze`: mazes as JSON Lines, Parquet, text or SVG."""
+"""`graphwalk generate maze`: mazes as JSON Lines, Parquet or drawings."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -9,10 +9,12 @@ import typer
 
 from graphwalk.bulk import write_rows
 from graphwalk.console import counted, data, say, stdout
+from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import generate_maze, generate_mazes
+from graphwalk.suites.mazes.generate import generate_maze
 
+_FORMATS = (".jsonl", ".parquet")
 _COLUMNS: dict[str, type] = {
     "size": int,
     "walls": str,
@@ -36,39 +38,29 @@ def generate_maze_command(
     index: Annotated[int, typer.Option(min=0, help="Index of the first maze for this seed.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Output file: .jsonl, .parquet, .txt (drawings) or .svg (one maze). Default: draw in the terminal."
-        ),
+        typer.Option(help="Output file: .jsonl or .parquet. Default: draw in the terminal."),
     ] = None,
 ) -> None:
     """Generate solvable mazes with an exact number of walls and a minimum path length."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.suites.mazes.pictures import ROWS, caption, draw, maze_format, save_mazes
+    from graphwalk.suites.mazes.pictures import caption, draw
 
+    if out is not None and out.suffix.lower() not in _FORMATS:
+        raise ConfigError(f"{out.name}: expected one of {', '.join(_FORMATS)}", hint=f"--out {out.stem}.jsonl")
     started = time.perf_counter()
-    fields = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "offset": index}
-    if out is not None and maze_format(out, count) in ROWS:
-        # The upper bound of an experiment, which keeps all mazes in memory, does not apply to `count` here.
-        spec = validate(MazeSpec, fields, "generate maze")
-        with progress_bar("mazes", count) as done:
-            numbers = done.each(range(index, index + count))
-            written = write_rows((generate_maze(spec, seed, number).as_json() for number in numbers), out, _COLUMNS)
-        say(f"{counted(written, 'maze')} in {time.perf_counter() - started:.2f} s written to {out}")
-        return
-    spec = validate(MazeSpec, {**fields, "count": count}, "generate maze")
-    mazes = []
-    with progress_bar("mazes", spec.count) as done:
-        for maze in generate_mazes(spec, seed):
-            mazes.append(maze)
-            done()
-    seconds = time.perf_counter() - started
-    if out is None:
-        for maze in mazes:
-            data(caption(maze))
-            stdout().print(draw(maze))
-        return
-    save_mazes(mazes, out)
-    say(f"{counted(len(mazes), 'maze')} in {seconds:.2f} s written to {out}")
+    fields = {"size": size, "walls": walls, "min_path": min_path, "generator": generator}
+    # The upper bound of an experiment, which keeps all mazes in memory, does not apply to `count` here.
+    spec = validate(MazeSpec, fields, "generate maze")
+    with progress_bar("mazes", count) as done:
+        mazes = (generate_maze(spec, seed, number) for number in done.each(range(index, index + count)))
+        if out is not None:
+            written = write_rows((maze.as_json() for maze in mazes), out, _COLUMNS)
+            say(f"{counted(written, 'maze')} in {time.perf_counter() - started:.2f} s written to {out}")
+            return
+        drawn = [(caption(maze), draw(maze)) for maze in mazes]
+    for title, picture in drawn:
+        data(title)
+        stdout().print(picture)
 
 
 GENERATE: Mapping[str, Callable[..., None]] = {"maze": generate_maze_command}

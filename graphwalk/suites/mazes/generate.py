@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -250,12 +250,6 @@ class Maze:
         """Return the record of a file, with its fields in order."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**values, "walls": list(self.walls), "digest": self.digest}
-
-
-def generate_mazes(spec: MazeSpec, seed: int) -> Iterator[Maze]:
-    """Yield `spec.count` mazes. Raise ConfigError if none is found."""
-    for index in range(spec.offset, spec.offset + spec.count):
-        yield generate_maze(spec, seed, index)
 
 
 def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:

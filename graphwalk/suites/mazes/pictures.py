@@ -1,16 +1,10 @@
-"""Drawings of mazes and episodes: text, SVG and step-by-step scenes."""
+"""Drawings of mazes and episodes: text, and step-by-step scenes."""
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
-from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.errors import ConfigError
-from graphwalk.files import write_whole
 from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.sanitise import escape_markup
 from graphwalk.suites.mazes.config import DrawnWalls
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episodes
@@ -30,7 +24,6 @@ _SIGNS = {
     "path": ("● ", "bold green"),
     "start": ("S ", "bold yellow"),
     "goal": ("G ", "bold magenta"),
-    "unknown": ("░░", "bright_black"),
 }
 """The characters suffice without colours."""
 
@@ -51,17 +44,8 @@ def draw_with_keys(maze: Maze, walls: DrawnWalls = "signs") -> str:
     return "\n".join([border, *lines, border])
 
 
-def draw(
-    maze: Maze,
-    visited: Collection[int] = (),
-    path: Sequence[int] = (),
-    hit: Collection[int] = (),
-    known: Collection[int] | None = None,
-) -> "Text":
-    """Return the maze for a terminal, two columns per cell.
-
-    `hit` contains walls that were called or answered. Only `known` cells, start and goal are drawn; None means all.
-    """
+def draw(maze: Maze, visited: Collection[int] = (), path: Sequence[int] = (), hit: Collection[int] = ()) -> "Text":
+    """Return the maze for a terminal, two columns per cell. `hit` contains walls that were called or answered."""
     from rich.text import Text
 
     marked = dict.fromkeys(visited, "visited") | dict.fromkeys(path, "path") | dict.fromkeys(hit, "hit")
@@ -71,101 +55,9 @@ def draw(
     for row in range(maze.size):
         text.append("|")
         for cell in range(row * maze.size, (row + 1) * maze.size):
-            plain = "wall" if cell in maze.wall_set else "open"
-            shown = plain if known is None or cell in known else "unknown"
-            text.append(*_SIGNS[marked.get(cell, shown)])
+            text.append(*_SIGNS[marked.get(cell, "wall" if cell in maze.wall_set else "open")])
         text.append("|\n")
     return text.append(border)
-
-
-_CELL = 24
-"""Side of a cell in pixels."""
-_STYLE = (
-    "rect{stroke:#cfd8dc;stroke-width:.5}.wall{fill:#37474f}.open{fill:#fff}.visited{fill:#b3e5fc}.start{fill:#ffd54f}"
-    ".goal{fill:#ce93d8}.hit{fill:#e57373}.grid{fill:none;stroke:#90a4ae;stroke-width:1}"
-    ".path{fill:none;stroke:#2e7d32;stroke-width:4;stroke-linecap:round;stroke-linejoin:round;opacity:.8}"
-    ".leap{stroke:#c62828;stroke-dasharray:4 6}"
-    ".paper{fill:#fff}rect.sign{stroke:#90a4ae;stroke-width:1}.about{font:12px sans-serif;text-anchor:start}"
-    "text{font:9px sans-serif;text-anchor:middle;fill:#263238}.name{font:bold 13px sans-serif}"
-)
-_LEGEND = (
-    ("start", "start S"),
-    ("goal", "goal G"),
-    ("wall", "wall"),
-    ("open", "open"),
-    ("visited", "visited, in order"),
-    ("hit", "wall called or answered"),
-    ("path", "answered path"),
-    ("path leap", "invalid step"),
-)
-"""CSS class → meaning; a legend explains the classes in its drawing."""
-_ENTRY, _LINE = 160, 20
-"""Width and height of a legend entry in pixels."""
-
-
-def maze_svg(
-    maze: Maze, visited: Sequence[int] = (), path: Sequence[int] = (), hit: Sequence[int] = (), title: str = "Maze"
-) -> str:
-    """Return a complete SVG document. Visited cells have their order; `hit` are walls called or answered.
-
-    Steps between cells that are not adjacent are dashed and red. Cells outside the grid are left out.
-    """
-    side = maze.size * _CELL + 2
-    inside = [cell for cell in path if 0 <= cell < maze.size**2]
-    body = "\n".join([*_cells(maze, set(visited), set(hit)), *_path(maze, inside), *_labels(maze, visited)])
-    shown = [(kind, text) for kind, text in _LEGEND if f'class="{kind}"' in body]
-    columns = max(1, side // _ENTRY)
-    width, height = max(side, _ENTRY), side + 8 + _LINE * ceil(len(shown) / columns)
-    legend = "\n".join(_legend(shown, columns, side + 6))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {width} {height}" width="{width}" height="{height}">\n'
-        f"<title>{escape_markup(title)}</title>\n<style>{_STYLE}</style>\n"
-        f'<rect class="paper" x="-1" y="-1" width="{width}" height="{height}"/>\n{body}\n'
-        f'<rect class="grid" x="0" y="0" width="{side - 2}" height="{side - 2}"/>\n{legend}\n</svg>\n'
-    )
-
-
-def _legend(shown: Sequence[tuple[str, str]], columns: int, top: int) -> Iterator[str]:
-    """Yield symbols with their meaning, in rows below the maze."""
-    for place, (kind, text) in enumerate(shown):
-        row, column = divmod(place, columns)
-        x, y = column * _ENTRY + 2, top + row * _LINE
-        if kind.startswith("path"):
-            yield f'<path class="{kind} sign" d="M{x} {y + 7}L{x + 14} {y + 7}"/>'
-        else:
-            yield f'<rect class="{kind} sign" x="{x}" y="{y}" width="14" height="14"/>'
-        yield f'<text class="about" x="{x + 20}" y="{y + 11}">{text}</text>'
-
-
-def _cells(maze: Maze, visited: set[int], hit: set[int]) -> Iterator[str]:
-    named = {maze.start: "start", maze.goal: "goal"}
-    for cell in range(maze.size**2):
-        plain = "wall" if cell in maze.wall_set else "visited" if cell in visited else "open"
-        row, column = divmod(cell, maze.size)
-        kind = "hit" if cell in hit and plain == "wall" else named.get(cell, plain)
-        place = f'x="{column * _CELL}" y="{row * _CELL}" width="{_CELL}" height="{_CELL}"'
-        yield f'<rect class="{kind}" {place}><title>{cell}</title></rect>'
-
-
-def _path(maze: Maze, path: Sequence[int]) -> Iterator[str]:
-    for one, other in pairwise(path):
-        (x1, y1), (x2, y2) = _centre(maze, one), _centre(maze, other)
-        kind = "path" if maze.adjacent(one, other) else "path leap"
-        yield f'<path class="{kind}" d="M{x1} {y1}L{x2} {y2}"/>'
-
-
-def _labels(maze: Maze, visited: Sequence[int]) -> Iterator[str]:
-    for order, cell in enumerate(visited):
-        x, y = _centre(maze, cell)
-        yield f'<text x="{x + 4}" y="{y + 10}">{order}</text>'
-    for cell, name in ((maze.start, "S"), (maze.goal, "G")):
-        x, y = _centre(maze, cell)
-        yield f'<text class="name" x="{x - 3}" y="{y + 1}">{name}</text>'
-
-
-def _centre(maze: Maze, cell: int) -> tuple[int, int]:
-    row, column = divmod(cell, maze.size)
-    return column * _CELL + _CELL // 2, row * _CELL + _CELL // 2
 
 
 _STEP_TEXTS = {
@@ -228,9 +120,9 @@ def _comparison(episode: MazeEpisode, record: ResultRecord) -> StateTable:
 
 
 class MazePictures:
-    """Drawings of maze episodes for `graphwalk view` and `graphwalk play`."""
+    """Drawings of maze episodes for `graphwalk show`, `graphwalk view` and `graphwalk play`."""
 
-    formats = (".svg", ".txt")
+    formats = (".txt",)
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[RenderableType]":
         """Yield title, verdict and drawing of every episode."""
@@ -238,41 +130,15 @@ class MazePictures:
         from rich.text import Text
 
         for episode in maze_episodes(records):
-            drawn = draw(episode.maze, episode.walk.visited, episode.path, episode.hit)
-            yield Group(Text(episode.title), Text(episode.verdict), drawn)
+            yield Group(Text(episode.title), Text(episode.verdict), _drawn(episode))
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """Return all episodes as text, or the first one as SVG."""
-        episodes = list(maze_episodes(records))
-        if form == ".svg":
-            first = episodes[0]
-            named = f"{first.title}: {first.verdict}"
-            return maze_svg(first.maze, first.walk.visited, first.path, first.hit, title=named)
-        drawn = (draw(e.maze, e.walk.visited, e.path, e.hit).plain for e in episodes)
-        return "\n".join(f"{e.title}\n{e.verdict}\n{text}\n" for e, text in zip(episodes, drawn, strict=True))
+        """Return all episodes as text."""
+        return "\n".join(f"{e.title}\n{e.verdict}\n{_drawn(e).plain}\n" for e in maze_episodes(records))
 
 
-ROWS = (".jsonl", ".parquet")
-"""Formats with a row per maze, written by `graphwalk.suites.mazes.commands`."""
-FORMATS = (*ROWS, ".txt", ".svg")
-
-
-def maze_format(path: Path, count: int = 1) -> str:
-    """Return the format of a file name. Raise ConfigError if it is unknown, or SVG for several mazes."""
-    form = path.suffix.lower()
-    if form not in FORMATS:
-        raise ConfigError(f"{path.name}: expected one of {', '.join(FORMATS)}", hint=f"--out {path.stem}.jsonl")
-    if form == ".svg" and count > 1:
-        raise ConfigError(f"{path.name}: an SVG file contains one maze, not {count}", hint="--count 1 --index N")
-    return form
-
-
-def save_mazes(mazes: Sequence[Maze], path: Path) -> None:
-    """Write drawings to a .txt or .svg file. Raise ConfigError as `maze_format`."""
-    if maze_format(path, len(mazes)) == ".svg":
-        write_whole(path, [maze_svg(mazes[0], title=caption(mazes[0]))])
-    else:
-        write_whole(path, (f"{caption(maze)}\n{draw(maze).plain}\n" for maze in mazes))
+def _drawn(episode: MazeEpisode) -> "Text":
+    return draw(episode.maze, episode.walk.visited, episode.path, episode.hit)
 
 
 def caption(maze: Maze) -> str:

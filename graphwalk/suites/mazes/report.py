@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.base import Model
 from graphwalk.reports.common_plots import (
     against_size,
     cost_against_accuracy,
@@ -28,10 +27,9 @@ from graphwalk.reports.suite_report import (
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
-from graphwalk.suites.mazes.scripted import HumanInMaze
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
-from graphwalk.suites.suite import Pictures, Presentation, ReadLine, Suite
+from graphwalk.suites.suite import Pictures, Presentation, Suite
 
 _SIZES = {
     "size": "cells per side",
@@ -156,6 +154,3 @@ class MazePresentation(Presentation[MazeTask]):
 
     def scene(self, record: ResultRecord) -> Scene:
         return maze_scene(record)
-
-    def human(self, task: MazeTask, read: ReadLine) -> Model:
-        return HumanInMaze(task, read)

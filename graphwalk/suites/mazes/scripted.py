@@ -1,25 +1,20 @@
-"""Scripted agents for mazes, their thoughts for training data, and the human player."""
+"""Scripted agents for mazes, and their thoughts for training data."""
 
 import json
 import random
-import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from graphwalk import console
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.mazes.generate import neighbours
-from graphwalk.suites.mazes.pictures import draw
-from graphwalk.suites.mazes.score import called_cell, walk_of
+from graphwalk.suites.mazes.score import called_cell
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
-from graphwalk.suites.suite import ReadLine, ScriptedAgents
+from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-from graphwalk.types.episode import ToolResult, Trajectory
+from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -33,11 +28,6 @@ Visit = Generator[list[Ask], list[str], list[Row]]
 def nearest_first(row: Row) -> tuple[float, int]:
     """Sort by straight-line distance to the goal."""
     return row["euclidean_distance"], int(row["key"])
-
-
-def by_key(row: Row) -> int:
-    """Sort by cell number."""
-    return int(row["key"])
 
 
 def depth_first(start: str, goal: str, order: Order) -> Policy:
@@ -235,7 +225,7 @@ FLAWS: dict[str, MakePolicy] = {
 
 AGENTS: dict[str, MakePolicy] = {
     "expert": expert,
-    "depth_first": lambda start, goal, draw: depth_first(start, goal, by_key),
+    "depth_first": lambda start, goal, draw: depth_first(start, goal, lambda row: int(row["key"])),
     "varied": varied,
     "random": random_walk,
     "flawed": flawed,
@@ -303,91 +293,3 @@ class MazeAgents(ScriptedAgents[MazeTask]):
 
     def thoughts(self, task: MazeTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         return walk_in_words(trajectory, stdlib_random(seed, "thoughts", task.task_id))
-
-
-HELP = """\
-  31, cell 31    visit cell 31 and see the cells next to it
-  path           get a path over the visited cells
-  answer 21 31   answer with these cells; "answer" alone: with the last path
-  map            draw the known part of the maze
-  quit           give up"""
-
-
-class HumanInMaze:
-    """A human player for one episode. `read` returns the next typed line, or None at the end."""
-
-    name = "human/maze"
-
-    def __init__(self, task: MazeTask, read: ReadLine) -> None:
-        self._task = task
-        self._read = read
-        self._made: dict[str, ToolCall] = {}
-        self._shown = 0
-        """Number of messages shown so far."""
-        self._path: list[str] = []
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Read lines until one is a move. Without tools, at the turn limit, only an answer is one."""
-        self._show(messages)
-        while True:
-            console.prose("cell, path, answer, map or quit?" if tools else "Call limit reached: answer … or quit?")
-            line = await self._read()
-            if line is None or line.strip() == "quit":
-                return self._say({"path": []})
-            words = line.split()
-            if words == ["answer"] and not self._path:
-                console.prose('There is no path yet; get one with "path". Submit an empty answer? yes or no')
-                line = await self._read()
-                if line is not None and line.strip().lower() not in ("y", "yes"):
-                    continue
-            reply = self._move(words, bool(tools), messages)
-            if reply is not None:
-                return reply
-
-    async def close(self) -> None:
-        return None
-
-    def _move(self, words: list[str], tools: bool, messages: Sequence[Message]) -> Reply | None:
-        if words == ["map"]:
-            console.stdout().print(self._map(messages))
-        elif words[:1] == ["answer"]:
-            return self._say({"path": re.findall(r"[^\s,\[\]\"']+", " ".join(words[1:])) or self._path})
-        elif tools and words == ["path"]:
-            return self._call(CONNECTED_PATH, {})
-        elif tools and (len(words) == 1 or (len(words) == 2 and words[0] == "cell")):
-            return self._call(NEXT_CELLS, {"node_id": words[-1]})
-        else:
-            console.data(HELP)
-        return None
-
-    def _show(self, messages: Sequence[Message]) -> None:
-        """Show new messages and the known part of the maze."""
-        for message in messages[self._shown :]:
-            if message.role != "assistant":
-                console.prose(f"{message.content or ''}\n")
-            call = self._made.get(message.tool_call_id or "")
-            if call is not None and call.name == CONNECTED_PATH and (message.content or "").startswith("["):
-                self._path = json.loads(message.content or "[]")
-        self._shown = len(messages)
-        if self._made:
-            console.stdout().print(self._map(messages))
-
-    def _map(self, messages: Sequence[Message]) -> object:
-        """Return a drawing of the part that tool results have shown."""
-        given = {m.tool_call_id: m.content or "" for m in messages if m.tool_call_id is not None}
-        results = [
-            ToolResult(call, given[key], error=None if given[key].startswith(("[", "Note")) else "refused")
-            for key, call in self._made.items()
-            if key in given
-        ]
-        maze, walk = self._task.maze, walk_of(self._task.maze, results)
-        known = walk.seen | {other for cell in walk.visited for other in neighbours(cell, maze.size)}
-        return draw(maze, walk.visited, [int(key) for key in self._path], known=known)
-
-    def _call(self, tool: str, arguments: dict[str, str]) -> Reply:
-        call = ToolCall(f"call_{len(self._made) + 1}", tool, json.dumps(arguments))
-        self._made[call.id] = call
-        return Reply(Message("assistant", tool_calls=(call,)), finish_reason="tool_calls", model=self.name)
-
-    def _say(self, answer: dict[str, list[str]]) -> Reply:
-        return Reply(Message("assistant", json.dumps(answer)), finish_reason="stop", model=self.name)

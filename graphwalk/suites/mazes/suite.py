@@ -66,10 +66,11 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[MazeTask]:
-        """Return one task. Raise OracleError if Cypher or the expert contradicts the target."""
+        """Return one task. Raise OracleError if Cypher, networkx or the expert contradicts the target."""
         assert store is not None
+        assert instance.graph is not None
         task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
-        await check_target(task, store)
+        await check_target(task, store, instance.graph)
         return [(await expert_walk(task, store)).added_to(task)]
 
     async def setup(

@@ -92,13 +92,6 @@ def test_steps_of_each_size(report: Report) -> None:
     assert {row["step"]: row["replies"] for row in report.groups["step"]}["bfs   5   2"] == 2
 
 
-def test_parts_of_traces_of_all_sizes(report: Report) -> None:
-    """Steps 1 and 2 of 2 are in the third and the last fifth; 1 … 4 of 4 in the second to the last."""
-    parts = table(report, "Exact match in % by part of the trace, all sizes")
-    assert [header.title for header in parts.headers][3:] == ["– 40 %", "– 60 %", "– 80 %", "– 100 %"]
-    assert texts(parts) == [["bfs", "io_reasoning", "us/gpt-4o", "100.0", "66.7", "100.0", "66.7"]]
-
-
 def test_the_papers_figures() -> None:
     cases = paper_reference("magma-paper").groups["case"]
     assert len(cases) == 13 * 12 * 5

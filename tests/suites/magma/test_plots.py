@@ -29,7 +29,3 @@ def test_the_average_is_over_5_to_15_nodes() -> None:
     (panel,) = made["exact-by-step-average"].panels
     assert panel.title == "bfs"
     assert [(p.x, p.y) for p in panel.series[0].points] == [(1, 50), (2, 100)]
-
-
-def test_one_size_needs_no_average() -> None:
-    assert not {"exact-by-step-bfs", "exact-by-step-average"} & plots({"bfs 5 1": [True, False]}).keys()

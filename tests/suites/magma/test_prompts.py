@@ -1,10 +1,24 @@
-"""The prompts of MAGMA, word for word."""
+"""The prompts of MAGMA, word for word in `tests/data/prompts/magma.yaml`, and the switches that follow the paper."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
-from inline_snapshot import snapshot
+import yaml
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, run_algorithm
+from graphwalk.suites.magma.config import MagmaSpec
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, make_traces, run_algorithm, state_before
+from tests.suites.magma.test_suite import SUITE, experiment, played, tasks
+
+TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "magma.yaml").read_text("utf-8"))
+PAPER = {"first_state": "paper", "explain": False}
+PAPER_AGENT, PAPER_FORM = AgentConfig(prompts="paper"), prompts.Form(explain=False)
+MATRIX = prompts.Form(input="matrix")
 
 
 def trace(algorithm: str) -> MagmaTrace:
@@ -17,185 +31,140 @@ def trace(algorithm: str) -> MagmaTrace:
     return MagmaTrace(algorithm, instance, run_algorithm(algorithm, instance), 0.5, 0, "test", 0)  # type: ignore[arg-type]
 
 
-def shown(algorithm: str, setting: str, step: int) -> str:
-    return "\n".join(f"{m.role}: {m.content}" for m in prompts.conversation(trace(algorithm), setting, step))
+def from_the_start(algorithm: str) -> MagmaTrace:
+    whole = trace(algorithm)
+    return replace(whole, before=state_before(algorithm, whole.instance))
 
 
-def test_input_output() -> None:
-    assert shown("bfs", "io", 3) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: breadth-first search (BFS) from the source node.
-Goal: find all nodes that can be reached from the source; the source counts as reached.
-The graph is undirected; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1), (0, 2), (1, 2)]
-Source: 0
-
-Answer format: one line that begins with "Reachable Nodes:", followed by a list in square brackets.
-The list holds the nodes, in ascending order, for example: Reachable Nodes: [0, 2, 3]
-Where there is nothing to list, answer: Reachable Nodes: []
-
-Give the final result of the algorithm. Write that one line and nothing else.\
-""")
+def chat(
+    problem: MagmaTrace,
+    setting: str,
+    step: int,
+    agent: AgentConfig = AgentConfig(),
+    form: prompts.Form = prompts.STANDARD,
+) -> str:
+    messages = prompts.conversation(problem, setting, step, agent, form=form)
+    return "\n".join(f"{message.role}: {message.content}" for message in messages)
 
 
-def test_input_output_with_reasoning() -> None:
-    assert shown("floyd_warshall", "io_reasoning", 4) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: Floyd–Warshall, with the pivots taken in the order 0, 1, 2, …
-Goal: find the length of the shortest path between every pair of nodes that are connected.
-The graph is undirected and weighted; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j, weight) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1, 8.0), (0, 2, 3.0), (1, 2, 1.0)]
-
-Answer format: one line that begins with "Distances:", followed by a list in square brackets.
-The list holds (i, j, distance) with i < j, sorted, and no pair without a known path, for example: Distances: [(0, 1, 8.0), (1, 2, 3.0)]
-Where there is nothing to list, answer: Distances: []
-
-Work through the algorithm step by step, in words of your own. When you are done, write the final result as the last line of your answer.\
-""")
+def last_part(text: str) -> str:
+    """Return the text after the last empty line."""
+    return text.rpartition("\n\n")[2]
 
 
-def test_input_output_of_a_step() -> None:
-    problem, asked = shown("mst_prim", "io", 2).rsplit("MST Edges: []", 1)
-    assert problem == shown("mst_prim", "io", 3).rsplit("MST Edges: []", 1)[0]
-    assert asked == snapshot("""\
+CASES: dict[str, Callable[[], str]] = {
+    "io bfs": lambda: chat(trace("bfs"), "io", 3),
+    "io_reasoning floyd_warshall": lambda: chat(trace("floyd_warshall"), "io_reasoning", 4),
+    "io of a step": lambda: chat(trace("mst_prim"), "io", 2).rsplit("MST Edges: []", 1)[1],
+    "io_reasoning of a step": lambda: chat(trace("bfs"), "io_reasoning", 1).rsplit("Reachable Nodes: []", 1)[1],
+    "is dfs": lambda: chat(trace("dfs"), "is", 3),
+    "ish dijkstra": lambda: chat(trace("dijkstra"), "ish", 2),
+    "ish mst_prim": lambda: chat(trace("mst_prim"), "ish", 2),
+    "hint bfs": lambda: last_part(chat(trace("bfs"), "ish", 1)),
+    "hint dfs": lambda: last_part(chat(trace("dfs"), "ish", 1)),
+    "hint floyd_warshall": lambda: last_part(chat(trace("floyd_warshall"), "ish", 1)),
+    "worked solution": lambda: prompts.reasoned_answer(trace("mst_prim")),
+    "matrix mst_prim": lambda: prompts.problem(trace("mst_prim"), form=MATRIX),
+    "matrix bfs": lambda: prompts.problem(trace("bfs"), form=MATRIX),
+    "paper ish dijkstra": lambda: chat(from_the_start("dijkstra"), "ish", 1, PAPER_AGENT, PAPER_FORM),
+    "paper is floyd_warshall": lambda: chat(from_the_start("floyd_warshall"), "is", 1, PAPER_AGENT, PAPER_FORM),
+    "paper io dfs": lambda: chat(trace("dfs"), "io", 4, PAPER_AGENT, PAPER_FORM),
+    "before the first step, io": lambda: last_part(chat(from_the_start("mst_prim"), "io", 0)),
+    "before the first step, io_reasoning": lambda: last_part(chat(from_the_start("mst_prim"), "io_reasoning", 0)),
+    "before the first step, is": lambda: prompts.turn(from_the_start("mst_prim"), "is", 0).splitlines()[-1],
+}
 
 
-The algorithm goes one step at a time; steps are counted from 1.
-One step takes the node with the smallest key out of the priority queue, adds the edge that gave it this key to the tree, and updates the keys of its neighbours. Give the edges added so far, not those of nodes still in the queue.
-
-Give the state after step 2. Write that one line and nothing else.\
-""")
-
-
-def test_input_output_of_a_step_with_reasoning() -> None:
-    assert shown("bfs", "io_reasoning", 1).rsplit("Reachable Nodes: []", 1)[1] == snapshot("""\
-
-
-The algorithm goes one step at a time; steps are counted from 1.
-One step takes the node at the front of the queue and puts its unvisited neighbours, lowest first, at the end. Give all nodes reached so far.
-
-Work through the algorithm up to step 1, in words of your own. When you are done, write the state after step 1 as the last line of your answer.\
-""")
-
-
-def test_steps() -> None:
-    assert shown("dfs", "is", 3) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: depth-first search (DFS) over the whole graph.
-Goal: find the connected components. The search starts at the lowest node; where it ends and nodes are left, a new tree starts at the lowest node not yet visited.
-The graph is undirected; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1), (0, 2), (1, 2)]
-
-Answer format: one line that begins with "Connected Components:", followed by a list in square brackets.
-The list holds one sorted list of nodes per component, for example: Connected Components: [[0, 1], [2]]
-Where there is nothing to list, answer: Connected Components: []
-
-We go through the algorithm one step at a time.
-One step is the first visit to one node. Give the components as far as they are visited, leaving out the nodes not yet visited.
-
-Give the state after step 1, as one line in the answer format.
-assistant: Connected Components: [[0]]
-user: Give the state after step 2, as one line in the answer format.
-assistant: Connected Components: [[0, 1]]
-user: Give the state after step 3, as one line in the answer format.\
-""")
-
-
-def test_steps_with_hints_bfs() -> None:
-    assert shown("bfs", "ish", 1).rpartition("\n\n")[2] == snapshot("""\
-Hint for step 1: the queue is [0]; node 0 is dequeued; its unvisited neighbourhood is [1, 2].
-Give the state after step 1, as one line in the answer format.\
-""")
-
-
-def test_steps_with_hints_dfs() -> None:
-    assert shown("dfs", "ish", 1).rpartition("\n\n")[2] == snapshot("""\
-Hint for step 1: the stack is [0]; node 0 is visited; its neighbourhood is [1, 2].
-Give the state after step 1, as one line in the answer format.\
-""")
-
-
-def test_steps_with_hints_dijkstra() -> None:
-    assert shown("dijkstra", "ish", 2) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: Dijkstra's shortest paths from the source node.
-Goal: find the length of the shortest path from the source to every node that can be reached.
-The graph is undirected and weighted; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j, weight) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1, 8.0), (0, 2, 3.0), (1, 2, 1.0)]
-Source: 0
-
-Answer format: one line that begins with "Distances:", followed by a list in square brackets.
-The list holds (source, node, distance) for every reached node other than the source, sorted, for example: Distances: [(1, 0, 8.0), (1, 2, 3.0)]
-Where there is nothing to list, answer: Distances: []
-
-We go through the algorithm one step at a time.
-One step takes the nearest node out of the priority queue and relaxes its edges. Give the shortest distances known so far, those of nodes still in the queue included.
-
-Hint for step 1: the priority queue holds (node, distance) [(0, 0.0)]; the unvisited nodes are [0, 1, 2, 3]; the visited nodes are [].
-Give the state after step 1, as one line in the answer format.
-assistant: Distances: [(0, 1, 8.0), (0, 2, 3.0)]
-user: Hint for step 2: the priority queue holds (node, distance) [(2, 3.0), (1, 8.0)]; the unvisited nodes are [1, 2, 3]; the visited nodes are [0].
-Give the state after step 2, as one line in the answer format.\
-""")
-
-
-def test_steps_with_hints_floyd_warshall() -> None:
-    assert shown("floyd_warshall", "ish", 1).rpartition("\n\n")[2] == snapshot("""\
-Hint for step 1: the pivot is 0; the pivots left after it are [1, 2, 3].
-Give the state after step 1, as one line in the answer format.\
-""")
-
-
-def test_steps_with_hints_mst_prim() -> None:
-    assert shown("mst_prim", "ish", 2) == snapshot("""\
-system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
-user: Algorithm: Prim's minimum spanning tree, grown from the source node.
-Goal: find the edges of a minimum spanning tree of the part of the graph that can be reached from the source. An edge of equal weight does not replace the one that gave a node its key first.
-The graph is undirected and weighted; its nodes are the numbers 0 to 3. Each edge is listed once, as (i, j, weight) with i < j. Every tie goes to the node with the lowest number.
-
-Edges: [(0, 1, 8.0), (0, 2, 3.0), (1, 2, 1.0)]
-Source: 0
-
-Answer format: one line that begins with "MST Edges:", followed by a list in square brackets.
-The list holds the tree's edges (i, j, weight) with i < j, sorted, for example: MST Edges: [(0, 1, 8.0), (1, 2, 3.0)]
-Where there is nothing to list, answer: MST Edges: []
-
-We go through the algorithm one step at a time.
-One step takes the node with the smallest key out of the priority queue, adds the edge that gave it this key to the tree, and updates the keys of its neighbours. Give the edges added so far, not those of nodes still in the queue.
-
-Hint for step 1: the priority queue holds (node, key) [(0, 0.0)]; the unvisited nodes are [0, 1, 2, 3]; the visited nodes are [].
-Give the state after step 1, as one line in the answer format.
-assistant: MST Edges: []
-user: Hint for step 2: the priority queue holds (node, key) [(2, 3.0), (1, 8.0)]; the unvisited nodes are [1, 2, 3]; the visited nodes are [0].
-Give the state after step 2, as one line in the answer format.\
-""")
-
-
-def test_worked_solution() -> None:
-    assert prompts.reasoned_answer(trace("mst_prim")) == snapshot("""\
-Step 1: the priority queue holds (node, key) [(0, 0.0)]; the unvisited nodes are [0, 1, 2, 3]; the visited nodes are [].
-This gives [].
-Step 2: the priority queue holds (node, key) [(2, 3.0), (1, 8.0)]; the unvisited nodes are [1, 2, 3]; the visited nodes are [0].
-This gives [(0, 2, 3.0)].
-Step 3: the priority queue holds (node, key) [(1, 1.0)]; the unvisited nodes are [1, 3]; the visited nodes are [0, 2].
-This gives [(0, 2, 3.0), (1, 2, 1.0)].
-MST Edges: [(0, 2, 3.0), (1, 2, 1.0)]\
-""")
+@pytest.mark.parametrize("name", CASES)
+def test_prompts_are_these_word_for_word(name: str) -> None:
+    assert CASES[name]() == TEXTS[name]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_prompt_has_the_tie_rule_and_not_the_answer(algorithm: str) -> None:
-    text = shown(algorithm, "io", 1)
+    text = chat(trace(algorithm), "io", 1)
     assert "Every tie goes to the node with the lowest number." in text
     assert prompts.reasoned_answer(trace(algorithm)).splitlines()[-1] not in text
     assert len(prompts.conversation(trace(algorithm), "ish", 3)) == 6
+    assert prompts.read_problem(prompts.problem(trace(algorithm), PAPER_AGENT), 4) == trace(algorithm).instance
 
 
-@pytest.mark.parametrize("setting", ["is", "ish"])
-def test_earlier_steps_are_the_correct_ones(setting: str) -> None:
-    assistant = [m.content for m in prompts.conversation(trace("bfs"), setting, 3) if m.role == "assistant"]
-    assert assistant == ["Reachable Nodes: [0, 1, 2]"] * 2
+SWITCHES: list[dict[str, Any]] = [
+    PAPER,
+    {"input": "matrix", "free_running": True},
+    {**PAPER, "input": "matrix", "io_steps": True},
+]
+
+
+@pytest.mark.parametrize("switches", SWITCHES)
+def test_the_expert_is_right_under_every_switch(switches: dict[str, Any]) -> None:
+    for setting in prompts.STRATEGIES:
+        scores = [score for _, _, score in played("expert", setting, experiment(**switches))]
+        assert scores
+        assert all(score.correct and all(step.exact for step in score.steps) for score in scores)
+
+
+@pytest.mark.parametrize("way", [{}, {"free_running": True}])
+def test_a_first_state_is_verified_like_every_other(way: dict[str, Any]) -> None:
+    config = experiment(**PAPER, **way)
+    for task, instance in tasks(config):
+        assert asyncio.run(SUITE.verification.confirm(task, instance, config.suite)) == "networkx"
+
+
+def test_the_papers_first_states_are_added_to_ours() -> None:
+    ours, papers = ({task.task_id: task for task, _ in tasks(experiment(**switches))} for switches in ({}, PAPER))
+    assert {name: task.gold for name, task in ours.items()}.items() <= {n: t.gold for n, t in papers.items()}.items()
+    first = {papers[name].algorithm: papers[name] for name in papers.keys() - ours.keys()}
+    assert {task.step for task in first.values()} == {0}
+    assert first.keys() == {"dijkstra", "floyd_warshall", "mst_prim"}
+    assert first["dijkstra"].gold == first["mst_prim"].gold == []
+    instance = prompts.read_problem(first["floyd_warshall"].question, first["floyd_warshall"].n)
+    assert instance is not None
+    assert first["floyd_warshall"].gold == [list(edge) for edge in instance.weighted_edges]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_matrix_shows_the_graph_that_the_edges_show(algorithm: str) -> None:
+    for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=6, count=20), 3):  # type: ignore[arg-type]
+        text = prompts.problem(problem, form=MATRIX)
+        assert "\nEdges:" not in text
+        assert prompts.read_problem(text, 6) == problem.instance
+
+
+@pytest.mark.parametrize(
+    "text", ["[[0, 1], [1]]", "[[a]]", "[[0, [1]], [1, 0]]", "[[]]", "[[[[", "[[0, 1e999], [1, 0]]"]
+)
+def test_a_matrix_of_another_form_is_no_graph(text: str) -> None:
+    assert prompts.read_problem(f"Adjacency matrix: {text}]]", 2) is None
+    assert prompts.read_problem(f"Adjacency matrix: {text}", 3) is None
+
+
+def hints(setting: str, problem: MagmaTrace) -> list[str]:
+    turns = [prompts.turn(problem, setting, step) for step in problem.states]
+    lines = [next((line for line in text.splitlines() if line.startswith("Hint")), "") for text in turns]
+    return [line.partition(": ")[2] for line in lines]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_partial_hints_lack_fields_and_wrong_hints_are_those_of_other_steps(algorithm: str) -> None:
+    for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=7, count=10), 3):  # type: ignore[arg-type]
+        whole, partial = hints("ish", problem), hints("ish_partial", problem)
+        assert partial == hints("ish_partial", problem)
+        assert all(0 < len(part.split("; ")) < len(hint.split("; ")) for hint, part in zip(whole, partial, strict=True))
+        if len(problem.steps) > 1:
+            wrong = hints("ish_wrong", problem)
+            assert wrong == hints("ish_wrong", problem)
+            assert all(hint != whole[place] and hint in whole for place, hint in enumerate(wrong))
+
+
+def test_a_trace_of_one_step_has_no_wrong_hint() -> None:
+    config = experiment(traces=[{"algorithm": "dijkstra", "nodes": 5, "p": 0.1, "count": 20}])
+    assert 1 in [task.total_steps for task, _ in tasks(config)]
+    assert all(task.total_steps > 1 for task, _, _ in played("expert", "ish_wrong", config))
+
+
+def test_explanations_can_be_left_out() -> None:
+    explained, short = (chat(trace("bfs"), "is", 2, form=prompts.Form(explain)) for explain in (True, False))
+    assert "One step takes the node at the front of the queue" in explained
+    assert "One step" not in short
+    assert short.count("Give the state after step") == explained.count("Give the state after step") == 2

@@ -4,13 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import to_csv, to_markdown
 from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report, ReportRow
-from graphwalk.suites.magma.matrices import case, part, trace_records
+from graphwalk.reports.tables import text_tables
+from graphwalk.suites.magma.matrices import case, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
+from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 
 DECLARED = MagmaSuite.presentation.report(MagmaSuite())
@@ -58,36 +59,21 @@ def test_replies_and_effort_are_counted_once(report: Report, logged: list[dict[s
 
 def test_means_are_over_traces() -> None:
     """One trace of two states right, one of four states wrong: 50 %, not 33 %."""
-    score = {"thinking_tokens": None, "reasoning_tokens": None, "recovered": None}
-    step = {"precision": 1, "recall": 1, "f1": 1, "hallucinations": 0}
-    task = {"algorithm": "bfs", "n": 5, "template": "bfs", "question": ""}
-    base = {"model": "m", "setting": "is", "repeat": 0, "exit_status": "answered", "turns": 1, "tool_calls": 0}
-    records = [
-        {
-            **base,
-            "score": {**score, "steps": [{**step, "step": number, "exact": steps == 2}]},
-            "usage": {},
-            "seconds": None,
-            "task_id": f"{steps}-{number}",
-            "task": {**task, "trace_id": str(steps), "total_steps": steps, "graph_digest": str(steps), "step": number},
-        }
-        for steps in (2, 4)
-        for number in range(1, steps + 1)
-    ]
-    only = build_report(records, DECLARED).rows[0]
+    states = {"bfs 5 1": [True, True], "bfs 5 2": [False] * 4}
+    only = build_report(episodes(states, setting="is"), DECLARED).rows[0]
     assert (only["trajectory_exact"], only["intermediate_exact"], only["accuracy"]) == (50, 50, 50)
     assert only["step_exact"] == pytest.approx(100 / 3)
 
 
 def test_groups(report: Report) -> None:
+    assert "case,bfs   5,expert,is" in to_csv(report)
+    assert "### Errors per reply" in to_markdown(report)
     assert {r["n"] for r in report.groups["n"]} == {5, 8}
     assert [r["case"] for r in report.groups["case"]][:1] == [case("bfs", 5)]
     steps = [r["step"] for r in report.groups["step"] if (r["model"], r["setting"]) == ("expert", "is")]
     assert [name for name in steps if name.startswith("mst_prim   8")] == [f"mst_prim   8   {t}" for t in range(1, 9)]
     first = row(report.groups["step"], "expert", "is", step="mst_prim   8   1")
     assert (first["step_exact"], first["replies"]) == (100, 3)
-    parts = [r["part"] for r in report.groups["part"] if (r["model"], r["setting"]) == ("expert", "is")]
-    assert parts == [f"{name} {end:>3}" for name in ("bfs", "mst_prim") for end in (20, 40, 60, 80, 100)]
     assert row(report.groups["algorithm"], "expert", "is", algorithm="bfs")["questions"] == 6
 
 
@@ -117,16 +103,6 @@ def test_free_running() -> None:
     assert sum(1 for r in trace_records(run) if r["score"]["level"] == "step") == rows[0]["replies"] * 2
 
 
-def test_every_form_can_be_written(report: Report) -> None:
-    console = Console(width=100, record=True, file=None, force_terminal=False, quiet=True)
-    console.print(TerminalReport(report))
-    assert '"intermediate_exact"' in to_json(report)
-    assert "case,bfs   5,expert,is" in to_csv(report)
-    markdown = to_markdown(report)
-    assert "### Errors per reply" in markdown
-    assert "█ 1.00" in markdown
-
-
 def test_input_output_with_steps_has_scores_of_them() -> None:
     run = asyncio.run(results("expert", "hallucination", settings=("io",), io_steps=True))
     rows = build_report(run, DECLARED).rows
@@ -149,6 +125,34 @@ def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> No
     assert digests == {r["task"]["graph_digest"] for r in logged}
 
 
-@pytest.mark.parametrize(("total", "parts"), [(1, [100]), (5, [20, 40, 60, 80, 100]), (3, [40, 80, 100])])
-def test_parts_of_a_trace(total: int, parts: list[int]) -> None:
-    assert [part(step, total) for step in range(1, total + 1)] == parts
+RIGHT, WRONG = [True, True, True], [False, True, False]
+LATE, SPOILT = [True, True, False], [True, False, True]
+TITLE = "Final state by correctness of earlier states"
+
+
+def traces(n: int, *kinds: list[bool]) -> dict[str, list[bool]]:
+    return {f"bfs {n} {number}": kind for number, kind in enumerate(kinds)}
+
+
+def test_final_states_are_counted_by_the_earlier_ones() -> None:
+    small, large = [RIGHT] * 4 + [LATE] + [SPOILT] + [WRONG] * 2, [RIGHT] * 3 + [LATE] * 2 + [WRONG] * 5
+    report = build_report(episodes(traces(5, *small) | traces(9, *large), setting="is"), DECLARED)
+    (row,) = report.groups["algorithm"]
+    assert (row["final_if_earlier_right"], row["final_if_earlier_wrong"]) == (70, 12.5)
+    assert TITLE in [table.title for table in text_tables(report)]
+
+
+def test_final_states_alone_have_no_such_table() -> None:
+    final = [r for r in episodes(traces(5, RIGHT), setting="io") if r["task"]["step"] == 3]
+    assert TITLE not in [table.title for table in text_tables(build_report(final, DECLARED))]
+
+
+def test_divergence_and_recovery_of_dialogues_by_algorithm_and_size() -> None:
+    run = asyncio.run(results("expert", "hallucination", settings=("is",), free_running=True))
+    report = build_report(run, DECLARED)
+    free = next(table for table in text_tables(report) if table.title.startswith("Free running"))
+    assert [header.title for header in free.headers][3:5] == ["Dialogues", "Diverged %"]
+    rows = {tuple(cell.text for cell in row[:3]): [cell.text for cell in row[3:]] for row in free.rows}
+    assert len(rows) == 2 * 2 * 2
+    assert rows["mst_prim   8", "expert", "is"] == ["3", "0.0", "–", "–", "–", "–"]
+    assert rows["mst_prim   8", "hallucination", "is"] == ["3", "100.0", "1.0", "12.5", "0.0", "0.0"]

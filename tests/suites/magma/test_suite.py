@@ -9,8 +9,8 @@ import pytest
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
+from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.extraction import Extraction
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from, load_experiment
 from graphwalk.models.scripted import ScriptedModel
@@ -21,8 +21,8 @@ from graphwalk.suites.magma.scripted import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
 from graphwalk.suites.suite import GraphInstance
-from graphwalk.types.chat import CallOptions, Message
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.types.chat import CallOptions
+from graphwalk.types.episode import ExitStatus, Trajectory
 
 ALL = ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 SUITE = MagmaSuite()
@@ -80,19 +80,11 @@ def test_input_output_is_asked_for_every_state() -> None:
     assert len(final) == 20
     assert len(every) == sum(task.total_steps for task, _ in every.values() if task.step == 1)
     assert all(every[task_id][1] == prompt for task_id, prompt in final.items())
+    free = played("expert", "io", experiment(free_running=True))
+    assert [said.prompt for _, said, _ in free] == list(final.values())
     assert all([message.role for message in prompt] == ["system", "user"] for _, prompt in every.values())
     earlier = [(task, prompt[1].content or "") for task, prompt in every.values() if task.step != task.total_steps]
     assert all(f"Give the state after step {task.step}." in question for task, question in earlier)
-
-
-def test_free_running_asks_input_output_for_the_final_state() -> None:
-    final = [said.prompt for _, said, _ in played("expert", "io", experiment())]
-    assert [said.prompt for _, said, _ in played("expert", "io", experiment(free_running=True))] == final
-
-
-def test_steps_on_their_own_and_in_a_dialogue_exclude_each_other() -> None:
-    with pytest.raises(ConfigError, match="io_steps and free_running exclude each other"):
-        experiment(io_steps=True, free_running=True)
 
 
 def expected_f1(flaw: str, k: int) -> float:
@@ -108,7 +100,7 @@ def expected_f1(flaw: str, k: int) -> float:
 def test_each_flaw_costs_what_it_implies(name: str, setting: str, way: dict[str, bool]) -> None:
     flaw = next(error for error in ERRORS if error.startswith(name))
     for task, _, score in played("flawed", setting, experiment(**way), name):
-        golds = dict(task.asked(setting))
+        golds = dict(task.requested_states(setting))
         for step in score.steps:
             k = len(golds[step.step])
             flawless = flaw == "false_negatives" and k == 0
@@ -141,18 +133,6 @@ def test_tasks_are_one_per_step_or_one_per_trace() -> None:
     assert all(MagmaTask.model_validate(task.model_dump(mode="json")) == task for task, _ in stepwise + free)
 
 
-def test_an_extractor_model_may_read_what_we_cannot() -> None:
-    task = tasks(experiment())[0][0]
-    said = Trajectory((), (Turn(Message("assistant", "it is all of them")),), ExitStatus.ANSWERED)
-    assert SUITE.score(task, "io", said, Extraction()).missing_prefix == 1
-    assert SUITE.score(task, "io", said, Extraction(task.gold, "model")).correct
-
-
-def test_an_unknown_scripted_agent() -> None:
-    with pytest.raises(ConfigError, match="unknown scripted agent 'clever'"):
-        SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
-
-
 def test_shipped_experiments() -> None:
     paper = load_experiment("magma-paper")
     assert isinstance(paper.suite, MagmaConfig)
@@ -170,6 +150,45 @@ def test_shipped_experiments() -> None:
         assert set(load_experiment(name).settings) <= set(SUITE.settings)
 
 
-def test_an_unknown_algorithm_lists_the_known_ones() -> None:
+def test_wrong_inputs_are_named() -> None:
+    with pytest.raises(ConfigError, match="io_steps and free_running exclude each other"):
+        experiment(io_steps=True, free_running=True)
+    with pytest.raises(ConfigError, match="unknown scripted agent 'clever'"):
+        SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
     with pytest.raises(ConfigError, match=r"^-o suite\.traces\.0\.algorithm=a_star: .* 'dijkstra', .*, not \"a_star\""):
         load_experiment("magma", ["suite.traces.0.algorithm=a_star"])
+
+
+def walking(**suite: object) -> dict[str, object]:
+    return {
+        "name": "walking",
+        "suite": {"name": "magma", "traces": [{"algorithm": ALL, "nodes": 6, "count": 1}], **suite},
+        "settings": ["tools"],
+    }
+
+
+@pytest.mark.parametrize("free_running", [False, True])
+async def test_the_tools_suffice_for_every_algorithm(free_running: bool) -> None:
+    stage = await Stage.open(walking(in_store=True, free_running=free_running))
+    assert {planned.task.template for planned in stage.planned} == set(ALL)
+    for number in range(len(stage)):
+        earned = await stage.expert(number)
+        assert (earned.exact, earned.f1) == (1, 1), stage.planned[number].task.task_id
+    await stage.close()
+
+
+async def test_no_edge_is_shown_but_by_a_tool() -> None:
+    stage = await Stage.open(walking(in_store=True))
+    for number, planned in enumerate(stage.planned):
+        episode = await stage.begin(number)
+        assert "\nEdges: [" in planned.task.question
+        first = episode.prompt[1].content or ""
+        assert "\nEdges: [" not in first
+        assert "(i, j" not in first.partition("Answer format")[0]
+        assert {spec.name for spec in episode.tools} >= {"get_all_nearest_neighbors"}
+    await stage.close()
+
+
+async def test_without_the_graphs_in_the_store_there_is_nothing_to_walk() -> None:
+    with pytest.raises(ConfigError, match="no episode"):
+        await Stage.open(walking())

@@ -5,19 +5,19 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from math import hypot
 
 import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inline_snapshot import snapshot
 
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes import generate as maze_pairs
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import LAYOUTS, Maze, generate_maze, generate_mazes
+from graphwalk.suites.mazes.generate import LAYOUTS, WALL_DISTANCE, Maze, generate_maze, maze_graph
 
 GENERATORS = list(LAYOUTS)
 
@@ -27,6 +27,10 @@ def as_networkx(maze: Maze) -> nx.Graph:
     grid = nx.grid_2d_graph(maze.size, maze.size)
     grid.remove_nodes_from([divmod(wall, maze.size) for wall in maze.walls])
     return grid
+
+
+def generate_mazes(spec: MazeSpec, seed: int) -> list[Maze]:
+    return [generate_maze(spec, seed, index) for index in range(spec.offset, spec.offset + spec.count)]
 
 
 def check(maze: Maze, spec: MazeSpec) -> None:
@@ -47,11 +51,11 @@ def test_hundreds_of_the_papers_mazes() -> None:
 @pytest.mark.slow
 def test_ten_thousand_mazes() -> None:
     spec = MazeSpec(count=10_000)
-    mazes = list(generate_mazes(spec, seed=2))
+    mazes = generate_mazes(spec, seed=2)
     for maze in mazes:
         check(maze, spec)
     assert len({maze.digest for maze in mazes}) == 10_000
-    assert mazes[9_990:] == list(generate_mazes(spec.model_copy(update={"count": 10, "offset": 9_990}), seed=2))
+    assert mazes[9_990:] == generate_mazes(spec.model_copy(update={"count": 10, "offset": 9_990}), seed=2)
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
@@ -65,10 +69,8 @@ def test_every_generator_keeps_the_number_of_walls(generator: str, walls: float)
 @pytest.mark.parametrize("walls", [0.3, 0.5, 0.8])
 def test_perfect_mazes_are_connected(walls: float) -> None:
     for size in (3, 9, 12):
-        for maze in generate_mazes(
-            MazeSpec(size=size, walls=walls, min_path=1, generator="depth_first", count=3), seed=4
-        ):
-            assert nx.is_connected(as_networkx(maze))
+        spec = MazeSpec(size=size, walls=walls, min_path=1, generator="depth_first", count=3)
+        assert all(nx.is_connected(as_networkx(maze)) for maze in generate_mazes(spec, seed=4))
 
 
 def test_perfect_mazes_have_no_loops() -> None:
@@ -113,22 +115,17 @@ def test_the_same_in_every_process() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    here = [generate_maze(MazeSpec(generator=name), 6, 4).as_json() for name in GENERATORS]
-    assert json.loads(printed[0]) == json.loads(printed[1]) == here
+    mazes = [generate_maze(MazeSpec(generator=name), 6, 4) for name in GENERATORS]
+    assert json.loads(printed[0]) == json.loads(printed[1]) == [maze.as_json() for maze in mazes]
 
 
-def test_the_same_in_every_release() -> None:
+def test_mazes_are_the_same_in_every_release() -> None:
     digests = {name: generate_maze(MazeSpec(generator=name), 7).digest[:12] for name in GENERATORS}
-    assert digests == snapshot(
-        {
-            "random": "2a7f774ef32f",
-            "depth_first": "c75f0713d97a",
-        }
-    )
+    assert digests == {"random": "2a7f774ef32f", "depth_first": "c75f0713d97a"}
 
 
 def test_a_maze_depends_on_its_index_and_not_on_those_before_it() -> None:
-    series = list(generate_mazes(MazeSpec(count=5), seed=8))
+    series = generate_mazes(MazeSpec(count=5), seed=8)
     assert [generate_maze(MazeSpec(), 8, index) for index in range(5)] == series
     assert len({maze.digest for maze in series}) == 5
 
@@ -202,3 +199,22 @@ def test_steps_do_not_run_over_edges() -> None:
         (3, 12),
         (12, 3),
     }
+
+
+def test_every_cell_is_a_node_and_every_shared_edge_a_relationship() -> None:
+    maze = generate_maze(MazeSpec(size=7, min_path=8), 1)
+    graph = maze_graph(maze)
+    assert (graph.node_count, graph.relationship_count) == (49, 2 * 7 * 6)
+    assert list(graph.keys) == [str(cell) for cell in range(49)]
+    for link in graph.relationships():
+        one, other = int(link.source), int(link.target)
+        assert one < other
+        assert other - one == 7 or (other - one == 1 and other % 7)
+
+
+def test_cells_have_their_distance_to_the_goal() -> None:
+    maze = Maze(3, (4,), 0, 8, 4)
+    nodes = {int(node.key): node.properties for node in maze_graph(maze).nodes()}
+    assert nodes[0] == {"euclidean_distance": round(hypot(2, 2), 4), "marked": False, "mark_order": -1}
+    assert nodes[8]["euclidean_distance"] == 0.0
+    assert nodes[4]["euclidean_distance"] == WALL_DISTANCE

@@ -1,21 +1,19 @@
-"""Mazes and walks as pictures: text and SVG."""
+"""Mazes and walks as pictures."""
 
 import json
 import re
-from xml.etree import ElementTree
+from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
-from graphwalk.suites.mazes.pictures import draw, draw_with_keys, maze_svg
+from graphwalk.suites.mazes.pictures import draw, draw_with_keys
 from graphwalk.suites.mazes.score import MazeEpisode, walk_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
+from tests.commands import graphwalk
 from tests.suites.mazes.stage import SMALL
-
-SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)> & \" ' <!-- ]]> \u2028 \x07"
 
 
 def calls(*node_ids: str) -> list[ToolResult]:
@@ -30,10 +28,6 @@ def calls(*node_ids: str) -> list[ToolResult]:
     ]
 
 
-def episode(title: str = "somebody", path: tuple[int, ...] = (0, 1, 2, 3, 7)) -> MazeEpisode:
-    return MazeEpisode(title, SMALL, walk_of(SMALL, calls("0", "1", "5", "2", "9", "3", "2")), path, "wrong goal")
-
-
 def test_drawing_for_models() -> None:
     assert draw_with_keys(SMALL) == snapshot("""\
 +-----------------+
@@ -46,22 +40,14 @@ def test_drawing_for_models() -> None:
 
 
 def test_drawing_for_people() -> None:
-    one = episode()
-    drawn = draw(one.maze, one.walk.visited, one.path, one.hit)
-    assert drawn.plain == snapshot("""\
+    walk = walk_of(SMALL, calls("0", "1", "5", "2", "9", "3", "2"))
+    episode = MazeEpisode("title", SMALL, walk, (0, 1, 2, 3, 7), "wrong goal")
+    assert draw(SMALL, walk.visited, episode.path, episode.hit).plain == snapshot("""\
 +--------+
 |S ● ● ● |
 |██▒▒██● |
 |G · ██  |
 |██      |
-+--------+\
-""")
-    assert draw(one.maze, known={0, 1, 4, 5}).plain == snapshot("""\
-+--------+
-|S   ░░░░|
-|████░░░░|
-|G ░░░░░░|
-|░░░░░░░░|
 +--------+\
 """)
 
@@ -77,18 +63,7 @@ def test_colour_only_helps(color: bool, monkeypatch: pytest.MonkeyPatch) -> None
     assert re.sub(r"\x1b\[[0-9;]*m", "", text).rstrip() == draw(SMALL, path=[0, 1]).plain.rstrip()
 
 
-def test_svg_shows_walls_order_and_path() -> None:
-    one = episode(path=(0, 1, 2, 9, -1, 8))
-    root = ElementTree.fromstring(maze_svg(one.maze, one.walk.visited, one.path, one.hit, title=HOSTILE))
-    kinds = [rect.get("class") for rect in root.findall(f"{SVG}rect")][: 16 + 1]  # those of the legend come after
-    assert (kinds.count("wall"), kinds.count("hit"), kinds.count("visited")) == (4, 1, 4)
-    labels = [text.text for text in root.findall(f"{SVG}text")][:7]
-    assert labels == ["0", "1", "2", "3", "4", "S", "G"]
-    assert [path.get("class") for path in root.findall(f"{SVG}path")][:4] == ["path", "path", "path leap", "path"]
-    assert not list(root.iter(f"{SVG}script")) + list(root.iter(f"{SVG}img"))
-
-
-def test_numbered_walls() -> None:
+def test_walls_are_numbered_on_request() -> None:
     assert draw_with_keys(SMALL, "numbered") == snapshot("""\
 +-----------------+
 |  S0   1   2   3 |
@@ -97,4 +72,16 @@ def test_numbered_walls() -> None:
 | #12  13  14  15 |
 +-----------------+\
 """)
-    assert draw_with_keys(SMALL, "numbered").count("#") == len(SMALL.walls)
+
+
+def test_episodes_of_a_run_are_drawn(tmp_path: Path) -> None:
+    run, models = tmp_path / "run", ("-m", "scripted/expert", "-m", "scripted/random")
+    done = graphwalk("run", "paper-table-1", *models, "--setting", "tools", "--graphs", 1, "--out", run)
+    assert done.returncode == 0, done.stderr
+    drawn = graphwalk("show", run, "maze-0-0", "-m", "scripted/expert")
+    assert drawn.returncode == 0, drawn.stderr
+    assert drawn.stdout.count("scripted/expert · tools · ") == drawn.stdout.count("valid, ") == 1
+    written = graphwalk("view", run, "--out", tmp_path / "w.txt")
+    assert written.returncode == 0, written.stderr
+    assert "wrong goal, " in (tmp_path / "w.txt").read_text()
+    assert "2 results rescored, 0 scores changed" in graphwalk("rescore", run).stderr

@@ -40,20 +40,16 @@ def test_the_target_is_the_shortest_path() -> None:
     assert TASK.gold_size == len(WAY) == TASK.shortest_path_length + 1
 
 
-def test_a_shortest_path() -> None:
-    made = of(WAY)
-    assert made.correct
-    assert made.valid
-    assert made.optimal
-    assert (made.path_length, made.length_ratio, made.error_class) == (10, 1.0, None)
-    assert (made.precision, made.recall, made.f1, made.false_positives) == (1.0, 1.0, 1.0, 0)
-
-
-def test_a_path_with_a_detour_is_valid() -> None:
-    made = of([0, 1, 0, *WAY[1:]])
-    assert made.valid
-    assert not made.optimal
-    assert (made.path_length, made.length_ratio, made.repeated_cells) == (12, 1.2, 2)
+def test_a_shortest_path_and_one_with_a_detour() -> None:
+    shortest, detour = of(WAY), of([0, 1, 0, *WAY[1:]])
+    assert shortest.correct
+    assert shortest.valid
+    assert (shortest.optimal, detour.optimal) == (True, False)
+    assert (shortest.path_length, shortest.length_ratio, shortest.error_class) == (10, 1.0, None)
+    assert (shortest.precision, shortest.recall, shortest.f1, shortest.false_positives) == (1.0, 1.0, 1.0, 0)
+    assert (detour.valid, detour.path_length, detour.length_ratio, detour.repeated_cells) == (True, 12, 1.2, 2)
+    forced = score(json.dumps({"path": WAY}), exit_status=ExitStatus.TURN_LIMIT)
+    assert (forced.correct, forced.strict_correct) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +72,7 @@ def test_a_path_with_a_detour_is_valid() -> None:
         ([0, 16, 8], "out_of_grid", (0, 0, 2)),
         ([-4, 0, 8], "out_of_grid", (0, 0, 2)),
         ([0, "S", 8], "out_of_grid", (0, 0, 2)),
+        ([0, 1, 2, 3, 4], "through_wall", (0, 1, 1)),
         ([0, "01", 8], "out_of_grid", (0, 0, 2)),
         ([0, "9" * 40, 8], "out_of_grid", (0, 0, 2)),
     ],
@@ -86,17 +83,14 @@ def test_error_classes(path: list[Any], error: str, counts: tuple[int, int, int]
     assert (made.valid, made.correct, made.f1, made.length_ratio) == (False, False, 0.0, None)
     assert made.error_class == error
     assert (made.repeated_cells, made.wall_hits, made.teleports) == counts
-
-
-def test_a_row_end_is_no_neighbour_of_the_next_row() -> None:
-    assert of([0, 1, 2, 3, 4]).teleports == 1
+    assert made.false_positives == made.wall_hits + sum(str(cell) not in map(str, range(16)) for cell in path)
 
 
 @pytest.mark.parametrize(
     ("reply", "stage"),
     [
         (json.dumps({"path": [str(c) for c in WAY]}), "strict"),
-        (json.dumps({"path": WAY}), "strict"),
+        (json.dumps({"path": [f" {cell} " for cell in WAY]}), "strict"),
         (json.dumps([str(c) for c in WAY]), "strict"),
         (f"Seen [1], [2, 3] and {{'x': 1}}.\n```json\n{json.dumps({'path': WAY})}\n```", "fenced"),
         (f"The way is {json.dumps({'path': WAY})}, I think", "embedded"),
@@ -133,12 +127,6 @@ def test_replies_without_a_path(reply: str, error: str) -> None:
     assert made.path_length is None
 
 
-def test_an_answer_forced_by_the_turn_limit_is_not_strictly_correct() -> None:
-    made = score(json.dumps({"path": WAY}), exit_status=ExitStatus.TURN_LIMIT)
-    assert made.correct
-    assert not made.strict_correct
-
-
 def test_the_walk_is_counted() -> None:
     results = (
         visit("0"),
@@ -157,16 +145,12 @@ def test_the_walk_is_counted() -> None:
     made = score(json.dumps({"path": WAY}), results)
     assert (made.visited, made.revisits, made.jumps, made.wall_calls, made.tool_errors) == (5, 1, 1, 1, 5)
     assert (made.calls, made.goal_visited) == (12, True)
+    assert walk_of(SMALL, [visit("1"), visit("0")]).count("jump") == 1  # the first visit, unless it is the start
     kinds = [step.kind for step in walk_of(SMALL, results).steps]
     assert kinds == [
         *("visit", "visit", "revisit", "wall", "jump", "visit"),
         *("refused", "refused", "visit", "path", "refused", "refused"),
     ]
-
-
-def test_the_first_visit_is_a_jump_unless_it_is_the_start() -> None:
-    assert walk_of(SMALL, [visit("1"), visit("0")]).count("jump") == 1
-    assert walk_of(SMALL, [visit("0"), visit("1")]).count("jump") == 0
 
 
 def listed(node_id: str, *keys: str, name: str = "get_next_possible_cells") -> ToolResult:
@@ -185,11 +169,8 @@ def test_grounded_is_the_share_of_steps_that_results_have_shown() -> None:
     assert score(json.dumps({"path": [0, 1]}), setting="no_tools").grounded is None
     assert score(json.dumps({"path": [0, 1]}), (listed("0", "1", name="own"),)).grounded is None
     assert score("").grounded is None
-
-
-def test_cells_that_were_seen_show_no_step_between_them() -> None:
-    everything = tuple(listed(str(cell)) for cell in WAY)
-    assert score(json.dumps({"path": WAY}), everything).grounded == 0.0
+    assert score(json.dumps({"path": [0]}), (listed("0", "1"),)).grounded == 1.0
+    assert score(json.dumps({"path": WAY}), tuple(listed(str(cell)) for cell in WAY)).grounded == 0.0
 
 
 JSON = st.recursive(
@@ -211,23 +192,10 @@ def test_no_answer_and_no_call_is_too_odd_to_be_scored(answer: Any, arguments: A
     assert made.calls == 2
 
 
-def test_cells_that_are_not_open_are_false_positives() -> None:
-    made = of([0, 4, 16, 8])
-    assert (made.false_positives, made.precision, made.recall) == (2, 0.0, 0.0)
-
-
-def test_a_path_of_one_cell_is_shown_by_its_own_result_too() -> None:
-    assert score(json.dumps({"path": [0]}), (listed("0", "1"),)).grounded == 1.0
-
-
 def test_the_length_ratio_has_four_digits() -> None:
     task = make_task(Maze(4, (), 0, 3, 3), "d" * 64)
     said = Trajectory((), (Turn(Message("assistant", "[0, 1, 0, 1, 2, 3]")),), ExitStatus.ANSWERED)
     assert score_path(task, "tools", said, extract_path(said.reply)).length_ratio == 1.6667
-
-
-def test_keys_are_read_without_the_spaces_around_them() -> None:
-    assert score(json.dumps({"path": [f" {cell} " for cell in WAY]})).valid
 
 
 def test_score_counts_wasted_calls_and_lossy_extraction() -> None:

@@ -17,11 +17,15 @@ from graphwalk.types.values import Row
 from tests.suites.mazes.stage import random_stage, stage
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    "spec",
+    [{}, {"strict": True}, {"size": 20, "walls": 0.4, "min_path": 40}, {"generator": "depth_first", "size": 13}],
+    ids=str,
+)
 @pytest.mark.parametrize("walker", ["expert", "depth_first"])
-async def test_explorers_are_always_right_within_the_turns_they_need(walker: str, strict: bool) -> None:
-    for seed in range(12):
-        here = await random_stage(seed, strict=strict)
+async def test_explorers_are_always_right_within_the_turns_they_need(walker: str, spec: dict[str, Any]) -> None:
+    for seed in range(6):
+        here = await random_stage(seed, **spec)
         score, trajectory = await here.play(walker)
         assert score.valid
         assert (score.jumps, score.wall_calls, score.tool_errors, score.repeated_calls) == (0, 0, 0, 0)
@@ -30,25 +34,6 @@ async def test_explorers_are_always_right_within_the_turns_they_need(walker: str
             assert (len(trajectory.turns), score.calls) == (played.turns, played.calls)
             again, _ = await here.play(walker, agent=AgentConfig(turn_limit=played.turns))
             assert again.strict_correct
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [{"size": 20, "walls": 0.4, "min_path": 40}, {"generator": "depth_first", "size": 13}],
-    ids=str,
-)
-async def test_the_expert_on_other_mazes(spec: dict[str, Any]) -> None:
-    score, _ = await (await random_stage(1, **spec)).play("expert")
-    assert score.valid
-
-
-async def test_the_expert_needs_fewer_calls_than_plain_depth_first() -> None:
-    calls = {"expert": 0, "depth_first": 0}
-    for seed in range(25):
-        here = await random_stage(seed)
-        for walker in calls:
-            calls[walker] += (await here.play(walker))[0].calls
-    assert calls["expert"] < 0.9 * calls["depth_first"]
 
 
 @pytest.mark.parametrize("encoding", [*ENCODINGS, "labelled"])
@@ -101,12 +86,7 @@ async def test_flaws_have_their_effect() -> None:
     assert totals["bad_id"] == 24
     assert totals["detour"] == 12
     assert totals["wall"] > 6
-
-
-async def test_flawed_draws_one_of_the_flaws() -> None:
-    here = await random_stage(1)
-    classes = {(await here.play("flawed", seed=seed))[0].error_class for seed in range(30)}
-    assert len(classes) > 4
+    assert len({(await here.play("flawed", seed=seed))[0].error_class for seed in range(30)}) > 4
 
 
 @pytest.mark.parametrize("name", ["guru", "flawed:jump"])

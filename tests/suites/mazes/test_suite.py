@@ -30,9 +30,14 @@ async def tasks_of(asked: AnyExperiment) -> list[MazeTask]:
 
 
 async def test_one_task_per_maze_with_par() -> None:
-    tasks = await tasks_of(config({"count": 3}, {"size": 8, "min_path": 9, "offset": 5}))
-    assert len({task.task_id for task in tasks}) == 4
-    assert [task.index for task in tasks] == [0, 1, 2, 5]
+    experiment = config({"count": 3}, {"size": 8, "min_path": 9, "offset": 5}, {"count": 1}, strict=True)
+    tasks = await tasks_of(experiment)
+    assert await tasks_of(experiment) == tasks
+    assert len({task.task_id for task in tasks}) == 5
+    assert [task.index for task in tasks] == [0, 1, 2, 5, 0]
+    assert tasks[0].maze == tasks[4].maze
+    assert all(task.strict for task in tasks)
+    assert not MazesSuite.agents.can_play("expert", "no_tools")
     for task in tasks:
         assert task.graph_digest == maze_graph(task.maze).digest
         assert task.reference_turns is not None
@@ -41,21 +46,6 @@ async def test_one_task_per_maze_with_par() -> None:
         # every step of the way is a visit, then come the call for the path, and the answer
         assert task.reference_turns == task.reference_calls + 1 >= task.shortest_path_length + 3
         assert MazeTask.model_validate_json(task.model_dump_json()) == task
-
-
-async def test_equal_entries_have_tasks_of_their_own() -> None:
-    tasks = await tasks_of(config({"count": 1}, {"count": 1}))
-    assert len({task.task_id for task in tasks}) == 2
-    assert tasks[0].maze == tasks[1].maze
-
-
-async def test_the_same_tasks_again() -> None:
-    asked = config({"count": 2})
-    assert await tasks_of(asked) == await tasks_of(asked)
-
-
-async def test_strictness_travels_with_the_task() -> None:
-    assert [task.strict for task in await tasks_of(config({"count": 1}, strict=True))] == [True]
 
 
 def test_facts_for_grouping() -> None:
@@ -71,11 +61,6 @@ def test_facts_for_grouping() -> None:
         "index": 0,
     }
     assert facts.items() <= dict(instance.facts).items()
-
-
-@pytest.mark.parametrize(("setting", "plays"), [("tools", True), ("no_tools", False)])
-def test_scripted_agents_need_tools(setting: str, plays: bool) -> None:
-    assert MazesSuite.agents.can_play("expert", setting) == plays
 
 
 @pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])

@@ -1,6 +1,5 @@
 """The two tools of a maze, on every store."""
 
-import asyncio
 import json
 from random import Random
 from typing import Any
@@ -11,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import Database
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.tools.tool import connected_path
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ToolResult
 from tests.suites.mazes.stage import ask, join, random_stage, stage
 
 
@@ -128,6 +125,7 @@ async def test_the_words_for_wrong_ids() -> None:
 )
 async def test_other_mistakes(tool: str, arguments: str, error: str) -> None:
     toolbox = (await stage()).toolbox()
+    assert [spec.name for spec in toolbox.specs] == ["get_next_possible_cells", "get_connected_path"]
     assert (await toolbox.call(ToolCall("1", tool, arguments))).error == error
     assert toolbox.visited == ()
 
@@ -136,12 +134,6 @@ async def test_the_papers_other_name_is_understood() -> None:
     toolbox = (await stage()).toolbox()
     assert (await ask(toolbox, "0", "get_possible_next_cells")).error is None
     assert toolbox.visited == ("0",)
-
-
-async def test_the_sentinel_of_walls_is_never_shown() -> None:
-    toolbox = (await stage()).toolbox()
-    said = [(await ask(toolbox, str(cell))).content for cell in range(18)]
-    assert not any("1000000" in text or "1e" in text for text in said)
 
 
 async def test_cell_without_neighbours_has_a_note() -> None:
@@ -199,42 +191,6 @@ def test_connected_path_is_the_lowest_of_the_shortest(seed: int) -> None:
         assert found == ""
 
 
-@pytest.mark.extended
-async def test_hundreds_of_episodes_share_one_maze_and_see_only_themselves(any_database: Database) -> None:
-    here = await random_stage(4, any_database, walls=0.3)
-    cells = [cell for cell in range(100) if here.task.maze.is_open(cell)]
-
-    async def walk(seed: int) -> tuple[list[ToolResult], list[str]]:
-        toolbox, random = here.toolbox(), Random(seed)
-        keys = [str(random.choice(cells)) for _ in range(12)]
-        results = []
-        for key in keys:
-            results.append(await ask(toolbox, key))
-            await asyncio.sleep(0)
-        return [*results, await join(toolbox)], keys
-
-    walks = await asyncio.gather(*map(walk, range(200)))
-    for seed, (results, keys) in enumerate(walks):
-        order = list(dict.fromkeys(keys))
-        for count, result in enumerate(results[:-1], start=1):
-            known = list(dict.fromkeys(keys[:count]))
-            for row in json.loads(result.content) if result.rows else []:
-                assert row["mark_order"] == (known.index(row["key"]) if row["key"] in known else -1)
-                assert row["marked"] == (row["key"] in known)
-        if seed % 20 == 0:  # alone it goes the same way
-            alone, _ = await walk(seed)
-            assert [r.content for r in alone] == [r.content for r in results]
-        assert len(order) <= 12
-
-
-@pytest.mark.parametrize("encoding", ["json", "csv", "compact"])
-async def test_specs(encoding: Any) -> None:
-    first, second = (await stage()).toolbox(agent=AgentConfig(encoding=encoding, result_budget=1)).specs
-    assert (first.name, second.name) == ("get_next_possible_cells", "get_connected_path")
-    assert list(first.parameters["properties"]) == ["node_id"]
-    assert second.parameters["properties"] == {}
-
-
 @given(node_ids=st.lists(st.text(max_size=4) | st.integers(-2, 17).map(str) | st.none() | st.integers(), max_size=12))
 @settings(max_examples=80, deadline=None)
 async def test_marks_are_open_cells_in_order(node_ids: list[Any]) -> None:
@@ -243,4 +199,4 @@ async def test_marks_are_open_cells_in_order(node_ids: list[Any]) -> None:
     right = [node_id for node_id, result in zip(node_ids, results, strict=True) if result.error is None]
     assert toolbox.visited == tuple(dict.fromkeys(right))
     assert set(right) <= {str(cell) for cell in range(16)} - {"4", "5", "6", "10", "12"}
-    assert all(result.content for result in results)
+    assert all(result.content and "1000000" not in result.content for result in results)

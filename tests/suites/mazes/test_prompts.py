@@ -1,0 +1,61 @@
+"""The prompts of mazes, word for word in `tests/data/prompts/mazes.yaml`."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.suites.mazes.suite import no_tools_prompt, tools_prompt
+from tests.suites.mazes.stage import Stage, random_stage, stage
+
+TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "mazes.yaml").read_text("utf-8"))
+PLAIN, PAPER = AgentConfig(), AgentConfig(prompts="paper", turn_limit=400)
+
+
+async def with_tools(here: Stage, agent: AgentConfig) -> str:
+    messages = tools_prompt(here.task, await here.store.schema(), agent)
+    return "\n".join(f"{message.role}: {message.content}" for message in messages)
+
+
+def as_drawing(here: Stage, agent: AgentConfig) -> str:
+    return "\n".join(f"{message.role}: {message.content}" for message in no_tools_prompt(here.task, agent))
+
+
+async def texts() -> dict[str, str]:
+    plain, paper = await stage(), await stage(agent=PAPER, drawn_walls="numbered")
+    return {
+        "tools": await with_tools(plain, PLAIN),
+        "no_tools": as_drawing(plain, PLAIN),
+        "paper tools": await with_tools(paper, PAPER),
+        "paper no_tools": as_drawing(paper, PAPER),
+        **{spec.name: spec.description for spec in plain.toolbox().specs},
+    }
+
+
+async def test_prompts_are_these_word_for_word() -> None:
+    assert await texts() == TEXTS
+
+
+def test_the_texts_do_not_reveal_the_maze_with_tools() -> None:
+    assert "1000000" not in TEXTS["tools"]
+    assert "#" not in TEXTS["tools"]
+
+
+async def test_strict_mode_is_in_the_prompt() -> None:
+    assert "every other cell is refused" in await with_tools(await stage(strict=True), PLAIN)
+    assert "every other cell is refused" not in TEXTS["tools"]
+
+
+async def test_numbered_walls_have_a_legend() -> None:
+    text = as_drawing(await stage(drawn_walls="numbered"), PLAIN)
+    assert "# before a number: a wall" in text
+    assert "##" not in text
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_the_expert_is_right_under_the_papers_protocol(strict: bool) -> None:
+    for seed in range(3):
+        here = await random_stage(seed, strict=strict, size=8, walls=0.4, min_path=9)
+        score, _ = await here.play("expert", agent=PAPER)
+        assert score.valid
