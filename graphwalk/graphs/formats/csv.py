@@ -256,6 +256,7 @@ ARGUMENTS = "import.args"
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
     """Write deterministic files, all or none. Raise ConfigError if the folder is not empty, or cannot be written."""
     make_folder(folder, parents=False)
+    folder = folder.resolve()
     if any(folder.iterdir()):
         raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
     delimiter = _free_delimiter(graph)
