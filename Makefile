@@ -23,7 +23,7 @@ quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the
 test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not extended"
 
-test-all: $(STAMP) check ## The same on every release of Neo4j, with bulk imports, outages and benchmarks
+test-all: $(STAMP) check ## The same on every release of Neo4j, with outages and benchmarks
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile random
 
 check: $(STAMP) ## All checks of `make test` that are no tests, two at a time

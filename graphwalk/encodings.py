@@ -54,8 +54,8 @@ def decode_notes(text: str) -> list[str]:
 
 def next_page(text: str) -> int | None:
     """Return the number of the next page of a result, None on the last one."""
-    found = [match for note in decode_notes(text) for match in _NEXT_PAGE.findall(note)]
-    return int(found[-1]) if found else None
+    pages = [match for note in decode_notes(text) for match in _NEXT_PAGE.findall(note)]
+    return int(pages[-1]) if pages else None
 
 
 def split_notes(text: str) -> tuple[list[str], str]:

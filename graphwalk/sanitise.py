@@ -21,15 +21,13 @@ _SECRET_NAME = re.compile(
 """Ends a word of a variable's name: API_KEY, GITHUB_TOKEN_2, but neither GIT_AUTHOR_NAME nor MAX_TOKENS."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _CREDENTIAL = re.compile(
-    r"(api|access|auth)?key|token|secrets?|pass|passw(or)?d|pwd|passphrase|credentials?|auth|authorization|bearer|jwt"
-    r"|cookies?"
+    r"(.* )?((api|access|auth|private|secret)?( ?key|keys)|apikeys|(access|api|auth|bearer|refresh)? ?tokens?|secrets?"
+    r"|pass|passw(or)?ds?|pwd|passphrases?|credentials?|auth|authorization|bearer|jwts?|cookies?( jar)?)"
 )
-_CREDENTIALS = re.compile(
-    r"(.* )?((api|access|auth)?key|password|passphrase|jwt|cookie)s|((.* )?(access|api|auth|bearer|refresh) ?)?tokens"
-)
-"""Plural forms. `max_tokens` and `stop_tokens` are no credentials, nor is any number."""
-_ORDINARY = re.compile(r"(cache|sort|[bep]os|pad|unk|sep|cls|mask|stop|image) (keys?|token)$")
-"""Fields of requests that end like credentials: `prompt_cache_key`, `eos_token`."""
+_ORDINARY = re.compile(r"(.* )?((max|stop|completion|input|output) tokens|(cache|sort) keys?|max keys|[a-z]+os token)")
+"""Fields of requests that end like credentials: `max_tokens`, `prompt_cache_key`, `eos_token`."""
+_PLAIN_HEADER = re.compile(r"(.* )?(accept|agent|beta|encoding|language|referer|title|type|version)")
+"""Headers whose value may have letters and digits, and is no credential."""
 LOOKS_LIKE_KEYS: Mapping[str, re.Pattern[str]] = {
     "a key of an API": re.compile(
         r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|\bAIza[A-Za-z0-9_-]{35}|\bxox[abprs]-[A-Za-z0-9-]{10,}"
@@ -41,9 +39,6 @@ LOOKS_LIKE_KEYS: Mapping[str, re.Pattern[str]] = {
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]{0,10000}-----END [A-Z ]*PRIVATE KEY-----)?"
     ),
 }
-_HEADERS = re.compile(r"(.* )?headers")
-_PLAIN_HEADER = re.compile(r"(.* )?(accept|agent|beta|encoding|language|referer|title|type|version)")
-"""Headers whose value may have letters and digits, and is no credential."""
 _URL_SECRET = re.compile(r"\b[\w.-]+:[^\s/]*@\w|[?&#][\w.-]+=\S|://[^\s/]*@|://\S*[?#]\S")
 """A user, a query or a fragment of an address, also of one without `https://`."""
 _SETTING = re.compile(r"([A-Za-z][\w.-]*)([:=])(?!/)[^\s\"'&;,(){}\[\]]{3,}[^\s\"'&;,(){}\[\]:]")
@@ -127,10 +122,10 @@ class Secrets:
         return self._variables[match[0]] if match else None
 
 
-def credentials_in(settings: Any, place: str = "", *, headers: bool = False) -> Iterator[tuple[str, Any]]:
+def credentials_in(settings: Any, place: str = "", *, inside: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the dotted place and the value of every credential in nested settings, by its name or its form.
 
-    An address with a user, a query or a fragment counts as one. `headers`: the settings are HTTP headers.
+    An address with a user, a query or a fragment counts as one. `inside`: the words of the name of the settings.
     """
     if isinstance(settings, list | tuple):
         settings = dict(enumerate(settings))
@@ -141,12 +136,13 @@ def credentials_in(settings: Any, place: str = "", *, headers: bool = False) -> 
             texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
             may_hold = bool(value) and value is not True and (texts or isinstance(value, str | int | float))
             words = _words(str(name))
-            if may_hold and (_is_credential(words, value) or (headers and _is_secret_header(words, value))):
+            in_header = inside.endswith("headers") and (
+                words.endswith("api") or (_is_mixed(str(value)) and not _PLAIN_HEADER.fullmatch(words))
+            )
+            if may_hold and (in_header or inside.endswith(("cookies", "cookie jar")) or _is_credential(words, value)):
                 yield inner, value
-            elif words.endswith(("cookies", "cookie jar")) and isinstance(value, Mapping):
-                yield from ((f"{inner}.{cookie}", text) for cookie, text in value.items())
             else:
-                yield from credentials_in(value, inner, headers=_HEADERS.fullmatch(words) is not None)
+                yield from credentials_in(value, inner, inside=words)
     elif isinstance(settings, str) and any(
         pattern.search(settings) for pattern in (_URL_SECRET, *LOOKS_LIKE_KEYS.values())
     ):
@@ -165,10 +161,6 @@ def _words(name: str) -> str:
     return " ".join(_WORD.findall(name)).lower()
 
 
-def _is_secret_header(words: str, value: Any) -> bool:
-    return words.endswith("api") or (_is_mixed(str(value)) and not _PLAIN_HEADER.fullmatch(words))
-
-
 def _without_credential(setting: re.Match[str]) -> str:
     """Return `api_key=***` for `api_key=text`, and other settings as they are."""
     return f"{setting[1]}{setting[2]}{_HIDDEN}" if _is_credential(_words(setting[1]), setting[0]) else setting[0]
@@ -176,10 +168,8 @@ def _without_credential(setting: re.Match[str]) -> str:
 
 def _is_credential(words: str, value: Any) -> bool:
     """Return True if a setting of this name is one; `words`: the words of the name, in lower case."""
-    if _ORDINARY.search(words):
-        return False
-    several = _CREDENTIALS.fullmatch(words) and not isinstance(value, int | float)
-    return bool(several or _CREDENTIAL.fullmatch(words.removesuffix(" jar").rpartition(" ")[2]))
+    number_of_them = words.endswith(("keys", "tokens")) and isinstance(value, int | float)
+    return not (_ORDINARY.fullmatch(words) or number_of_them) and _CREDENTIAL.fullmatch(words) is not None
 
 
 def _secrets_in(name: str, value: str) -> Iterator[str]:

@@ -60,10 +60,10 @@ def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze
 
 
 def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
-    """Read a graph from a .json, .graphml or .cypher file (also .gz), or a folder of CSV files.
+    """Read a graph from a .json, .graphml or .cypher file, or a folder of CSV files.
 
-    "example" is the graph shipped with GraphWalk. A Cypher script not written by GraphWalk is executed by a temporary
-    Neo4j. `undirected="both"` reads undirected edges in both directions.
+    "example" is the graph shipped with GraphWalk. A Cypher script is executed by a temporary Neo4j.
+    `undirected="both"` reads undirected edges in both directions.
 
     Raise ConfigError if the file is invalid, StoreError if Neo4j is needed and cannot be started.
     """

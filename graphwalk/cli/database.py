@@ -65,9 +65,8 @@ def down(
         data("No server started by `graphwalk db up` is running")
     else:
         data(f"Neo4j {server.version} stopped; data " + ("deleted" if delete else "kept"))
-    fetched = database.whole(database.cached())
-    if delete and fetched.bytes:
-        say(f"{fetched.megabytes} of downloads kept in {fetched.path}. Remove them with:  graphwalk db purge")
+    if delete and (fetched := database.cached_size()):
+        say(f"{_size(fetched)} of downloads kept in {database.cache_folder()}. Remove them with:  graphwalk db purge")
 
 
 @app.command("purge")
@@ -80,26 +79,26 @@ def purge(
     """
     import graphwalk.database as database
 
-    parts = database.cached()
-    if not parts:
-        data(f"Nothing to remove: no {database.whole(parts).path}")
+    folder, size = database.cache_folder(), _size(database.cached_size())
+    if not folder.exists():
+        data(f"Nothing to remove: no {folder}")
         return
     server = database.status(read_settings())
     if server.server is not None and server.server.how == "jars" and server.running:
         raise StoreError("the running server uses these files", hint="graphwalk db down")
-    for part in parts:
-        data(f"{part.megabytes:>9}  {part.path}")
-    together = database.whole(parts)
+    data(f"{size}  {folder}")
     if not yes:
         if not sys.stdin.isatty():
-            raise ConfigError(
-                f"removing {together.megabytes} needs confirmation, and there is no terminal",
-                hint="graphwalk db purge --yes",
-            )
-        if not typer.confirm(f"Remove {together.megabytes}?", err=True):
+            problem = f"removing {size} needs confirmation, and there is no terminal"
+            raise ConfigError(problem, hint="graphwalk db purge --yes")
+        if not typer.confirm(f"Remove {size}?", err=True):
             raise typer.Exit(0)
     database.purge()
-    data(f"{together.megabytes} removed")
+    data(f"{size} removed")
+
+
+def _size(number: int) -> str:
+    return f"{number / 1e6:,.0f} MB" if number >= 1e6 else f"{number / 1e3:,.0f} kB"
 
 
 @app.command("status")
@@ -143,14 +142,10 @@ def load(
             "nodes=100000,mean_degree=5,seed=7.",
         ),
     ],
-    bulk: Annotated[
-        bool, typer.Option("--bulk", help="Use Neo4j's importer; needs an empty `db up --with jars`.")
-    ] = False,
 ) -> None:
     """Load a graph into Neo4j, and keep it there.
 
     Its nodes get an additional label; other data is not modified. Remove the graph with `graphwalk db clean --all`.
-    For millions of nodes use --bulk, which restarts the server and requires an empty database.
     """
     import graphwalk.database as database
 
@@ -158,11 +153,8 @@ def load(
     with progress_bar(f"reading {graph}"):
         read = read_graph_or_spec(graph, settings)
     begun = time.perf_counter()
-    if bulk:
-        loaded = run_async(database.load_bulk(settings, read, tell=_say_step))
-    else:
-        with progress_bar(f"loading {counted(read.node_count, 'node')}"):
-            loaded = run_async(database.load(settings, read))
+    with progress_bar(f"loading {counted(read.node_count, 'node')}"):
+        loaded = run_async(database.load(settings, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")

@@ -135,7 +135,7 @@ def graph(
 ) -> None:
     """Generate property graphs with meaningless names."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.graphs.files import save_graph, writable_format
+    from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.graphs.generate import GraphSpec, generate_graph
 
     fields = GraphSpec.model_fields.keys() - {"count"}
@@ -153,7 +153,7 @@ def graph(
         say(f"{counted(count, 'graph')} in {time.perf_counter() - begun:.2f} s written to {out}")
         return
     if out is not None:
-        writable_format(out)
+        graph_format(out)
     begun = time.perf_counter()
     with progress_bar("generating"):
         property_graph = generate_graph(spec, seed, index)
@@ -228,11 +228,11 @@ def convert(
 ) -> None:
     """Convert a graph to another format, or write a Neo4j database to a file.
 
-    A Cypher script not written by GraphWalk is executed by a temporary, empty Neo4j. A database is only read, and held
+    A Cypher script is executed by a temporary, empty Neo4j. A database is only read, and held
     in memory.
     """
     from graphwalk.database.scripts import read_any
-    from graphwalk.graphs.files import writable_format
+    from graphwalk.graphs.files import graph_format
     from graphwalk.stores.sources import read_source
 
     *sources, target = paths
@@ -243,7 +243,7 @@ def convert(
         )
     if database is None and (labels or relationship_types):
         raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
-    form, settings = writable_format(target), read_settings()
+    form, settings = graph_format(target), read_settings()
     if sources and target.exists() and sources[0].exists() and target.samefile(sources[0]):
         raise ConfigError(f"{target} is the file to read, and would be replaced", hint="name another file")
     with progress_bar(f"reading {sources[0] if sources else database}"):

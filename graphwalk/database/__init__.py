@@ -1,21 +1,20 @@
 """A Neo4j on this machine (`graphwalk db up | down | status`), and the graphs that GraphWalk keeps in any Neo4j."""
 
-from graphwalk.database.jars import cached, purge, whole
-from graphwalk.database.loads import clean, contents, list_loads, load, load_bulk, loaded_last
+from graphwalk.database.jars import cache_folder, cached_size, purge
+from graphwalk.database.loads import clean, contents, list_loads, load, loaded_last
 from graphwalk.database.server import ServerStatus, down, status, up
 
 __all__ = [
     "ServerStatus",
-    "cached",
+    "cache_folder",
+    "cached_size",
     "clean",
     "contents",
     "down",
     "list_loads",
     "load",
-    "load_bulk",
     "loaded_last",
     "purge",
     "status",
     "up",
-    "whole",
 ]

@@ -19,8 +19,6 @@ from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import LocalServer, answers_bolt, write_private
 
 DEFAULT_RELEASE = "5.26"
-DATABASE = "neo4j"
-_UNFINISHED = "unfinished-import"
 STOP_SECONDS = 30.0
 _FLAGS = (
     "-XX:+UseG1GC",
@@ -32,7 +30,6 @@ _FLAGS = (
     "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 )
 _CLASSES = "-cp"
-_TOOL = "org.neo4j.cli.AdminTool"
 _ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 _DETACH = 'log=$1; shift; "$@" >"$log" 2>&1 </dev/null & echo $!'
 """The shell exits and leaves the server running, so that it outlives us."""
@@ -131,9 +128,6 @@ def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float,
     Without `pipe` it is detached. `pipe`: the read end of a pipe; the server is killed after a line from it, and when
     its write end closes, which also removes the parent of `folder`.
     """
-    if (folder / _UNFINISHED).exists():  # an import failed or was killed; the server makes an empty database
-        _remove_database(folder)
-        (folder / _UNFINISHED).unlink()
     log = folder / "server.log"
     script = [_DETACH, "sh", str(log)] if pipe is None else [_ATTACH, "sh", str(log), str(folder.parent)]
     done = subprocess.run(
@@ -181,41 +175,11 @@ def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
     raise StoreError(f"the Neo4j process {pid} does not stop", hint=f"see {folder / 'server.log'}")
 
 
-def command_of(pid: int, folder: Path) -> list[str]:
-    """Return the command line of the server of that folder, to start it again; empty if it has ended."""
-    server = _server(pid, folder)
-    return [] if server is None else server.cmdline()
-
-
-def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str], cwd: Path) -> None:
-    """Import files into the empty database of a stopped server (`neo4j-admin database import full`).
-
-    `command`: the server's own command line; `cwd`: the folder of the files. Raise StoreError if it fails; the next
-    start of the server then creates an empty database.
-    """
-    (folder / _UNFINISHED).touch()
-    _remove_database(folder)
-    words = [*command[: command.index(_CLASSES) + 2], _TOOL, "database", "import", "full", DATABASE, *arguments]
-    if output := _failure_output(words, cwd, folder):
-        raise StoreError(f"Neo4j's importer failed:\n{output}", hint="load it without --bulk")
-    (folder / _UNFINISHED).unlink()
-
-
 def _failure_output(command: Sequence[str], cwd: Path | None = None, home: Path | None = None) -> str:
     """Run a command and return the end of its output if it fails, else "". `home`: of a tool of Neo4j."""
     words = ["env", *([f"NEO4J_HOME={home}", f"NEO4J_CONF={home / 'conf'}"] if home else []), *command]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd)
     return (done.stdout + done.stderr).strip()[-1500:] or f"exit code {done.returncode}" if done.returncode else ""
-
-
-def _remove_database(folder: Path) -> None:
-    for place in ("databases", "transactions"):
-        shutil.rmtree(database_folder(folder, place), ignore_errors=True)
-
-
-def database_folder(folder: Path, place: str) -> Path:
-    """Return the folder of the one database of a Neo4j Community; `place`: "databases" or "transactions"."""
-    return folder / "data" / place / DATABASE
 
 
 def runs_in(pid: int, folder: Path) -> bool:
@@ -294,38 +258,14 @@ def _fetch(name: str, artifact: str, options: Sequence[str], tell: Callable[[str
     return target
 
 
-@dataclass(frozen=True)
-class Cached:
-    """A folder of fetched files."""
-
-    path: Path
-    bytes: int
-
-    @property
-    def megabytes(self) -> str:
-        return f"{self.bytes / 1e6:,.0f} MB" if self.bytes >= 1e6 else f"{self.bytes / 1e3:,.0f} kB"
-
-
 def cache_folder() -> Path:
     """Return the folder of all fetched files, which may not exist."""
     return platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
 
 
-def cached() -> list[Cached]:
-    """Return the fetched folders by name, those of killed downloads too. Raise StoreError if unreadable."""
-    folder = cache_folder()
-    try:
-        return [
-            Cached(path, sum(file.lstat().st_size for file in (path, *path.rglob("*")) if not file.is_dir()))
-            for path in (sorted(folder.iterdir()) if folder.is_dir() else [])
-        ]
-    except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
-
-
-def whole(parts: list[Cached]) -> Cached:
-    """Return all of them as one."""
-    return Cached(cache_folder(), sum(part.bytes for part in parts))
+def cached_size() -> int:
+    """Return the bytes of all fetched files, those of killed downloads too."""
+    return sum(file.lstat().st_size for file in cache_folder().rglob("*") if not file.is_dir())
 
 
 def purge() -> None:

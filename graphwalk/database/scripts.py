@@ -1,4 +1,4 @@
-"""Read graph files of every format; a foreign Cypher script runs in a temporary Neo4j."""
+"""Read graph files of every format; a Cypher script runs in a temporary Neo4j."""
 
 import asyncio
 import os
@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from graphwalk.database.server import down, up
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files import load_graph
-from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading, without_packing
-from graphwalk.graphs.formats.cypher import is_own_script
+from graphwalk.graphs.files import CYPHER, load_graph
+from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher_check import CypherNotAllowedError, Token, check_cypher, tokens_in
 from graphwalk.stores.neo4j.connection import Connection, connect
@@ -33,11 +32,11 @@ class Statement(NamedTuple):
 
 
 async def read_any(path: Path, settings: Settings, undirected: Undirected = "refuse") -> PropertyGraph:
-    """Return the graph in a file or folder; see `run_script` for a Cypher script that GraphWalk did not write.
+    """Return the graph in a file or folder; see `run_script` for a Cypher script.
 
     Raise ConfigError for a file that cannot be read, StoreError if a Neo4j is needed and cannot be started.
     """
-    if without_packing(path).suffix.lower() == ".cypher" and not await asyncio.to_thread(is_own_script, path):
+    if path.suffix.lower() == CYPHER:
         return await run_script(path, settings)
     return await asyncio.to_thread(load_graph, path, undirected)
 
@@ -69,8 +68,8 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
 @asynccontextmanager
 async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
     with tempfile.TemporaryDirectory(prefix="graphwalk-script-", ignore_cleanup_errors=True) as folder:
-        kept = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
-        own = Settings({**kept, "GRAPHWALK_HOME": folder})
+        variables = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
+        own = Settings({**variables, "GRAPHWALK_HOME": folder})
         read_end, write_end = os.pipe()
         try:
             # Docker would need a second project next to that of `db up`, so only the jars are used.

@@ -8,13 +8,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.jars import DEFAULT_RELEASE, command_of, launch, release_named, runs_in, start_jars, stop_jars
+from graphwalk.database.jars import DEFAULT_RELEASE, release_named, runs_in, start_jars, stop_jars
 from graphwalk.errors import StoreError
 from graphwalk.files import make_folder
 from graphwalk.resources import data_path
@@ -121,40 +121,6 @@ def status(settings: Settings) -> ServerStatus:
     # A container holds its port for as long as it runs.
     running = is_taken(server.port) if server.pid is None else runs_in(server.pid, server.folder)
     return ServerStatus(server, running, running and answers)
-
-
-@contextmanager
-def stopped(settings: Settings, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
-    """Stop the server that `up` started from the jars while the block runs; yield it and its command line.
-
-    The server is started again even if the block raises. Raise StoreError if no such server runs.
-    """
-    with _lock(settings):
-        server = by_jars(settings)
-        assert server.pid is not None
-        command = command_of(server.pid, server.folder)
-        tell("stopping Neo4j")
-        stop_jars(server.pid, server.folder)
-        try:
-            yield server, command
-        finally:
-            tell("starting Neo4j")
-            server = replace(server, pid=launch(command, server.folder, server.port, START_SECONDS))
-            write_state(settings, server)
-            _await_answer(server, START_SECONDS)
-
-
-def by_jars(settings: Settings) -> LocalServer:
-    """Return the running server that `up` started from the jars. Raise StoreError if there is none."""
-    current = status(settings)
-    if current.server is None or not current.running:
-        raise StoreError("no local Neo4j is running", hint="graphwalk db up --with jars")
-    if current.server.how != "jars":
-        raise StoreError(
-            "the Neo4j of `graphwalk db up` runs in Docker: its files cannot be accessed",
-            hint="graphwalk db down, then  graphwalk db up --with jars",
-        )
-    return current.server
 
 
 def _await_answer(server: LocalServer, seconds: float) -> None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.common import PACKED, Undirected, without_packing
+from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
-from graphwalk.graphs.formats.cypher import read_cypher, write_cypher
+from graphwalk.graphs.formats.cypher import write_cypher
 from graphwalk.graphs.formats.graphml import read_graphml, write_graphml
 from graphwalk.graphs.formats.json import read_json, write_json
 from graphwalk.resources import data_path
@@ -20,42 +20,43 @@ class GraphFormat(NamedTuple):
     write: Callable[[PropertyGraph, Path], None]
 
 
+def _refuse_script(path: Path, undirected: Undirected) -> NoReturn:
+    raise ConfigError(
+        f"cannot read the graph {path}: only a Neo4j can run a Cypher script",
+        hint=f"graphwalk convert {path.name} {path.stem}.json   (runs it in a Neo4j of its own)",
+    )
+
+
 FOLDER = ""
 """The key of the format that is a folder: a name without a suffix."""
+CYPHER = ".cypher"
 FORMATS = {
     ".json": GraphFormat(read_json, write_json),
     ".graphml": GraphFormat(read_graphml, write_graphml),
-    ".cypher": GraphFormat(lambda path, _: read_cypher(path), write_cypher),
+    CYPHER: GraphFormat(_refuse_script, write_cypher),
     FOLDER: GraphFormat(lambda path, _: read_csv_folder(path), write_csv_folder),
 }
 
 
 def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
-    """Return the graph in a file (maybe .gz) or folder; "example" is the one that ships with GraphWalk.
+    """Return the graph in a file or folder; "example" is the one that ships with GraphWalk.
 
     ConfigError that names the file and what is wrong with it.
     """
     path = Path(path)
     if str(path) == EXAMPLE and not path.exists():
         path = data_path("templates") / "graphs" / "harbour.json"
-    return graph_format(without_packing(path), folder=path.is_dir()).read(path, undirected)
+    return graph_format(path).read(path, undirected)
 
 
 def save_graph(graph: PropertyGraph, path: Path | str) -> None:
     """Write a graph: the same bytes for the same graph, and whole or not at all."""
-    writable_format(Path(path)).write(graph, Path(path))
+    graph_format(Path(path)).write(graph, Path(path))
 
 
-def writable_format(path: Path) -> GraphFormat:
-    """Return the format to write a file in. Raise ConfigError if there is none, before any work is done."""
-    if path.suffix.lower() == PACKED:
-        raise ConfigError(f"{path}: graphs are written unpacked", hint=f"write {path.stem}, then: gzip {path.stem}")
-    return graph_format(path, folder=path.is_dir())
-
-
-def graph_format(path: Path, *, folder: bool = False) -> GraphFormat:
-    """Return the format for a name; `folder`: a folder of that name exists. Raise ConfigError if there is none."""
-    form = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if folder else None)
+def graph_format(path: Path) -> GraphFormat:
+    """Return the format of a file or folder. Raise ConfigError if there is none."""
+    form = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if path.is_dir() else None)
     if form is None:
         suffixes = ", ".join(suffix for suffix in FORMATS if suffix)
         raise ConfigError(

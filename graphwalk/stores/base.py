@@ -41,7 +41,7 @@ class Closing:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryResult:
     """Rows of a query that a model wrote, and their total number; None if unknown.
 
     `ordered`: the query specifies the order of the rows.
@@ -98,7 +98,7 @@ class GraphStore(ABC):
         all_rows = await self.run(cypher, parameters)
         return all_rows[:rows], len(all_rows)
 
-    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
+    async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
         """Return up to `rows` rows of a read-only query that a model wrote, confined to this graph.
 
         Raise QueryRefused (`graphwalk.stores.cypher_check`) for a wrong query and beyond `seconds`, StoreError for
@@ -125,10 +125,6 @@ class GraphStore(ABC):
         `properties`: names that are looked for on all of its nodes or relationships, if they were only sampled.
         """
         return await self.schema(samples)
-
-    async def missing_index(self, label: str, property_name: str) -> str | None:
-        """Return the statement that creates the index for this property; None if it exists."""
-        return None
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         """Return label, property and value that find a node by the index of a constraint, if any."""

@@ -20,7 +20,7 @@ import kglite
 
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Asked, Database, GraphStore
+from graphwalk.stores.base import Database, GraphStore, QueryResult
 from graphwalk.stores.cypher import ForeignCypher, Identifiers
 from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
@@ -103,7 +103,7 @@ class EmbeddedStore(GraphStore):
             )
         return ForeignCypher(cypher) if isinstance(template, ForeignCypher) else cypher
 
-    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
+    async def ask(self, query: str, *, seconds: float, rows: int) -> QueryResult:
         written = write_query(query, await self.schema(), self.dialect)
         parameters = SERIALISATION.parameters(written.parameters) | self.dialect.parameters_of(written.cypher)
         try:
@@ -114,7 +114,7 @@ class EmbeddedStore(GraphStore):
             raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except _EngineRefusedError as error:
             raise QueryRefused("query_error", "query_error", problem=self._restore_names(str(error))) from error
-        return Asked(shown_rows(self._decode_rows(engine_rows)), total, written.ordered)
+        return QueryResult(shown_rows(self._decode_rows(engine_rows)), total, written.ordered)
 
     def _restore_names(self, problem: str) -> str:
         """Return an error message of the engine with the names that the model wrote."""

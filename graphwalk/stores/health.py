@@ -21,7 +21,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds between two tries: doubled after each, up to the longest."""
 
 
-class Checked(Protocol):
+class CheckedConnection(Protocol):
     """A connection that is checked. Neither method waits for the health check itself."""
 
     async def ping(self) -> None:
@@ -46,13 +46,13 @@ class HealthCheck:
         """The error of the last check, if it failed."""
         self._limits: set[asyncio.Timeout] = set()
         """The time limits of running queries: an outage ends them, so that they are sent again."""
-        self._connections: list[Checked] = []
+        self._connections: list[CheckedConnection] = []
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, connection: Checked) -> None:
+    def add(self, connection: CheckedConnection) -> None:
         self._connections.append(connection)
 
-    async def remove(self, connection: Checked) -> None:
+    async def remove(self, connection: CheckedConnection) -> None:
         """Stop checking a connection, and cancel a running check."""
         self._connections.remove(connection)
         if self._task is not None:

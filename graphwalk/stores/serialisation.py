@@ -39,13 +39,6 @@ class Serialisation:
             return _tag(value)
         return list(map(self.stored, value)) if isinstance(value, tuple) else native
 
-    def for_file(self, value: Value) -> Value:
-        """Return the value for a file: of a type that the engine has, or tagged text."""
-        stored = self.stored(value)
-        if isinstance(stored, list):
-            return tuple(map(self.for_file, value))  # type: ignore[arg-type]
-        return stored if isinstance(stored, str) else value
-
     def parameters(self, values: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the parameters of a query. A tuple is one value, a list is a list of values."""
         return {name: self._parameter(value) for name, value in (values or {}).items()}

@@ -38,7 +38,7 @@ class ToolMistake(Exception):  # noqa: N818 - a model's mistake is a result, not
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedArguments:
     """Arguments that fit a tool: `identifiers` exist in the schema, `values` go into the query as parameters."""
 
     identifiers: Mapping[str, str]
@@ -105,34 +105,36 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), 
                 continue
         kind = _KINDS.get(type(value), "null")
         if isinstance(value, list) or not (kind in types or (kind == "integer" and "number" in types)):
-            given = _kind(value)
-            raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, name=name, expected=types, given=given)
+            values = {"name": name, "expected": types, "given": _kind(value)}
+            raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, **values)
 
 
 def _kind(value: Any) -> str:
     return "null" if value is None else f"{'an' if type(value) in (int, dict) else 'a'} {_KINDS[type(value)]}"
 
 
-def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> Checked:
+def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArguments:
     """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
-    found: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
     for name in tool.resolution:
-        parameter, given = tool.parameters[name], arguments[name]
+        parameter, argument = tool.parameters[name], arguments[name]
         owner = parameter.of or ""
         if parameter.role == "entity_type":
-            found[name] = given.strip().lower() if len(given) <= _LONGEST_NAME else given
-            if found[name] not in ENTITY_TYPES:
-                raise ToolMistake("unknown_name", "unknown_entity_type", argument=name, name=given)
+            identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
+            if identifiers[name] not in ENTITY_TYPES:
+                raise ToolMistake("unknown_name", "unknown_entity_type", argument=name, name=argument)
         elif parameter.role == "property":
-            found[name] = _property(given, _entity_kind(tool, owner, found), found[owner], schema)
-        elif _entity_kind(tool, name, found) == "node":
+            identifiers[name] = _property(argument, _entity_kind(tool, owner, identifiers), identifiers[owner], schema)
+        elif _entity_kind(tool, name, identifiers) == "node":
             labels = [node.label for node in schema.nodes]
             # Nodes without labels, if there are any, written as the schema shows them or not.
-            unlabelled = "" in labels and given not in labels and given in (NO_NAME, NO_LABEL)
-            found[name] = "" if unlabelled else _known(given, labels, "unknown_label")
+            unlabelled = "" in labels and argument not in labels and argument in (NO_NAME, NO_LABEL)
+            identifiers[name] = "" if unlabelled else _checked_name(argument, labels, "unknown_label")
         else:
-            found[name] = _known(given, [relationship.type for relationship in schema.relationships], "unknown_type")
-    return Checked(found, {name: arguments[name] for name in tool.values})
+            identifiers[name] = _checked_name(
+                argument, [relationship.type for relationship in schema.relationships], "unknown_type"
+            )
+    return CheckedArguments(identifiers, {name: arguments[name] for name in tool.values})
 
 
 def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
@@ -143,34 +145,34 @@ def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
     return "node" if parameter.role == "label" else "relationship"
 
 
-def _property(given: str, kind: str, entity: str, schema: Schema) -> str:
-    found = schema.node(entity) if kind == "node" else schema.relationship(entity)
-    names = [property_.name for property_ in found.properties] if found else []
-    return _known(given, names, "unknown_property", entity=f"{kind} {entity}")
+def _property(name: str, kind: str, entity: str, schema: Schema) -> str:
+    owner = schema.node(entity) if kind == "node" else schema.relationship(entity)
+    names = [property_.name for property_ in owner.properties] if owner else []
+    return _checked_name(name, names, "unknown_property", entity=f"{kind} {entity}")
 
 
-def _known(given: str, names: list[str], message: str, **values: Any) -> str:
-    if given in names:
-        return given
-    raise ToolMistake("unknown_name", message, name=given, **listed_names(given, names), **values)
+def _checked_name(name: str, names: list[str], message: str, **values: Any) -> str:
+    if name in names:
+        return name
+    raise ToolMistake("unknown_name", message, name=name, **listed_names(name, names), **values)
 
 
-def listed_names(given: str, names: Sequence[str]) -> dict[str, Any]:
+def listed_names(sought: str, names: Sequence[str]) -> dict[str, Any]:
     """Return the names to list where there is no `given`: all or the closest, those that may be meant first.
 
     `close` are those that may be meant, `more` is the number of names that are not listed.
     """
-    close = close_names(given, names)
-    others = close_names(given, names, _LISTED, 0.0) if len(names) > _LISTED else []
+    close = close_names(sought, names)
+    others = close_names(sought, names, _LISTED, 0.0) if len(names) > _LISTED else []
     ordered = [name or NO_NAME for name in dict.fromkeys([*close, *others, *names])][:_LISTED]
     return {"names": ordered, "close": close, "more": len(names) - len(ordered)}
 
 
-def close_names(given: str, names: Sequence[str], most: int = _CLOSE, cutoff: float = 0.6) -> list[str]:
+def close_names(sought: str, names: Sequence[str], most: int = _CLOSE, cutoff: float = 0.6) -> list[str]:
     """Return likely corrections of a name, best first, ignoring case and Cypher's punctuation."""
-    if len(given) > _LONGEST_NAME:
+    if len(sought) > _LONGEST_NAME:
         return []
-    plain = given.strip(" :`'\"()").casefold()
+    plain = sought.strip(" :`'\"()").casefold()
     by_plain: dict[str, list[str]] = {}
     for name in names:
         by_plain.setdefault(name.casefold(), []).append(name)
@@ -195,7 +197,7 @@ def shown_alike(value: Value) -> Iterator[Value]:
         yield from _typed(value)
     elif isinstance(value, tuple) and len(value) <= _LONGEST_LIST:
         choices = [[*shown_alike(item), item] for item in value]
-        if any(len(found) > 1 for found in choices):
+        if any(len(readings) > 1 for readings in choices):
             mixtures = product(*choices)
             yield from (items for items in islice(mixtures, _MOST_MIXTURES) if items is not value and items != value)
 
@@ -211,22 +213,22 @@ def other_readings(value: Value) -> Iterator[Value]:
         yield value == "true"
     elif value[:1] == "[":
         try:
-            found = _as_list(json.loads(value))
+            items = _as_list(json.loads(value))
         except (ValueError, RecursionError):
             return
-        if found is not None:
-            yield found
-            yield from shown_alike(found)
+        if items is not None:
+            yield items
+            yield from shown_alike(items)
 
 
 def _as_list(data: list[object]) -> tuple[Value, ...] | None:
     """Return a JSON list as a value; None if an item is not a value: null, an object."""
     items: list[Value] = []
     for item in data:
-        found = _as_list(item) if isinstance(item, list) else item
-        if not isinstance(found, str | int | float | tuple):
+        value = _as_list(item) if isinstance(item, list) else item
+        if not isinstance(value, str | int | float | tuple):
             return None
-        items.append(found)
+        items.append(value)
     return tuple(items)
 
 
@@ -260,13 +262,13 @@ def kind_of_value(value: Value) -> str:
 def _typed(text: str) -> Iterator[Value]:
     if text in _NOT_FINITE:
         yield _NOT_FINITE[text]
-    elif found := _BYTES.fullmatch(text):
-        yield bytes.fromhex(found[1])
-    elif found := _POINT.fullmatch(text):
-        coordinates = dict(entry.split(": ", 1) for entry in found[2].removeprefix(", ").split(", "))
+    elif match := _BYTES.fullmatch(text):
+        yield bytes.fromhex(match[1])
+    elif match := _POINT.fullmatch(text):
+        coordinates = dict(entry.split(": ", 1) for entry in match[2].removeprefix(", ").split(", "))
         if tuple(coordinates) in (("x", "y"), ("x", "y", "z")):
             with suppress(ValueError):
-                yield Point(int(found[1]), tuple(map(float, coordinates.values())))
+                yield Point(int(match[1]), tuple(map(float, coordinates.values())))
     elif text[:1] in "+-P" or text[:1].isdigit():
         with suppress(ValueError):
             read = read_temporal(text)

@@ -74,19 +74,19 @@ class ReferenceToolbox:
             raise ToolMistake("bad_reference", "no_count", asked=count)
         shown = [row for number in self._numbers(results) for row in self._shown[number - 1]]
         fields = _fields(columns, counted=bool(count))
-        known = list(dict.fromkeys(name for row in shown for name in row))
-        named = {field: _column_of(field, name, known) for field, name in fields.items() if name is not None}
+        column_names = list(dict.fromkeys(name for row in shown for name in row))
+        named = {field: _column_of(field, name, column_names) for field, name in fields.items() if name is not None}
 
         def matching(conditions: str) -> list[tuple[Any, ...]]:
-            chosen = [(_column(name, known), equal, value) for name, equal, value in _conditions(conditions)]
+            chosen = [(_column(name, column_names), equal, value) for name, equal, value in _conditions(conditions)]
             rows = (row for row in shown if all(_holds(row, condition) for condition in chosen))
             return [tuple(row.get(column) for column in named.values()) for row in rows]
 
-        found = matching(where)
+        matches = matching(where)
         required = set(map(_key, matching(also))) if also else None
         excluded = set(map(_key, matching(but_not))) if but_not else set()
-        kept = [row for row in found if (required is None or _key(row) in required) and _key(row) not in excluded]
-        return _answer(kept, list(fields), count)
+        rows = [row for row in matches if (required is None or _key(row) in required) and _key(row) not in excluded]
+        return _answer(rows, list(fields), count)
 
     def _numbers(self, results: str) -> list[int]:
         last = len(self._shown)
@@ -121,10 +121,10 @@ def _fields(columns: str, *, counted: bool) -> dict[str, str | None]:
     parts = [[text.strip() for text in part.partition("=")] for part in columns.split(",")]
     if not all(field and (column or not sign) for field, sign, column in parts):
         raise ToolMistake("bad_reference", "no_columns", asked=columns)
-    found: dict[str, str | None] = {field: column for field, _, column in parts}
+    fields: dict[str, str | None] = {field: column for field, _, column in parts}
     if counted and not parts[-1][1]:
-        found[parts[-1][0]] = None
-    return found
+        fields[parts[-1][0]] = None
+    return fields
 
 
 def _conditions(text: str) -> Iterator[Condition]:
@@ -151,22 +151,22 @@ def _holds(row: Row, condition: Condition) -> bool:
     return (normalise(row[column]) in map(normalise, value_forms(text))) == equal
 
 
-def _column_of(field: str, name: str, known: Sequence[str]) -> str:
+def _column_of(field: str, name: str, names: Sequence[str]) -> str:
     """Return the column of a field. A field alone is the column of its own name; a key is the only key of the rows."""
-    if name or field in known or not _KEY.fullmatch(field):
-        return _column(name or field, known)
-    keys = [column for column in known if _KEY.fullmatch(column)]
-    return keys[0] if len(keys) == 1 else _column(field, known)
+    if name or field in names or not _KEY.fullmatch(field):
+        return _column(name or field, names)
+    keys = [column for column in names if _KEY.fullmatch(column)]
+    return keys[0] if len(keys) == 1 else _column(field, names)
 
 
-def _column(name: str, known: Sequence[str]) -> str:
+def _column(name: str, names: Sequence[str]) -> str:
     """Return the column of this name, or the only one that ends with it."""
-    ending = [column for column in known if column.endswith(f".{name}")]
-    if name in known:
+    ending = [column for column in names if column.endswith(f".{name}")]
+    if name in names:
         return name
     if len(ending) == 1:
         return ending[0]
-    raise ToolMistake("bad_reference", "no_column", asked=quote(name)[1:-1], names=list(known))
+    raise ToolMistake("bad_reference", "no_column", asked=quote(name)[1:-1], names=list(names))
 
 
 def _flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.tools.arguments import (
-    Checked,
+    CheckedArguments,
     ToolMistake,
     as_parameter,
     check_names,
@@ -39,14 +39,12 @@ GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
-FEW_NODES = 1000
-"""Nodes of a label up to which no index is advised."""
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Matches:
     """The result of a query with `values`; `matched`: some entity has these values."""
 
     rows: list[Row]
@@ -82,7 +80,6 @@ class GraphToolbox:
         self._say = self._agent.texts.message
         names = (*GRAPH_TOOLS, LOOK_CLOSER) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
-        self._advised: set[tuple[str, str]] = set()
         self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
         self._switches |= {
@@ -130,54 +127,54 @@ class GraphToolbox:
                 arguments["described"] = entity_text(self._schema, kind, checked.identifiers[name], self._agent)
             text = OPERATIONS[tool.operation](arguments)
             return ToolResult(call, text, rows=None if tool.note_taking else int(bool(text)))
-        found = await self._find(tool, checked, page)
-        complete = found.total == len(found.rows)
-        total = await self._count(tool, found) if found.total is None else found.total
+        result = await self._find(tool, checked, page)
+        complete = result.total == len(result.rows)
+        total = await self._count(tool, result) if result.total is None else result.total
         # A part of the rows keeps the order of the database, which the next pages continue.
-        rows = canonical_rows(found.rows) if complete else [canonical_rows([row])[0] for row in found.rows]
+        rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
         rows, page_notes = page_of(rows, page, self._agent, total=total, complete=complete)
-        # An index does not find items of lists.
-        advice = [] if found.names[IN_LIST] else await self._advice(tool, checked)
-        notes = [*self._notes(tool, checked, found), *advice, *page_notes]
+        notes = [*self._notes(tool, checked, result), *page_notes]
         content = encode_result(rows, notes, self._agent.encoding)
-        tried = {name: shown(found.values[name]) for name in _retried(checked, found)} or None
-        number = total or len(found.rows)
-        return ToolResult(call, content, rows=number, in_list=found.in_list, tried=tried, data=rows)
+        tried = {name: shown(result.values[name]) for name in _retried(checked, result)} or None
+        number = total or len(result.rows)
+        return ToolResult(call, content, rows=number, in_list=result.in_list, tried=tried, data=rows)
 
     async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int, list[Row]]:
         """Run a query of the model. Raise ConfigError if the store does not take such queries."""
         agent = self._agent
         try:
-            found = await self._store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
+            result = await self._store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
         except QueryRefused as refused:
             values = dict(refused.values)
             if refused.kind == "unknown_name":
                 values |= listed_names(values["name"], values["names"])
             raise ToolMistake(refused.kind, refused.message, **values) from refused
-        rows = found.rows if found.ordered else canonical_rows(found.rows)
+        rows = result.rows if result.ordered else canonical_rows(result.rows)
         sizes = accumulate(len(json.dumps(row, default=str)) for row in rows)
         readable = sum(1 for _ in takewhile(lambda size: size <= MOST_CHARACTERS, sizes))
         if rows and not readable:
             raise ToolMistake("too_large", "query_too_large")
         visible, notes = page_of(rows[:readable], page, agent, total=readable, complete=True)
-        if found.total is None or found.total > readable:
-            notes = [self._say("query_more_rows", shown=readable, rows=found.total), *notes]
+        if result.total is None or result.total > readable:
+            notes = [self._say("query_more_rows", shown=readable, rows=result.total), *notes]
         if not rows:
             notes = [tool.say("no_match")]
         return encode_result(visible, notes, agent.encoding), readable, visible
 
-    async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
+    async def _find(self, tool: Tool, checked: CheckedArguments, page: int) -> _Matches:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).
 
         If nothing equals them and a property may hold lists, find rows for lists that contain them.
         """
         names: dict[str, str | int] = {**self._switches, **checked.identifiers}
-        found = await self._matching(tool, names, checked, page)
-        if found.matched or IN_LIST not in (tool.cypher or "") or not self._has_lists(tool, checked, if_unknown=True):
-            return found
+        result = await self._matching(tool, names, checked, page)
+        if result.matched or IN_LIST not in (tool.cypher or "") or not self._has_lists(tool, checked, if_unknown=True):
+            return result
         return await self._matching(tool, {**names, IN_LIST: True}, checked, page)
 
-    async def _matching(self, tool: Tool, names: Mapping[str, str | int], checked: Checked, page: int) -> _Found:
+    async def _matching(
+        self, tool: Tool, names: Mapping[str, str | int], checked: CheckedArguments, page: int
+    ) -> _Matches:
         rows: list[Row] = []
         total: int | None = 0
         used: Mapping[str, Value] | None = None
@@ -187,14 +184,14 @@ class GraphToolbox:
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
-            found, number = await self._query(tool.cypher, names, parameters, rows_needed(self._agent, page))
-            if found or (await self._query(tool.matches, names, parameters, 1))[0]:
-                rows += found
+            some, number = await self._query(tool.cypher, names, parameters, rows_needed(self._agent, page))
+            if some or (await self._query(tool.matches, names, parameters, 1))[0]:
+                rows += some
                 total = None if total is None or number is None else total + number
                 used = values if used is None else used
-        return _Found(rows, checked.values if used is None else used, used is not None, total, names)
+        return _Matches(rows, checked.values if used is None else used, used is not None, total, names)
 
-    def _has_lists(self, tool: Tool, checked: Checked, *, if_unknown: bool) -> bool:
+    def _has_lists(self, tool: Tool, checked: CheckedArguments, *, if_unknown: bool) -> bool:
         """Return True if values of some property in this call are lists; `if_unknown`: where kinds are unknown."""
         for name in tool.with_role("property"):
             owner = checked.identifiers[tool.parameters[name].of or ""]
@@ -222,11 +219,11 @@ class GraphToolbox:
             return rows, len(rows)
         return await self._store.first(cypher, parameters, rows=most, seconds=agent.call_seconds or math.inf)
 
-    async def _count(self, tool: Tool, found: _Found) -> int | None:
+    async def _count(self, tool: Tool, result: _Matches) -> int | None:
         """Return the number of rows by the tool's counting query; None if it has none or takes too long."""
-        parameters = {name: as_parameter(value) for name, value in found.values.items()}
+        parameters = {name: as_parameter(value) for name, value in result.values.items()}
         try:
-            rows, _ = await self._query(tool.count, found.names, parameters, 1)
+            rows, _ = await self._query(tool.count, result.names, parameters, 1)
         except QueryLimitError:
             return None
         return int(rows[0]["rows"]) if rows else None
@@ -244,36 +241,19 @@ class GraphToolbox:
             if relationship is not None and _is_incomplete(relationship, names):
                 self._schema = await self._store.look_closer("relationship", relationship.type, samples, names)
 
-    async def _advice(self, tool: Tool, checked: Checked) -> list[str]:
-        """Said once per property: how the owner of the database can have it found by an index."""
+    def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches) -> list[str]:
         notes = []
-        if tool.values:
-            for name in tool.with_role("property"):
-                label, property_name = checked.identifiers[tool.parameters[name].of or ""], checked.identifiers[name]
-                if (label, property_name) in self._advised or tool.parameters[name].of not in tool.with_role("label"):
-                    continue
-                node = self._schema.node(label)
-                if node is not None and node.count is not None and node.count <= FEW_NODES:
-                    continue
-                self._advised.add((label, property_name))
-                if statement := await self._store.missing_index(label, property_name):
-                    names = {"label": label, "property": property_name, "statement": statement}
-                    notes.append(self._say("no_index", **names))
-        return notes
-
-    def _notes(self, tool: Tool, checked: Checked, found: _Found) -> list[str]:
-        notes = []
-        for name in _retried(checked, found):
-            asked, tried = checked.values[name], found.values[name]
-            kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
-            notes.append(self._say("retried", asked=shown(asked), tried=shown(tried), **kinds))
-        if found.in_list:
-            for value, name in zip(found.values.values(), tool.with_role("property"), strict=False):
+        for name in _retried(checked, result):
+            value, tried = checked.values[name], result.values[name]
+            kinds = {"asked_kind": kind_of_value(value), "tried_kind": kind_of_value(tried)}
+            notes.append(self._say("retried", asked=shown(value), tried=shown(tried), **kinds))
+        if result.in_list:
+            for value, name in zip(result.values.values(), tool.with_role("property"), strict=False):
                 notes.append(self._say("in_list", value=shown(value), property=checked.identifiers[name]))
-        if not found.rows:
-            field = "empty" if found.matched else "no_match"
-            values = {name: shown(value) for name, value in found.values.items()}
-            names = {**found.names, IN_LIST: self._has_lists(tool, checked, if_unknown=False)}
+        if not result.rows:
+            field = "empty" if result.matched else "no_match"
+            values = {name: shown(value) for name, value in result.values.items()}
+            names = {**result.names, IN_LIST: self._has_lists(tool, checked, if_unknown=False)}
             notes.append(tool.say(field, **names, **values))
         return notes
 
@@ -314,9 +294,9 @@ class GraphToolbox:
         return "\n".join([text, call, result])
 
 
-def _retried(checked: Checked, found: _Found) -> list[str]:
+def _retried(checked: CheckedArguments, result: _Matches) -> list[str]:
     """Return the arguments whose values were looked up another way."""
-    return [name for name, value in checked.values.items() if found.values[name] is not value]
+    return [name for name, value in checked.values.items() if result.values[name] is not value]
 
 
 def _is_incomplete(entity: NodeType | RelationshipType, names: Sequence[str]) -> bool:

@@ -64,8 +64,8 @@ def page_of(
     notes = []
     if len(starts) > 1 or not (complete and ended):
         pages = len(starts) if complete and ended else None
-        known = {"page": page, "pages": pages, "first": first + 1, "last": last, "rows": total, "least": len(rows)}
-        notes.append(agent.texts.message("page", **known))
+        values = {"page": page, "pages": pages, "first": first + 1, "last": last, "rows": total, "least": len(rows)}
+        notes.append(agent.texts.message("page", **values))
     if laid[first:last] != rows[first:last]:
         notes.append(agent.texts.message("values_cut", most=longest))
     return laid[first:last], notes
@@ -113,11 +113,11 @@ def _cut(value: Any, most: int) -> Any:
         return {name: _cut(item, most) for name, item in value.items()}
     if not isinstance(value, list):
         return value
-    left = most
-    kept: list[Any] = []
+    room = most
+    items: list[Any] = []
     for item in value:
-        left -= len(json.dumps(item, ensure_ascii=False, default=str)) + 2
-        if left < 0 and kept:
-            return [*kept, f"… ({len(value):,} in all)"]
-        kept.append(_cut(item, most))
-    return kept
+        room -= len(json.dumps(item, ensure_ascii=False, default=str)) + 2
+        if room < 0 and items:
+            return [*items, f"… ({len(value):,} in all)"]
+        items.append(_cut(item, most))
+    return items

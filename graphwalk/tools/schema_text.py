@@ -29,8 +29,8 @@ def schema_text(schema: Schema, agent: AgentConfig) -> str:
 def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str:
     """Return the full description of a label ("node") with its relationship types, or of a type."""
     if kind == "relationship":
-        found = [r for r in schema.relationships if r.type == name]
-        return _render([], found, schema, agent, whole=True)
+        types = [r for r in schema.relationships if r.type == name]
+        return _render([], types, schema, agent, whole=True)
     touching = [r for r in schema.relationships if any(name in pair for pair in r.pairs)]
     return _render([n for n in schema.nodes if n.label == name], touching, schema, agent, whole=True)
 

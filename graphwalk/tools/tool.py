@@ -59,18 +59,18 @@ def connected_path(arguments: Mapping[str, Any]) -> str:
     if not neighbours:
         return ""
     first, *_, last = (*neighbours, *neighbours)
-    left = {last: 0}
+    distances = {last: 0}
     queue = deque([last])
     while queue:
         cell = queue.popleft()
-        new = [n for n in neighbours[cell] if n in neighbours and n not in left]
-        left.update(dict.fromkeys(new, left[cell] + 1))
+        new = [n for n in neighbours[cell] if n in neighbours and n not in distances]
+        distances.update(dict.fromkeys(new, distances[cell] + 1))
         queue += new
-    if first not in left:
+    if first not in distances:
         return ""
     path = [first]
     while path[-1] != last:
-        path.append(min((n for n in neighbours[path[-1]] if left.get(n) == left[path[-1]] - 1), key=int))
+        path.append(min((n for n in neighbours[path[-1]] if distances.get(n) == distances[path[-1]] - 1), key=int))
     return json.dumps(path)
 
 
@@ -178,8 +178,8 @@ class Tool(Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        given = self.example.arguments.keys()
-        if not self.required <= given or not given <= self.parameters.keys():
+        arguments = self.example.arguments.keys()
+        if not self.required <= arguments or not arguments <= self.parameters.keys():
             raise ValueError("example: its arguments must be all parameters and nothing else")
         if any(parameter.optional and parameter.role != "text" for parameter in self.parameters.values()):
             raise ValueError("parameters: only one with the role text can be optional")
@@ -274,10 +274,10 @@ def _foreign(tool: Tool) -> dict[str, ForeignCypher | None]:
 @lru_cache(maxsize=64)
 def _shipped(name: str) -> Tool:
     if name not in tool_names():
-        known = ", ".join(tool_names())
+        names = ", ".join(tool_names())
         raise ConfigError(
             f"there is no tool {name!r}{did_you_mean(name, tool_names())}",
-            hint=f"known tools: {known}; or the path of a YAML file",
+            hint=f"known tools: {names}; or the path of a YAML file",
         )
     return load_tool(data_path("tools") / f"{name}.yaml")
 

@@ -53,7 +53,7 @@ def test_graphs_are_made_written_and_read(tmp_path: Path, graph: PropertyGraph) 
     assert graph.digest == graphwalk.generate_graph("paper-100", seed=7).digest
     assert graph.digest != graphwalk.generate_graph("paper-100", seed=7, index=1).digest
     assert graphwalk.generate_graph(nodes=30, labels=2).node_count == 30
-    for suffix in ("json", "graphml", "cypher"):
+    for suffix in ("json", "graphml"):
         graphwalk.write_graph(graph, tmp_path / f"g.{suffix}")
         assert graphwalk.read_graph(tmp_path / f"g.{suffix}").digest == graph.digest
     assert graphwalk.from_networkx(graphwalk.to_networkx(graph)).digest == graph.digest

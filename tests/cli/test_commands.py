@@ -40,7 +40,6 @@ from tests.commands import graphwalk
         (("models", "check", "nobody/nothing"), 2, "unknown provider", ""),
         (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j server is configured", "graphwalk db up"),
         (("db", "clean"), 3, "no Neo4j server is configured", "graphwalk db up"),
-        (("db", "load", "--bulk", "example"), 3, "no local Neo4j is running", "db up --with jars"),
     ],
 )
 def test_errors_name_cause_and_next_step(

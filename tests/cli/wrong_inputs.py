@@ -167,7 +167,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({"g.json": b""}, (*_ASK, "g.json"), "it is not valid JSON"),
     ({"g.json": b"[1,2"}, (*_ASK, "g.json"), "it is not valid JSON"),
     ({"g.json": b'{"a": 1}'}, (*_ASK, "g.json"), "'nodes' must be a list"),
-    ({"g.json": b"[]"}, (*_ASK, "g.json"), "the graph has no nodes"),
+    ({"g.json": b"[]"}, (*_ASK, "g.json"), "must be a JSON object"),
     ({"g.json": b"\xff\xfe{"}, (*_ASK, "g.json"), "not UTF-8 text"),
     ({"g.graphml": b"<graph/>"}, (*_ASK, "g.graphml"), "the graph has no nodes"),
     ({"g.graphml": b"hello"}, (*_ASK, "g.graphml"), "cannot read the graph"),

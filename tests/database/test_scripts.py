@@ -12,8 +12,10 @@ import pytest
 
 from graphwalk.database.scripts import Statement, read_any, run_script, statements
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.files import load_graph, save_graph
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.settings import Settings
+from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Point, Temporal
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
@@ -65,7 +67,7 @@ async def test_unsupported_statements_are_errors_before_the_start(tmp_path: Path
 
 def test_a_reader_without_neo4j_names_the_command(tmp_path: Path) -> None:
     (tmp_path / "s.cypher").write_text(SCRIPT)
-    with pytest.raises(ConfigError, match="only a Neo4j can run it") as caught:
+    with pytest.raises(ConfigError, match="only a Neo4j can run a Cypher script") as caught:
         load_graph(tmp_path / "s.cypher")
     assert "graphwalk convert s.cypher s.json" in caught.value.hint
 
@@ -92,6 +94,11 @@ async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
         "length": Temporal("duration", "PT1H30M"),
     }
     assert list(graph.relationships()) == [Relationship("ACTED_IN", person.key, movie.key, {"roles": ("N;",)})]
+    own = generate_graph(GraphSpec(preset="paper-100"), 7)
+    save_graph(own, path)
+    again = await read_any(path, Settings())
+    assert {(node.key, node.labels) for node in again.nodes()} == {(node.key, node.labels) for node in own.nodes()}
+    assert content_digest(again) == content_digest(own)
     path.write_text("CREATE (:A);\nCREATE (:B;\n")
     with pytest.raises(ConfigError, match=r"s\.cypher: line 2: Neo4j refused the statement: Invalid input"):
         await read_any(path, Settings())

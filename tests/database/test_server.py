@@ -96,20 +96,14 @@ def test_no_maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         jars.fetch_jars(RELEASES["5.26"])
 
 
-def test_the_compose_file_is_closed_to_others() -> None:
-    compose = yaml.safe_load(data_path("docker-compose.yml").read_text())
-    service = compose["services"]["neo4j"]
+def test_the_compose_file_is_closed_to_others_and_works_without_settings() -> None:
+    text = data_path("docker-compose.yml").read_text()
+    service = yaml.safe_load(text)["services"]["neo4j"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert RELEASES["5.26"].version in service["image"]
     assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
-
-
-def test_the_compose_file_works_without_settings() -> None:
-    text = data_path("docker-compose.yml").read_text()
     assert ":?" not in text
-    assert yaml.safe_load(text)["services"]["neo4j"]["environment"]["NEO4J_AUTH"] == (
-        f"neo4j/${{NEO4J_PASSWORD:-{COMPOSE_PASSWORD}}}"
-    )
+    assert service["environment"]["NEO4J_AUTH"] == f"neo4j/${{NEO4J_PASSWORD:-{COMPOSE_PASSWORD}}}"
 
 
 SHELL = """\

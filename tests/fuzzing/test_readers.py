@@ -108,10 +108,8 @@ def server_state(folder: Path) -> tuple[Path, Read]:
 FILES = {
     "json": graph_file(".json"),
     "graphml": graph_file(".graphml"),
-    "cypher": graph_file(".cypher"),
     "nodes.csv": csv_file("nodes-*.csv"),
     "relationships.csv": csv_file("relationships-*.csv"),
-    "import.yaml": csv_file("import.yaml"),
     "experiment": experiment_file,
     "question": question_file,
     "tool": tool_file,

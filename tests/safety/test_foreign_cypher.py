@@ -26,7 +26,7 @@ from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tool
 from graphwalk.types.chat import ToolCall
 from tests.safety.conftest import Place
-from tests.stores.random_cypher import OUTSIDE, Writer
+from tests.stores.random_cypher import OUTSIDE, damaged
 from tests.stores.test_cypher_check import LOADS, OTHERS, WRITING
 from tests.tools.conftest import ODD_GRAPH
 
@@ -85,8 +85,7 @@ def canary(tmp_path: Path) -> Iterator[Canary]:
 async def test_no_attack_reads_a_file_reaches_a_server_or_changes_anything(place: Place, canary: Canary) -> None:
     before = await place.digest()
     draw = Random(3)
-    writer = Writer(draw, ("Zorep", "Fim"), ("DRAP",), ("key", "hue", "count"))
-    queries = [*canary.attacks(), *(writer.damaged() for _ in range(DRAWN))]
+    queries = [*canary.attacks(), *(damaged(draw) for _ in range(DRAWN))]
     rendered = 0
     for query in queries:
         try:

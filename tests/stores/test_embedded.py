@@ -9,57 +9,17 @@ from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-
-NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
-VALUES = st.one_of(
-    st.booleans(),
-    st.integers(-(2**63), 2**63 - 1),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
-)
-PROPERTIES = st.dictionaries(NAMES.filter(lambda name: name != "key"), VALUES, max_size=4)
+from tests.stores.any_graph import any_graphs
 
 
-@st.composite
-def graphs(draw: st.DrawFn) -> PropertyGraph:
-    labels = draw(st.lists(NAMES, min_size=1, max_size=3))
-    nodes = [Node(f"k{i}", (draw(st.sampled_from(labels)),), draw(PROPERTIES)) for i in range(draw(st.integers(1, 6)))]
-    keys = st.sampled_from([node.key for node in nodes])
-    ends = draw(st.lists(st.tuples(NAMES, keys, keys, PROPERTIES), max_size=8))
-    return PropertyGraph.from_rows(nodes, [Relationship(*end) for end in ends])
-
-
-@settings(deadline=None, max_examples=60)
-@given(graphs())
-def test_load_and_read_round_trip(graph: PropertyGraph) -> None:
-    async def check() -> None:
-        store = await EmbeddedDatabase().load(graph)
-        nodes = await store.run("MATCH (n) RETURN n.key AS key, labels(n) AS labels, properties(n) AS p")
-        assert {r["key"]: (r["labels"], typed(r["p"])) for r in nodes} == {
-            n.key: ([n.label], typed({"key": n.key, **n.properties})) for n in graph.nodes()
-        }
-        found = await store.run("MATCH (a)-[r]->(b) RETURN a.key AS s, type(r) AS t, b.key AS e, properties(r) AS p")
-        assert sorted((r["s"], r["t"], r["e"], repr(typed(r["p"]))) for r in found) == sorted(
-            (r.source, r.type, r.target, repr(typed(r.properties))) for r in graph.relationships()
-        )
-        assert await store.schema() == schema_of(graph)
-
-    asyncio.run(check())
-
-
-def typed(properties: object) -> list[tuple[str, type, object]]:
-    return sorted((name, type(value), value) for name, value in dict(properties).items())  # type: ignore[call-overload]
-
-
-@given(graphs(), st.integers(1, 5), st.booleans())
+@given(any_graphs(), st.integers(1, 5), st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_batches_hold_the_graph(graph: PropertyGraph, size: int, by_pair: bool) -> None:
     label_of = {node.key: node.label for node in graph.nodes()}
-    rows = {row["key"]: (b.labels[0], len(row)) for b in node_batches(graph, size) for row in b.rows}
-    assert rows == {n.key: (n.label, 1 + len(n.properties)) for n in graph.nodes()}
+    rows = {row["key"]: (b.labels, len(row)) for b in node_batches(graph, size) for row in b.rows}
+    assert rows == {n.key: (n.labels, 1 + len(n.properties)) for n in graph.nodes()}
     batches = list(relationship_batches(graph, size, by_pair=by_pair))
     assert all(0 < len(batch.rows) <= size for batch in batches)
     for batch in batches:

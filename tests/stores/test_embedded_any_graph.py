@@ -13,18 +13,11 @@ HIDDEN = ("gw_node", "gw_none", "gw__")
 
 @settings(deadline=None, max_examples=100)
 @given(any_graphs())
-def test_round_trip(graph: PropertyGraph) -> None:
+def test_round_trip_and_lookup(graph: PropertyGraph) -> None:
     async def check() -> None:
-        await comes_back(await EmbeddedDatabase().load(graph), graph)
-
-    asyncio.run(check())
-
-
-@settings(deadline=None, max_examples=60)
-@given(any_graphs())
-def test_a_value_is_found_as_it_is_shown(graph: PropertyGraph) -> None:
-    async def check() -> None:
-        await is_found_as_shown(await EmbeddedDatabase().load(graph), graph)
+        store = await EmbeddedDatabase().load(graph)
+        await comes_back(store, graph)
+        await is_found_as_shown(store, graph)
 
     asyncio.run(check())
 

@@ -19,34 +19,6 @@ from tests.tools.conftest import Call
 NODES, VALUES = "get_node_by_property", "get_unique_property_values"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "not json",
-        "[1]",
-        '"text"',
-        "null",
-        "3",
-        '{"label": NaN}',
-        '{"label": -Infinity}',
-        '{"label": "a", "label": "b"}',
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        '{"property_value": ' + "9" * 5000 + "}",
-        '{"label": "\ud800',
-        "\0",
-        "{}{}",
-    ],
-    ids=lambda text: text[:20],
-)
-async def test_malformed_json(call: Call, text: str) -> None:
-    result = await call(NODES, text=text)
-    assert result.error == "bad_json"
-    assert "label, property_name, property_value" in result.content
-    assert len(result.content) < 400
-
-
 async def test_words_of_malformed_json(call: Call) -> None:
     texts = ["{", "[1]", "null", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "9" * 5000]
     assert [(await call("think", text=text)).content for text in texts] == snapshot(

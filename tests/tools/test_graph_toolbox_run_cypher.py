@@ -3,7 +3,6 @@
 import json
 import resource
 from collections.abc import AsyncIterator
-from itertools import pairwise
 
 import pytest
 
@@ -15,7 +14,7 @@ from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyGraph
 
 SECONDS = 2.0
 
@@ -99,29 +98,6 @@ async def test_lists_of_lists_may_be_built(ask: Asker) -> None:
     query = "MATCH (a)-->(b) WITH a, collect(b.key) AS keys RETURN collect({key: a.key, others: keys}) AS found"
     assert (await ask(query)).error is None
     assert (await ask("RETURN [x IN range(1, 3) | [y IN range(1, 3) | x + y]] AS sums")).error is None
-
-
-async def test_server_error_of_a_query_becomes_tool_text(ask: Asker) -> None:
-    here = await ask("MATCH (a) MATCH p = shortestPath((a)-[*]-(a)) RETURN length(p) AS n")
-    assert here.error in (None, "query_error")
-    deep = await ask("RETURN " + "NOT (" * 15 + "true" + ")" * 15 + " AND true" * 300 + " AS x")
-    assert deep.error in (None, "query_error")
-    assert (await ask("RETURN 1 AS one")).rows == 1
-
-
-async def test_a_path_without_a_bound_is_walked_to_its_end() -> None:
-    """The embedded engine by itself ends it after ten relationships."""
-    keys = [f"k{i}" for i in range(25)]
-    chain = PropertyGraph.from_rows(
-        [Node(key, ("Link",), {}) for key in keys],
-        [Relationship("NEXT", a, b, {}) for a, b in pairwise(keys)],
-    )
-    store = await EmbeddedDatabase().load(chain)
-    for query in (
-        "MATCH (a {key: 'k0'})-[*]->(b) RETURN count(b) AS n",
-        "MATCH ({key: 'k0'})-[:NEXT*1..]->() RETURN count(*) AS n",
-    ):
-        assert (await store.ask(query, seconds=5.0, rows=9)).rows == [{"n": 24}]
 
 
 async def test_query_errors_become_tool_text(ask: Asker) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -91,21 +90,8 @@ SHOP = PropertyGraph.from_rows(
     [Node("s1", ("Shop",), NAMES), *(Node(key, ("Good",), {"note": "g" * 60}) for key in ("g1", "g2"))],
     [Relationship("SELLS", "s1", key, {}) for key in ("g1", "g2")],
 )
-NOTES = {"none": "", "no index": "no index on", "values cut": "are cut at", "numbered": "This is result 1"}
+NOTES = {"none": "", "values cut": "are cut at", "numbered": "This is result 1"}
 """Case → a part of the note above the rows."""
-
-
-class StoreWithoutIndex:
-    """A store that advises an index for every look-up, as a large Neo4j database does."""
-
-    def __init__(self, inner: GraphStore) -> None:
-        self._inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def missing_index(self, label: str, property_name: str) -> str:
-        return f"CREATE INDEX FOR (n:{label}) ON (n.{property_name})"
 
 
 @pytest.mark.parametrize(("note", "text"), list(NOTES.items()))
@@ -117,13 +103,9 @@ class StoreWithoutIndex:
 async def test_the_value_of_a_look_up_keeps_its_type_whatever_notes_are_above_the_rows(
     note: str, text: str, name: str, argument: str | int, value: str | int, source: str
 ) -> None:
-    store: Any = await EmbeddedDatabase().load(SHOP)
-    schema = await store.schema()
-    if note == "no index":
-        schema = replace(schema, nodes=tuple(replace(node, count=None) for node in schema.nodes))
-        store = StoreWithoutIndex(store)
+    store = await EmbeddedDatabase().load(SHOP)
     agent = AgentConfig(value_characters=50 if note == "values cut" else None)
-    toolbox: Any = GraphToolbox(store, schema, agent=agent)
+    toolbox: Any = GraphToolbox(store, await store.schema(), agent=agent)
     if note == "numbered":
         toolbox = ReferenceToolbox(toolbox, load_tools(["answer"])[0], agent)
     arguments = {"label": "Shop", "property_name": name, "property_value": argument}

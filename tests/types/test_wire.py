@@ -88,27 +88,3 @@ def test_earlier_logs_are_rewritten_byte_for_byte(file: Path) -> None:
 
 def test_there_are_earlier_runs() -> None:
     assert {file.parent.name for file in RUNS.glob("*/results.jsonl")} == {"questions", "mazes", "magma"}
-
-
-def test_every_field_has_its_place() -> None:
-    call = ToolCall("1", "look", "{}")
-    said = Message("assistant", "\ud800", (call,), reasoning="hm")
-    results = (ToolResult(call, "no", "bad_json", 0, 0.5), ToolResult(call, "[]"))
-    first = Turn(said, Usage(1, 2, 3, 4, math.inf), "stop", 1.5, results, "go on", "so far", forced=True)
-    seen = Message("tool", "", tool_call_id="1")
-    trajectory = Trajectory((seen,), (first, Turn(Message("assistant"))), ExitStatus.MODEL_ERROR, "gone")
-    line = encode_line(to_dict(trajectory))
-    assert line[: line.rindex(b", ")].decode() == "".join(
-        [
-            '{"prompt": [{"role": "tool", "content": "", "tool_call_id": "1"}], "turns": [',
-            '{"message": {"role": "assistant", "content": "\\ud800", ',
-            '"tool_calls": [{"id": "1", "name": "look", "arguments": "{}"}], "reasoning": "hm"}, ',
-            '"usage": {"input_tokens": 1, "output_tokens": 2, "reasoning_tokens": 3, "cached_tokens": 4, "cost": "inf"}, ',
-            '"finish_reason": "stop", "seconds": 1.5, "results": [',
-            '{"call": {"id": "1", "name": "look", "arguments": "{}"}, ',
-            '"content": "no", "error": "bad_json", "rows": 0, "seconds": 0.5}, ',
-            '{"call": {"id": "1", "name": "look", "arguments": "{}"}, "content": "[]"}], ',
-            '"next_user": "go on", "summary": "so far", "forced": true}, ',
-            '{"message": {"role": "assistant"}}], "exit_status": "model_error", "error": "gone"',
-        ]
-    )

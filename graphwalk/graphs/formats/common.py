@@ -1,13 +1,10 @@
 """Values, bounds and checks that all graph formats share."""
 
-import csv
 import datetime as dt
-import gzip
 import io
 import json
 import math
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,46 +23,22 @@ from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
 V = TypeVar("V")
 
 MOST_BYTES = 2**30
-"""Of one file, after unpacking (1 GiB)."""
-_MOST_UNPACKED, _LITTLE = 200, 2**26
-"""How often its own size a packed file may hold, where that is more than 64 MiB. Graphs are packed to a tenth."""
-_BLOCK = 2**20
-PACKED = ".gz"
+"""Of one file (1 GiB)."""
 
 
-def without_packing(path: Path) -> Path:
-    """Return `movies.json` for `movies.json.gz`: the name that tells the format."""
-    return path.with_suffix("") if path.suffix.lower() == PACKED else path
-
-
-def open_bytes(path: Path) -> io.BufferedReader | gzip.GzipFile:
-    """Open a file, to be unpacked if it ends in .gz.
-
-    Raise OSError where it cannot be opened, ValueError where it is too large, ConfigError where it is no file.
-    """
+def open_bytes(path: Path) -> io.BufferedReader:
+    """Open a file. Raise OSError, ValueError where it is too large, ConfigError where it is no file."""
     if path.exists() and not path.is_file():
         raise ConfigError(f"{path} is not a file", hint="name a file; only CSV files in Neo4j's layout are in a folder")
-    size, most, of_such = path.stat().st_size, MOST_BYTES, ""
-    if path.suffix.lower() == PACKED:
-        most, of_such = min(MOST_BYTES, max(_LITTLE, _MOST_UNPACKED * size)), " of such a file"
-        with gzip.open(path) as file:
-            size = 0
-            while size <= most and (block := file.read(_BLOCK)):
-                size += len(block)
-    if size > most:
-        raise ValueError(f"it holds more than {most:,} bytes, the most that is read{of_such}")
-    return gzip.open(path) if of_such else path.open("rb")
-
-
-def open_text(path: Path) -> io.TextIOWrapper:
-    """Open a file of UTF-8 text, with its line ends. Reading raises UnicodeDecodeError, a ValueError."""
-    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="")
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"it holds more than {MOST_BYTES:,} bytes, the most that is read")
+    return path.open("rb")
 
 
 def read_text(path: Path) -> str:
-    """Return the whole text of a file; see `open_text`."""
-    with open_text(path) as file:
-        return file.read()
+    """Return the UTF-8 text of a file, with its line ends. Raise as `open_bytes`, and UnicodeDecodeError."""
+    with open_bytes(path) as file:
+        return file.read().decode("utf-8-sig")
 
 
 _LONGEST_QUOTE = 100
@@ -177,17 +150,7 @@ def point_of(fields: Mapping[str, Any]) -> Point:
     return Point(srid, tuple(map(float, coordinates)))
 
 
-_DAMAGE = (
-    ValueError,
-    ArithmeticError,
-    ExpatError,
-    csv.Error,
-    OSError,
-    EOFError,
-    zlib.error,
-    RecursionError,
-    MemoryError,
-)
+_DAMAGE = (ValueError, ArithmeticError, ExpatError, OSError, RecursionError, MemoryError)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -207,8 +170,6 @@ def reading(path: Path) -> Iterator[None]:
 def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    if isinstance(error, EOFError | zlib.error):
-        return f"the packed file is damaged: {error}"
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 text: byte 0x{error.object[error.start]:02x}"
     if isinstance(error, FileNotFoundError):
@@ -318,15 +279,12 @@ def _read_boolean(text: str) -> bool:
     return _BOOLEANS[text.strip().lower()]
 
 
-def read_point_text(text: str, defaults: Mapping[str, Any] | None = None) -> Point:
-    """Return a point for Neo4j's importer: `{latitude: 55.7, longitude: 12.5}`, `{srid: 4326, x: 12.5, y: 55.7}`.
-
-    `defaults` are fields that the text may leave out. ValueError if it is no point.
-    """
+def _read_point(text: str) -> Point:
+    """Return a point for Neo4j's importer: `{latitude: 55.7, longitude: 12.5}`, `{srid: 4326, x: 12.5, y: 55.7}`."""
     match = _POINT.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
     if match is None:
         raise ValueError(f"{brief(text)} is not a point")
-    fields: dict[str, str] = dict(defaults or {})
+    fields: dict[str, str] = {}
     for entry in match[1].split(","):
         name, _, value = entry.partition(":")
         fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
@@ -349,7 +307,7 @@ _READERS: dict[str, Callable[[str], Value]] = {
     **dict.fromkeys(("float", "double"), _read_float),
     "boolean": _read_boolean,
     "bytes": _read_bytes,
-    "point": read_point_text,
+    "point": _read_point,
     **{name: partial(read_temporal, kind=kind) for name, kind in TEMPORAL_FUNCTIONS.items()},
 }
 

@@ -5,31 +5,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import yaml
-from pydantic import Field, field_validator
-
-from graphwalk.config.strict import Strict
-from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
-from graphwalk.files import check_link, make_folder, write_whole
+from graphwalk.files import cannot_write, check_link, make_folder
 from graphwalk.graphs.formats.common import (
     apart_from_key,
     brief,
-    checked_header,
     checked_labels,
     checked_properties,
     checked_text,
-    header,
-    open_text,
-    read_point_text,
     read_text,
     read_value,
     reading,
     type_name,
     value_text,
-    without_packing,
     write_lines,
 )
 from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
@@ -37,25 +28,24 @@ from graphwalk.types.values import Value
 
 Record = list[str | None]
 """The fields of a line; None for one that is empty and not quoted."""
+_FIELD = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^,"\r\n][^,\r\n]*)?)(,|\r\n|\n|\r|\Z)')
 
 
-def csv_records(text: str, delimiter: str = ",", quote: str = '"') -> Iterator[tuple[int, Record]]:
+def csv_records(text: str) -> Iterator[tuple[int, Record]]:
     """Yield every non-empty line with its number, from 1. Raise ValueError for a quote that is not closed."""
-    q, d = re.escape(quote), re.escape(delimiter)
-    field = re.compile(rf"(?:{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}|([^{d}{q}\r\n][^{d}\r\n]*)?)({d}|\r\n|\n|\r|\Z)")
     position, line, starts = 0, 1, 1
     record: Record = []
     while position < len(text):
-        match = field.match(text, position)
+        match = _FIELD.match(text, position)
         if match is None:
             raise ValueError(
                 f"line {line}: cannot read {brief(text[position : position + 40])}; is a quote not closed?"
             )
         quoted, plain, end = match.groups()
-        record.append(plain or None if quoted is None else quoted.replace(quote * 2, quote))
+        record.append(plain or None if quoted is None else quoted.replace('""', '"'))
         line += text.count("\n", position, match.end())
         position = match.end()
-        if end != delimiter:
+        if end != ",":
             if record != [None]:
                 yield starts, record
             record, starts = [], line
@@ -69,13 +59,10 @@ def csv_text(field: str) -> str:
 
 
 _PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
-MANIFEST = "import.yaml"
 NUMBER = "number"
 """Name of a column that the importer ignores: the place of a node in the graph that was written."""
 _STRUCTURE = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
-_COLUMN = re.compile(
-    r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?P<list>\[\])?(?:\((?P<space>[^()]*)\))?(?P<options>\{[^{}]*\})?"
-)
+_COLUMN = re.compile(r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?P<list>\[\])?(?:\((?P<space>[^()]*)\))?")
 
 
 class _Column(NamedTuple):
@@ -85,7 +72,6 @@ class _Column(NamedTuple):
     type: str = "string"
     is_list: bool = False
     space: str = ""
-    options: Mapping[str, str] = {}
 
 
 def _read_column(text: str | None) -> _Column:
@@ -96,57 +82,17 @@ def _read_column(text: str | None) -> _Column:
     if match is None:
         return _Column(text)
     type_ = match["type"] if match["type"] in _STRUCTURE else match["type"].lower()
-    entries = (entry.partition(":") for entry in (match["options"] or "{}")[1:-1].split(",") if entry.strip())
-    options = {name.strip().lower(): value.strip() for name, _, value in entries}
-    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "", options)
-
-
-class _Files(Strict):
-    """Files with the same columns; the first of them begins with the header, and may hold nothing else."""
-
-    files: list[str] = Field(min_length=1)
-
-    @field_validator("files")
-    @classmethod
-    def _inside(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if not name or "/" in name or "\\" in name or name.startswith("."):
-                raise ValueError(f"{name!r} is not the name of a file in the folder")
-        return names
-
-
-class NodeFiles(_Files):
-    """Files of nodes; `labels` are added to those of the column :LABEL."""
-
-    labels: list[str] = Field(default_factory=list)
-
-
-class RelationshipFiles(_Files):
-    """`type` is that of relationships for which the column :TYPE gives none."""
-
-    type: str | None = None
-
-
-class CsvManifest(Strict):
-    """The content of `import.yaml`; without that file, headers distinguish nodes and relationships."""
-
-    nodes: list[NodeFiles] = Field(default_factory=list)
-    relationships: list[RelationshipFiles] = Field(default_factory=list)
-    delimiter: str = Field(",", min_length=1, max_length=1)
-    array_delimiter: str = Field(";", min_length=1, max_length=1)
-    quote: str = Field('"', min_length=1, max_length=1)
-    made: dict[str, Any] = Field(default_factory=dict)
-    """How GraphWalk made the graph: version, seed and spec."""
+    return _Column(match["name"], type_, bool(match["list"]), match["space"] or "")
 
 
 def _value(column: _Column, field: str, array_delimiter: str) -> Any:
     """Return the value of a field. Raise ValueError if it is not of the column's type."""
     try:
         if not column.is_list:
-            return _single(column, field)
+            return read_value(column.type, field)
         items = field.split(array_delimiter) if field else []
         if column.type != "byte":
-            return [_single(column, item) for item in items]
+            return [read_value(column.type, item) for item in items]
         numbers = [int(item) for item in items if len(item) < 6]
         if len(numbers) < len(items) or not all(-128 <= number < 256 for number in numbers):
             raise ValueError(f"{brief(items)} are not bytes")
@@ -157,15 +103,16 @@ def _value(column: _Column, field: str, array_delimiter: str) -> Any:
         raise ValueError(f"column {column.name!r}, a {column.type}: {error}") from None
 
 
-def _single(column: _Column, text: str) -> Value:
-    if column.type == "point":
-        return read_point_text(text, column.options)
-    try:
-        return read_value(column.type, text)
-    except ValueError:
-        if column.type not in ("time", "datetime") or "timezone" not in column.options:
-            raise
-        return read_value(column.type, text + column.options["timezone"])
+class _Table(NamedTuple):
+    """A file: its columns, and its lines below the header."""
+
+    path: Path
+    columns: Sequence[_Column]
+    records: Iterator[tuple[int, Record]]
+
+    @property
+    def is_of_nodes(self) -> bool:
+        return any(column.type == "ID" for column in self.columns)
 
 
 class _Row(NamedTuple):
@@ -183,71 +130,75 @@ class _Row(NamedTuple):
 def read_csv_folder(folder: Path) -> PropertyGraph:
     """Return the graph of a folder. Raise ConfigError with file and line of an error.
 
-    A node is called by its id, and by SPACE:ID where two id spaces have the same id; without an id, by its number.
+    A node is called by its id, and by SPACE:ID where two id spaces have the same id.
     """
-    manifest = _read_manifest(folder)
+    if not folder.is_dir():
+        reason = "it is not a folder" if folder.exists() else "the folder does not exist; check the path"
+        raise ConfigError(f"cannot read the graph {folder}: {reason}")
+    tables = [_read_table(path) for path in sorted(folder.iterdir()) if path.suffix.lower() == ".csv"]
+    if not tables:
+        raise ConfigError(
+            f"cannot read the graph {folder}: no CSV file is in this folder",
+            hint="give files in the layout of Neo4j's importer the suffix .csv",
+        )
     with reading(folder):
-        seed, spec = checked_header(manifest.made)
-        rows = [row for files in manifest.nodes for row in _rows(folder, files, manifest)]
+        delimiter = _array_delimiter(folder)
+        rows = [row for table in tables if table.is_of_nodes for row in _rows(table, delimiter)]
         rows.sort(key=lambda row: row.number)
         keys = _keys(rows)
-        nodes = [_node(row, number, keys) for number, row in enumerate(rows)]
-        relationships = (
-            _relationship(row, keys) for files in manifest.relationships for row in _rows(folder, files, manifest)
-        )
-        return PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
+        edges = (row for table in tables if not table.is_of_nodes for row in _rows(table, delimiter))
+        return PropertyGraph.from_rows((_node(row, keys) for row in rows), (_relationship(row, keys) for row in edges))
 
 
-def _rows(folder: Path, files: NodeFiles | RelationshipFiles, manifest: CsvManifest) -> Iterator[_Row]:
-    """Yield the lines of files below their header, which is in the first of them."""
-    columns: list[_Column] = []
-    for path in (folder / name for name in files.files):
-        check_link(path, ConfigError)
-        with reading(path):
-            for number, record in csv_records(read_text(path), manifest.delimiter, manifest.quote):
-                try:
-                    if columns:
-                        yield _row(f"{path.name}, line {number}", columns, record, files, manifest)
-                    else:
-                        columns = [_read_column(field) for field in record]
-                        _check_columns(columns, isinstance(files, NodeFiles))
-                except ValueError as error:
-                    raise ValueError(f"line {number}: {error}") from None
-    if not columns:
-        raise ConfigError(f"cannot read the graph {folder / files.files[0]}: it is empty")
+def _array_delimiter(folder: Path) -> str:
+    """Return what separates the items of lists: a semicolon, or the character in `import.args`."""
+    path = folder / ARGUMENTS
+    check_link(path, ConfigError)
+    match = re.search(r"^--array-delimiter=U\+([0-9A-F]{4})$", read_text(path), re.M) if path.is_file() else None
+    return chr(int(match[1], 16)) if match else ";"
 
 
-def _check_columns(columns: list[_Column], nodes: bool) -> None:
-    structure = Counter(column.type for column in columns if column.type.isupper())
-    for name in () if nodes else ("START_ID", "END_ID"):
-        if structure[name] != 1:
-            raise ValueError(f"a header of relationships has :{name} once")
-    for name in ("ID", "TYPE"):
-        if structure[name] > 1:
-            raise ValueError(f"the header has :{name} more than once")
-    names = Counter(column.name for column in columns if not column.type.isupper())
-    if any(count > 1 for count in names.values()):
-        raise ValueError(f"the header has the column {brief(names.most_common(1)[0][0])} more than once")
+def _read_table(path: Path) -> _Table:
+    check_link(path, ConfigError)
+    with reading(path):
+        records = csv_records(read_text(path))
+        columns = [_read_column(field) for field in next(records, (1, []))[1]]
+        types = Counter(column.type for column in columns if column.type.isupper())
+        if not types.keys() & {"ID", "START_ID", "END_ID"}:
+            raise ValueError("its first line has neither :ID nor :START_ID, as the layout of Neo4j's importer has")
+        for name in ("ID",) if "ID" in types else ("START_ID", "END_ID", "TYPE"):
+            if types[name] != 1:
+                raise ValueError(f"its first line must have :{name} once")
+        names = Counter(column.name for column in columns if not column.type.isupper())
+        if any(count > 1 for count in names.values()):
+            raise ValueError(f"the header has the column {brief(names.most_common(1)[0][0])} more than once")
+        return _Table(path, columns, records)
 
 
-def _row(
-    where: str, columns: Sequence[_Column], record: Record, files: NodeFiles | RelationshipFiles, manifest: CsvManifest
-) -> _Row:
+def _rows(table: _Table, array_delimiter: str) -> Iterator[_Row]:
+    with reading(table.path):
+        for number, record in table.records:
+            try:
+                yield _row(f"{table.path.name}, line {number}", table.columns, record, array_delimiter)
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from None
+
+
+def _row(where: str, columns: Sequence[_Column], record: Record, array_delimiter: str) -> _Row:
     if len(record) > len(columns) and any(field is not None for field in record[len(columns) :]):
         raise ValueError(f"there are {len(record)} fields, and {len(columns)} in the header")
     ids: dict[str, tuple[str, str]] = {}
-    labels = list(files.labels) if isinstance(files, NodeFiles) else []
-    type_ = files.type if isinstance(files, RelationshipFiles) else None
+    labels: list[str] = []
+    type_ = None
     properties: dict[str, Any] = {}
     number = 0
     for column, field in zip(columns, record, strict=False):
         if field is None:
             continue
         if column.type == "IGNORE":
-            number = int(field[:18]) if manifest.made and column.name == NUMBER and field.isdecimal() else number
-            continue
-        if column.type == "LABEL":
-            labels += [label for label in field.split(manifest.array_delimiter) if label]
+            number = int(field[:18]) if column.name == NUMBER and field.isdecimal() else number
+        elif column.type == "LABEL":
+            labels += [label for label in field.split(array_delimiter) if label]
         elif column.type == "TYPE":
             type_ = field
         elif column.type in ("ID", "START_ID", "END_ID"):
@@ -255,106 +206,47 @@ def _row(
             if column.type == "ID" and column.name:
                 properties[column.name] = field
         else:
-            properties[column.name] = _value(column, field, manifest.array_delimiter)
+            properties[column.name] = _value(column, field, array_delimiter)
     return _Row(where, ids, labels, type_, properties, number)
 
 
 def _keys(rows: Sequence[_Row]) -> dict[tuple[str, str], str]:
-    """Return the keys of nodes by id space and id. Raise ValueError for a duplicate id in one space."""
+    """Return the keys of nodes by id space and id. Raise ValueError for a missing id and a duplicate in one space."""
     places: dict[tuple[str, str], str] = {}
     for row in rows:
-        if (id_ := row.ids.get("ID")) is not None:
-            if id_ in places:
-                raise ValueError(f"{row.where}: the id {brief(id_[1])} is there already, in {places[id_]}")
-            places[id_] = row.where
+        id_ = _id(row, "ID")
+        if id_ in places:
+            raise ValueError(f"{row.where}: the id {brief(id_[1])} is there already, in {places[id_]}")
+        places[id_] = row.where
     often = Counter(id_ for _, id_ in places)
     return {(space, id_): f"{space}:{id_}" if often[id_] > 1 and space else id_ for space, id_ in places}
 
 
-def _node(row: _Row, number: int, keys: Mapping[tuple[str, str], str]) -> Node:
-    key = keys[row.ids["ID"]] if "ID" in row.ids else str(number)
-    properties = apart_from_key(checked_properties(row.where, row.properties), row.ids.get("ID", ("", key))[1])
-    return Node(checked_text(f"{row.where}, :ID", key), checked_labels(row.where, row.labels), properties)
+def _id(row: _Row, name: str) -> tuple[str, str]:
+    if name not in row.ids:
+        raise ValueError(f"{row.where}: :{name} is missing")
+    return row.ids[name]
+
+
+def _node(row: _Row, keys: Mapping[tuple[str, str], str]) -> Node:
+    properties = apart_from_key(checked_properties(row.where, row.properties), row.ids["ID"][1])
+    key = checked_text(f"{row.where}, :ID", keys[row.ids["ID"]])
+    return Node(key, checked_labels(row.where, row.labels), properties)
 
 
 def _relationship(row: _Row, keys: Mapping[tuple[str, str], str]) -> Relationship:
-    if not row.type:
-        raise ValueError(f"{row.where}: there is no type, neither in :TYPE nor in the manifest")
     type_ = checked_text(f"{row.where}, :TYPE", row.type)
     source, target = (_end(row, name, keys) for name in ("START_ID", "END_ID"))
     return Relationship(type_, source, target, checked_properties(row.where, row.properties))
 
 
 def _end(row: _Row, name: str, keys: Mapping[tuple[str, str], str]) -> str:
-    if name not in row.ids:
-        raise ValueError(f"{row.where}: :{name} is missing")
-    if row.ids[name] not in keys:
-        space, id_ = row.ids[name]
+    space, id_ = _id(row, name)
+    if (space, id_) not in keys:
         raise ValueError(
             f"{row.where}: no node has the id {brief(id_)}" + (f" in the id space {space}" if space else "")
         )
-    return keys[row.ids[name]]
-
-
-_HEADER_FILE = re.compile(r"(.+?)[-_.]?headers?", re.IGNORECASE)
-_LONGEST_HEADER = _LONGEST_MANIFEST = 2**20
-"""Characters."""
-
-
-def _read_manifest(folder: Path) -> CsvManifest:
-    """Return the manifest of a folder, or make it from the headers of its files.
-
-    Files `people-header.csv` and `people*.csv` belong together; any other file has a header of its own. Raise
-    ConfigError if the folder or its manifest cannot be used.
-    """
-    if not folder.is_dir():
-        reason = "it is not a folder" if folder.exists() else "the folder does not exist; check the path"
-        raise ConfigError(f"cannot read the graph {folder}: {reason}")
-    path = folder / MANIFEST
-    if path.exists():
-        check_link(path, ConfigError)
-        with reading(path):
-            if path.stat().st_size > _LONGEST_MANIFEST:
-                raise ValueError("it is too long for a list of files")
-            read = YamlFile.read(path)
-            return validate(CsvManifest, read.data, str(path), read.tree)
-    csv_files = sorted(path.name for path in folder.iterdir() if without_packing(path).suffix.lower() == ".csv")
-    if not csv_files:
-        raise ConfigError(
-            f"cannot read the graph {folder}: no CSV file is in this folder",
-            hint=f"give files in the layout of Neo4j's importer the suffix .csv, or list them in {MANIFEST}",
-        )
-    manifest = CsvManifest()
-    for names in _files_by_table(csv_files):
-        path = folder / names[0]
-        check_link(path, ConfigError)
-        with reading(path):
-            with open_text(path) as file:
-                start = file.read(_LONGEST_HEADER)
-            record: Record = next((record for _, record in csv_records(start)), [])
-            columns = {_read_column(field).type for field in record}
-            if columns & {"START_ID", "END_ID"}:
-                manifest.relationships.append(RelationshipFiles(files=names))
-            elif columns & {"ID", "LABEL"}:
-                manifest.nodes.append(NodeFiles(files=names))
-            else:
-                raise ValueError("its first line has neither :ID nor :START_ID, as the layout of Neo4j's importer has")
-    return manifest
-
-
-def _files_by_table(names: list[str]) -> list[list[str]]:
-    headers = {m[1]: name for name in names if (m := _HEADER_FILE.fullmatch(_stem(name)))}
-    groups: defaultdict[str, list[str]] = defaultdict(list, {name: [name] for name in headers.values()})
-    for name in names:
-        if name in groups:
-            continue
-        stem = max((stem for stem in headers if _stem(name).startswith(stem)), key=len, default=None)
-        groups[headers[stem] if stem is not None else name].append(name)
-    return list(groups.values())
-
-
-def _stem(name: str) -> str:
-    return without_packing(Path(name)).stem
+    return keys[space, id_]
 
 
 _ARRAY_DELIMITERS = (";", "|", "\t", "~", "^", "\x1f", "\x1e", "\x1d")
@@ -362,16 +254,24 @@ ARGUMENTS = "import.args"
 
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
-    """Write deterministic files. Raise ConfigError if the folder holds other files, or cannot be written.
-
-    The manifest is written last: a folder without it was not finished.
-    """
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
+    """Write deterministic files, all or none. Raise ConfigError if the folder is not empty, or cannot be written."""
+    make_folder(folder, parents=False)
+    folder = folder.resolve()
+    if any(folder.iterdir()):
         raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
     delimiter = _free_delimiter(graph)
-    make_folder(folder, parents=False)
-    (folder / MANIFEST).unlink(missing_ok=True)
-    manifest = CsvManifest(array_delimiter=delimiter, made=header(graph))
+    try:
+        with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+            place = Path(scratch) / "graph"
+            place.mkdir()
+            write_lines(place / ARGUMENTS, [*_write_tables(graph, place, delimiter)])
+            place.replace(folder)
+    except OSError as error:
+        raise cannot_write(folder, error, ConfigError) from error
+
+
+def _write_tables(graph: PropertyGraph, folder: Path, delimiter: str) -> Iterator[str]:
+    """Write a file per table, and yield the arguments of the importer."""
     names: set[str] = set()
     keys = list(map(csv_text, graph.keys))
     for nodes in sorted(graph.node_tables, key=lambda table: table.labels):
@@ -382,7 +282,7 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
             f"{NUMBER}:IGNORE": list(map(str, numbers)),
         }
         for part in _write_table(folder, "nodes-" + "-".join(nodes.labels), names, structure, nodes.columns, delimiter):
-            manifest.nodes.append(NodeFiles(files=[part]))
+            yield f"--nodes=./{part}"  # the importer of 2026 needs a folder
     for table in sorted(graph.relationship_tables, key=lambda table: table.type):
         structure = {
             ":START_ID": [keys[number] for number in table.sources.tolist()],
@@ -390,14 +290,10 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
             ":TYPE": [csv_text(table.type)] * len(table.sources),
         }
         for part in _write_table(folder, f"relationships-{table.type}", names, structure, table.columns, delimiter):
-            manifest.relationships.append(RelationshipFiles(files=[part]))
-    arguments = [f"--nodes=./{files.files[0]}" for files in manifest.nodes]  # the importer of 2026 needs a folder
-    arguments += [f"--relationships=./{files.files[0]}" for files in manifest.relationships]
-    arguments += ["--multiline-fields=true"]
-    arguments += [f"--array-delimiter=U+{ord(delimiter):04X}"] if delimiter != ";" else []
-    write_lines(folder / ARGUMENTS, arguments)
-    text = yaml.safe_dump(manifest.model_dump(exclude_defaults=True), allow_unicode=True, sort_keys=False)
-    write_whole(folder / MANIFEST, [text])
+            yield f"--relationships=./{part}"
+    yield "--multiline-fields=true"
+    if delimiter != ";":
+        yield f"--array-delimiter=U+{ord(delimiter):04X}"
 
 
 def _free_delimiter(graph: PropertyGraph) -> str:

@@ -37,9 +37,6 @@ _NOT_HELD = {
     "port": "ports (places of a node at which an edge ends)",
     "hyperedge": "hyperedges (edges between more than two nodes)",
 }
-_LONGEST_TAG = 2**17
-_DEEPEST = _MOST_ATTRIBUTES = _MOST_DEFAULTS = 100
-"""The last: keys with a default, which every node or edge gets."""
 _HEADER = ("schema_version", "seed", "spec")
 
 
@@ -61,16 +58,8 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
         parser.EndElementHandler = reader.end
         parser.CharacterDataHandler = reader.text.append
         parser.EntityDeclHandler = parser.AttlistDeclHandler = refuse_declaration
-        read = 0
         try:
-            while block := file.read(_LONGEST_TAG):
-                parser.Parse(block)
-                read += len(block)
-                # The parser starts an unfinished tag again with each block.
-                if read - parser.CurrentByteIndex > _LONGEST_TAG:
-                    line = parser.CurrentLineNumber
-                    raise ValueError(f"line {line}: a tag or comment has more than {_LONGEST_TAG:,} bytes")
-            parser.Parse(b"", True)
+            parser.ParseFile(file)
         except LookupError as error:
             if type(error) is LookupError:  # expat's own, for the encoding in the first line
                 raise ValueError(str(error)) from error
@@ -121,10 +110,6 @@ class _Reader:
             self.directed = attributes.get("edgedefault", "directed") == "directed"
         elif tag in _NOT_HELD:
             raise ValueError(f"a property graph cannot hold {_NOT_HELD[tag]}")
-        if len(attributes) > _MOST_ATTRIBUTES:
-            raise ValueError(f"<{tag[:20]}> has more than {_MOST_ATTRIBUTES} attributes")
-        if len(self._open) >= _DEEPEST:
-            raise ValueError(f"its elements are more than {_DEEPEST} deep")
         self.text.clear()
         self._open.append(_Open(tag, attributes))
 
@@ -163,8 +148,6 @@ class _Reader:
         self._keys[id_] = _Key(attributes.get("for", "all"), attributes.get("attr.name", id_), type_, is_list)
         if default is not None:
             self._defaults[id_] = default
-        if len(self._defaults) > _MOST_DEFAULTS:
-            raise ValueError(f"more than {_MOST_DEFAULTS} <key> elements have a default")
 
     def _add_node(self, element: _Open) -> None:
         labels, attributes = self._attributes(element, ("label", "labels"))

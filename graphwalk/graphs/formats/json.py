@@ -1,4 +1,4 @@
-"""Read and write graphs as JSON: our own form, and exports of APOC and others.
+"""Read and write graphs as JSON: our own form, and networkx's node-link form.
 
 Values that JSON lacks are objects with one field, whose name is the type:
 
@@ -97,16 +97,11 @@ def json_value(value: Value) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """Invert `json_value`; return other values unchanged. Raise ValueError for an unknown or misused tag.
-
-    Maps with the name of a coordinate system, which APOC exports, are points.
-    """
+    """Invert `json_value`; return other values unchanged. Raise ValueError for an unknown or misused tag."""
     if isinstance(value, list):
         return [from_json(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if isinstance(value.get("crs"), str):
-        return point_of(value)
     tags = (*TEMPORAL_TAGS, "$point", "$bytes", "$float")
     if len(value) != 1 or (tag := next(iter(value))) not in tags:
         raise ValueError(f"an object cannot be a value, unless it is one of {', '.join(tags)}: {brief(value)}")
@@ -173,54 +168,38 @@ def _items(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield before
 
 
-_KEYS = ("key", "id")
-_SOURCES = ("source", "start", "from", "startNode")
-_TARGETS = ("target", "end", "to", "endNode")
-
 Entries = Iterator[tuple[str, dict[str, Any]]]
 """Objects with their places in the file."""
 
 
 def read_json(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
-    """Return the graph of a file of ours, of networkx or of APOC.
+    """Return the graph of a file of ours or of networkx.
 
     Raise ConfigError with the file and the place if it is damaged or of an unknown form.
     """
     with reading(path):
-        text = read_text(path)
-        if _is_export(text):
-            return PropertyGraph.from_rows(*_read_export(_lines(text)))
-        document = parse_json(text)
-        del text
-        if isinstance(document, list):
-            return PropertyGraph.from_rows(*_read_export(_entries("entry", document)))
+        document = parse_json(read_text(path))
         if not isinstance(document, dict):
             raise ValueError("a graph must be a JSON object")
         seed, spec = checked_header(document)
-        nodes = enumerate(_entries("nodes", document.get("nodes")))
+        entries = _entries("nodes", document.get("nodes"))
         links = next((name for name in ("links", "edges") if name in document), None)
+        relationships: Iterator[Relationship]
         if links is None or "relationships" in document:
+            nodes = (_node(where, fields, number) for number, (where, fields) in enumerate(entries))
             edges = _entries("relationships", document.get("relationships"))
-            return PropertyGraph.from_rows(
-                (_node(where, fields, number) for number, (where, fields) in nodes),
-                (_relationship(where, fields, "type") for where, fields in edges),
-                seed=seed,
-                spec=spec,
+            relationships = (_relationship(where, fields) for where, fields in edges)
+        else:
+            nodes = (
+                node_from_attributes(_key(where, fields, number), _attributes(where, fields, "id"))
+                for number, (where, fields) in enumerate(entries)
             )
-        relationships = _links(_entries(links, document[links]), several=document.get("multigraph") is True)
-        if document.get("directed", True) is not True:
-            if undirected == "refuse":
-                raise ValueError(f"the graph is undirected; {UNDIRECTED}")
-            relationships = both_directions(relationships)
-        return PropertyGraph.from_rows(
-            (
-                node_from_attributes(_key(where, fields, number, ("id",)), _attributes(where, fields, ("id",)))
-                for number, (where, fields) in nodes
-            ),
-            relationships,
-            seed=seed,
-            spec=spec,
-        )
+            relationships = _links(_entries(links, document[links]), several=document.get("multigraph") is True)
+            if document.get("directed", True) is not True:
+                if undirected == "refuse":
+                    raise ValueError(f"the graph is undirected; {UNDIRECTED}")
+                relationships = both_directions(relationships)
+        return PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
 
 
 def _entries(kind: str, entries: Any) -> Entries:
@@ -233,42 +212,7 @@ def _entries(kind: str, entries: Any) -> Entries:
         yield f"{kind}[{number}]", entry
 
 
-def _is_export(text: str) -> bool:
-    """Return True for a file of APOC with one object per line."""
-    first = text.lstrip().partition("\n")[0].strip()
-    try:
-        return first[:1] == "{" and first[-1:] == "}" and parse_json(first).get("type") in ("node", "relationship")
-    except (ValueError, RecursionError):
-        return False
-
-
-def _lines(text: str) -> Entries:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                entry = parse_json(line)
-            except ValueError as error:
-                raise ValueError(f"line {number}: {error}") from None
-            if not isinstance(entry, dict):
-                raise ValueError(f"line {number} must be an object, not {brief(entry)}")
-            yield f"line {number}", entry
-
-
-def _read_export(entries: Entries) -> tuple[list[Node], list[Relationship]]:
-    """Return nodes and relationships of an export, in which they may come in any order."""
-    nodes: list[Node] = []
-    relationships: list[Relationship] = []
-    for where, entry in entries:
-        if entry.get("type") == "node":
-            nodes.append(_node(where, entry, None))
-        elif entry.get("type") == "relationship":
-            relationships.append(_relationship(where, entry, "label"))
-        else:
-            raise ValueError(f"{where}: the type is node or relationship, not {brief(entry.get('type'))}")
-    return nodes, relationships
-
-
-def _node(where: str, fields: Mapping[str, Any], number: int | None) -> Node:
+def _node(where: str, fields: Mapping[str, Any], number: int) -> Node:
     """Return a node, called by its number if it has no key."""
     key = _key(where, fields, number)
     labels = fields.get("labels", fields.get("label", []))
@@ -276,28 +220,25 @@ def _node(where: str, fields: Mapping[str, Any], number: int | None) -> Node:
     return Node(key, labels, apart_from_key(_properties(where, fields), key))
 
 
-def _key(where: str, fields: Mapping[str, Any], number: int | None, names: tuple[str, ...] = _KEYS) -> str:
-    name = next((name for name in names if name in fields), names[-1])
+def _key(where: str, fields: Mapping[str, Any], number: int) -> str:
+    name = "key" if "key" in fields and "id" not in fields else "id"
     return checked_key(f"{where}, {name}", fields.get(name, number))
 
 
-def _relationship(where: str, fields: Mapping[str, Any], type_name: str) -> Relationship:
-    type_ = checked_text(f"{where}, {type_name}", fields[_first_field(where, fields, (type_name,))])
-    source, target = (_end(where, fields, _first_field(where, fields, names)) for names in (_SOURCES, _TARGETS))
-    return Relationship(type_, source, target, _properties(where, fields))
+def _relationship(where: str, fields: Mapping[str, Any]) -> Relationship:
+    type_ = checked_text(f"{where}, type", _field(where, fields, "type"))
+    return Relationship(type_, *_ends(where, fields), _properties(where, fields))
 
 
-def _end(where: str, fields: Mapping[str, Any], name: str) -> str:
-    end = fields[name]
-    return checked_key(f"{where}, {name}", end.get("id") if isinstance(end, dict) else end)
+def _ends(where: str, fields: Mapping[str, Any]) -> tuple[str, str]:
+    source, target = (checked_key(f"{where}, {name}", _field(where, fields, name)) for name in ("source", "target"))
+    return source, target
 
 
-def _first_field(where: str, fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """Return the first of these names that is a field. Raise ValueError if there is none."""
-    for name in names:
-        if name in fields:
-            return name
-    raise ValueError(f"{where} lacks the field {names[0]!r}")
+def _field(where: str, fields: Mapping[str, Any], name: str) -> Any:
+    if name not in fields:
+        raise ValueError(f"{where} lacks the field {name!r}")
+    return fields[name]
 
 
 def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Value]:
@@ -316,21 +257,19 @@ def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Value]:
 def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
     """Yield the relationships of networkx's form; `several`: parallel edges have a `key`."""
     for where, fields in entries:
-        ends = [_first_field(where, fields, names) for names in (_SOURCES, _TARGETS)]
-        source, target = (_end(where, fields, name) for name in ends)
-        attributes = _attributes(where, fields, (*ends, "key") if several else tuple(ends))
-        yield relationship_from_attributes(source, target, attributes, name=fields.get("key") if several else None)
+        structure = ("source", "target", "key") if several else ("source", "target")
+        attributes = _attributes(where, fields, *structure)
+        name = fields.get("key") if several else None
+        yield relationship_from_attributes(*_ends(where, fields), attributes, name=name)
 
 
-def _attributes(where: str, fields: Mapping[str, Any], structure: tuple[str, ...]) -> dict[str, Any]:
-    """Return all fields except those of the structure, and the fields of `properties` or `data` objects."""
-    rest = {name: value for name, value in fields.items() if name not in structure}
-    for place in ("properties", "data"):  # the second is rustworkx's
-        inner = rest.get(place)
-        if isinstance(inner, dict) and not (len(inner) == 1 and next(iter(inner)).startswith("$")):
-            del rest[place]
-            rest = {**inner, **rest}
+def _attributes(where: str, fields: Mapping[str, Any], *structure: str) -> dict[str, Any]:
+    """Return all fields except those of the structure."""
     try:
-        return {name: value if name in ("labels", "label") else from_json(value) for name, value in rest.items()}
+        return {
+            name: value if name in ("labels", "label") else from_json(value)
+            for name, value in fields.items()
+            if name not in structure
+        }
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -45,16 +44,9 @@ _RELATIONSHIPS = (
 """All element ids, and the rows of one page of them."""
 _DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
 _PROPERTIES = "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"
-_INDEXES = (
-    "SHOW INDEXES YIELD entityType, labelsOrTypes, properties, type, state "
-    "WHERE entityType = 'NODE' AND type IN ['RANGE', 'TEXT'] AND state = 'ONLINE' AND size(properties) = 1 "
-    "RETURN labelsOrTypes[0], properties[0]"
-)
 _IDENTITY = "CALL db.info() YIELD id RETURN id, EXISTS { MATCH () } AS holds"
 SAMPLED = 1000
 """Nodes per label and relationships per type."""
-FURTHEST = 100_000
-"""Largest offset of the second half of a sample."""
 LOOKED_AT_ONCE = 24
 """Number of labels and types up to which all are sampled at once."""
 COUNTED = 100_000
@@ -65,8 +57,8 @@ LONGEST_SAMPLE = 80
 _UNLABELLED = "MATCH (n) WITH n LIMIT 200000 WHERE n:!% RETURN count(n)"
 _NODE = "MATCH (e:{{ name | label }}) "
 _RELATIONSHIP = "MATCH ({{ any_node }})-[e:{{ name | type }}]->({{ any_node }}) "
-_NODE_SAMPLE = f"{_NODE} WITH e SKIP $skip LIMIT $most "
-_RELATIONSHIP_SAMPLE = f"{_RELATIONSHIP} WITH e SKIP $skip LIMIT $most "
+_NODE_SAMPLE = f"{_NODE} WITH e LIMIT $most "
+_RELATIONSHIP_SAMPLE = f"{_RELATIONSHIP} WITH e LIMIT $most "
 _FIRST = "WHERE {0} IS NOT NULL RETURN valueType({0}) LIMIT 1"
 _NODE_FIRST = _NODE + _FIRST.replace("{0}", '{{ title | of("e", name) }}')
 _RELATIONSHIP_FIRST = _RELATIONSHIP + _FIRST.replace("{0}", "e.{{ title | property }}")
@@ -81,7 +73,6 @@ _ENDS = "RETURN DISTINCT labels(startNode(e)), labels(endNode(e))"
 _KEYS = "MATCH (e:{{ name | label }}) WITH e LIMIT $samples RETURN {{ 'e' | key_of }}"
 _KINDS = {"STRING": "text", "ZONED DATETIME": "datetime", "ZONED TIME": "time"}
 _OUR_KINDS = (Temporal, Point, tuple)
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
@@ -96,7 +87,6 @@ class ExistingStore(Closing, GraphStore):
         self.dialect: ExistingDialect = dialect
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
-        self._indexed: set[tuple[str, str]] | None = None
         self._identity: list[Any] | None = None
 
     @classmethod
@@ -201,18 +191,6 @@ class ExistingStore(Closing, GraphStore):
     ) -> tuple[list[Row], int | None]:
         first_rows = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
         return shown_rows(first_rows[:rows]), len(first_rows) if len(first_rows) <= rows else None
-
-    async def missing_index(self, label: str, property_name: str) -> str | None:
-        """See `GraphStore`. Keys need no index; the indexes are read once."""
-        if property_name == KEY or not label:
-            return None
-        stored = KEY if property_name == self.dialect.key_title else property_name
-        if self._indexed is None:
-            self._indexed = {(label, name) for label, name in await self.connection.rows(_INDEXES)}
-        if (label, stored) in self._indexed:
-            return None
-        label, stored = (name if _PLAIN_NAME.fullmatch(name) else quote(name) for name in (label, stored))
-        return f"CREATE INDEX FOR (n:{label}) ON (n.{stored})"
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         return self.dialect.unique_property(labels, key)
@@ -365,7 +343,7 @@ class SchemaReader:
 
     async def node(self, node: NodeType) -> NodeType:
         """Return the label with the properties found in a sample of its nodes."""
-        properties = self._properties(await self._sample(_NODE_SAMPLE + _HELD, node.label, node.count))
+        properties = await self._properties(_NODE_SAMPLE, node.label)
         keys = await self._rows(self._render(_KEYS, node.label), samples=self._samples) if self._samples else []
         key = PropertyType(KEY, tuple(sorted(row[0] for row in keys)), kinds=("text",))
         # A property called `key` is shown under another name, unless it is the key.
@@ -379,8 +357,8 @@ class SchemaReader:
     async def relationship(self, relationship: RelationshipType) -> RelationshipType:
         """Return the type with the labels that it joins and its properties, found in a sample."""
         name, count = relationship.type, relationship.count
-        properties = self._properties(await self._sample(_RELATIONSHIP_SAMPLE + _HELD, name, count))
-        ends = await self._sample(_RELATIONSHIP_SAMPLE + _ENDS, name, count)
+        properties = await self._properties(_RELATIONSHIP_SAMPLE, name)
+        ends = await self._rows(self._render(_RELATIONSHIP_SAMPLE + _ENDS, name), most=SAMPLED)
         pairs = {pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}
         return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sample_size(count))
 
@@ -402,31 +380,16 @@ class SchemaReader:
             further += [PropertyType(title, kinds=kinds)] if kinds else []
         return replace(entity, properties=(*entity.properties, *further))
 
-    async def _sample(self, query: str, name: str, count: int | None) -> list[list[Any]]:
-        """Return rows about the first `SAMPLED` or, if there are more, about two halves from different places."""
-        parameters = {"longest": LONGEST_SAMPLE, "samples": self._samples} if query.endswith(_HELD) else {}
-        cypher = self._render(query, name)
-        if _sample_size(count) == count:
-            return await self._rows(cypher, skip=0, most=SAMPLED, **parameters)
-        further = min((count or 2 * FURTHEST) // 2, FURTHEST)
-        halves = [self._rows(cypher, skip=skip, most=SAMPLED // 2, **parameters) for skip in (0, further)]
-        return [row for rows in await asyncio.gather(*halves) for row in rows]
-
-    def _properties(self, rows: Sequence[list[Any]]) -> tuple[PropertyType, ...]:
-        """Return one property per name, merged from both halves of a sample."""
-        kinds: dict[str, set[str]] = defaultdict(set)
-        values: dict[str, dict[tuple[int, Any], Value]] = defaultdict(dict)
-        for name, held, some in rows:
-            kinds[name].update(map(_kind_of, held))
-            values[name] |= {value_order(value): value for value in plain(some, None)}
+    async def _properties(self, sample: str, name: str) -> tuple[PropertyType, ...]:
+        """Return the properties in a sample of a label's nodes, or of a type's relationships."""
+        cypher = self._render(sample + _HELD, name)
+        rows = await self._rows(cypher, most=SAMPLED, longest=LONGEST_SAMPLE, samples=self._samples)
         return tuple(
             PropertyType(
-                name,
-                tuple(values[name][o] for o in sorted(values[name])[: self._samples]),
-                False,
-                tuple(sorted(kinds[name])),
+                title, tuple(sorted(plain(some, None), key=value_order)), kinds=tuple(sorted(set(map(_kind_of, held))))
             )
-            for name in sorted(filter(writable, kinds))
+            for title, held, some in sorted(rows, key=lambda row: str(row[0]))
+            if writable(title)
         )
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
-from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers
+from graphwalk.stores.cypher import Dialect
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.admin import BY_HAND, HEARTBEAT_SECONDS, Load, Loads, check_labels
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.values import SERIALISATION, plain
-from graphwalk.stores.schema_queries import Decoder, has_several_labels, read_schema, schema_of
+from graphwalk.stores.schema_queries import has_several_labels, schema_of
 from graphwalk.stores.serialisation import decoded
 from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph
@@ -94,7 +94,7 @@ class Neo4jDatabase(Database):
         return Neo4jStore(self, self._connection, load, graph, self._timeout_seconds)
 
     async def _check_content(self, thoroughly: bool) -> None:
-        """See `Checked`. Damaged graphs of this run are loaded again; for others raise StoreError."""
+        """See `CheckedConnection`. Damaged graphs of this run are loaded again; for others raise StoreError."""
         loads = self._loads.at_once()
         # Graphs are loaded and dropped while this waits for the server.
         for scope, store in list(self._borrowed.items()):
@@ -203,21 +203,13 @@ class Neo4jStore(GraphStore):
         return decoded(plain(value, self.scope))
 
     async def schema(self, samples: int = 0) -> Schema:
+        """See `GraphStore`. A graph that another process loaded is read whole, once."""
+        if self.graph is None:
+            patient = Neo4jStore(self._database, self._connection, self.load, None, READING_SECONDS)
+            self.graph = await patient.read_graph()
         if samples not in self._schemas:
-            self._schemas[samples] = await (
-                self._read_schema(samples) if self.graph is None else asyncio.to_thread(schema_of, self.graph, samples)
-            )
+            self._schemas[samples] = await asyncio.to_thread(schema_of, self.graph, samples)
         return self._schemas[samples]
-
-    async def _read_schema(self, samples: int) -> Schema:
-        async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-            records = await self._connection.read(self.render(template, identifiers), parameters, self._timeout_seconds)
-            return [dict(zip(names, values, strict=True)) for names, values in records]
-
-        def name(stored: str) -> str | None:
-            return None if stored in (self.scope, NO_LABEL) else stored
-
-        return await read_schema(query, samples, Decoder(name, value=self._own, several=True, lists=True))
 
     async def drop(self) -> None:
         await self._database.drop(self.scope)

@@ -28,7 +28,7 @@ def test_labels_names_and_values_without_a_version(tmp_path: Path) -> None:
                 {"label": "Port", "properties": {"at": {"$point": {"srid": 4326, "x": 12.5, "y": 55.7}}, "gone": None}},
                 {"key": "c"},
             ],
-            "relationships": [{"type": "CALLED", "start": 7, "end": "1", "properties": {"days": [1, 2.5]}}],
+            "relationships": [{"type": "CALLED", "source": 7, "target": "1", "properties": {"days": [1, 2.5]}}],
         },
     )
     assert list(graph.nodes()) == [
@@ -59,40 +59,3 @@ def test_undirected_node_link_json_is_read_both_ways_by_choice(tmp_path: Path) -
         read(tmp_path, document)
     ends = [(r.source, r.target) for r in read(tmp_path, document, undirected="both").relationships()]
     assert ends == [("1", "2"), ("2", "1"), ("2", "2")]
-
-
-APOC = [
-    {
-        "type": "node",
-        "id": "0",
-        "labels": ["User"],
-        "properties": {
-            "born": "2015-07-04T19:32:24",
-            "at": {"crs": "wgs-84", "latitude": 13.1, "longitude": 33.4, "height": None},
-        },
-    },
-    {
-        "type": "relationship",
-        "id": "0",
-        "label": "KNOWS",
-        "start": {"id": "0"},
-        "end": {"id": "1", "labels": []},
-        "properties": {"since": 1993},
-    },
-    {"type": "node", "id": "1"},
-]
-
-
-@pytest.mark.parametrize("text", ["\n".join(map(json.dumps, APOC)) + "\n", json.dumps(APOC)])
-def test_json_of_apoc(text: str, tmp_path: Path) -> None:
-    graph = read(tmp_path, text)
-    assert list(graph.nodes()) == [
-        Node("0", ("User",), {"born": "2015-07-04T19:32:24", "at": Point(4326, (33.4, 13.1))}),
-        Node("1", (), {}),
-    ]
-    assert list(graph.relationships()) == [Relationship("KNOWS", "0", "1", {"since": 1993})]
-
-
-def test_a_damaged_line_of_an_export_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"g\.json: line 2: "):
-        read(tmp_path, json.dumps(APOC[0]) + "\n{\n")

@@ -1,4 +1,4 @@
-"""Limits on an existing Neo4j: large results, large schemas, long values, slow queries, missing indexes."""
+"""Limits on an existing Neo4j: large results, large schemas, long values, slow queries."""
 
 from pathlib import Path
 
@@ -58,24 +58,6 @@ async def test_pages_hold_so_many_tokens_and_long_values_are_cut(own: OwnDatabas
     wide = AgentConfig(result_tokens=10_000)
     alone = await call(store, "get_node_by_property", wide, label="StPage", property_name="n", property_value=3)
     assert decode_rows(alone.content)[0]["properties"]["text"] == text
-
-
-async def test_missing_index_has_one_note(own: OwnDatabase) -> None:
-    await own.unique("st_person", "StPerson", "name")
-    await own.write(f"UNWIND range(1, 1100) AS n CREATE (:{MARK}:StPerson {{name: 'Ida' + n, `born in`: 1990}})")
-    await own.write(f"CREATE (:{MARK}:StFew {{`born in`: 1990}})")
-    store = await own.open()
-    toolbox = GraphToolbox(store, await store.schema(), agent=foreign_agent())
-    few = {"label": "StFew", "property_name": "born in", "property_value": 1990}
-    assert "INDEX" not in (await call(store, "get_node_by_property", toolbox=toolbox, **few)).content
-    said = []
-    for name, value in (("born in", 1990), ("born in", 1990), ("name", "Ida"), ("key", "Ida")):
-        asked = {"label": "StPerson", "property_name": name, "property_value": value}
-        said.append(
-            "CREATE INDEX FOR (n:StPerson) ON (n.`born in`)"
-            in (await call(store, "get_node_by_property", toolbox=toolbox, **asked)).content
-        )
-    assert said == [True, False, False, False]
 
 
 async def test_slow_call_becomes_tool_text(own: OwnDatabase, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
-import ssl
 import subprocess
 import sys
 import uuid
@@ -13,17 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import neo4j
 import pytest
-from neo4j.exceptions import ServiceUnavailable
 
-import graphwalk
 from graphwalk import database
-from graphwalk.errors import StoreAwayError, StoreError
+from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j import admin
 from graphwalk.stores.neo4j.admin import BY_HAND, Loads
-from graphwalk.stores.neo4j.connection import store_error
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
 from tests.cli.test_commands import graphwalk as graphwalk_command
@@ -223,94 +217,6 @@ async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
     assert await store.run("RETURN 1 AS one") == [{"one": 1}]
 
 
-async def test_no_deprecation_notice(neo4j_server: Settings, run_id: str) -> None:
-    notices: list[str] = []
-    found = await Neo4jDatabase.open(neo4j_server, run_id=run_id, notices=notices)
-    store = await found.load(chain(10))
-    await store.schema(3)
-    await store.drop()
-    await found.clean()
-    await found.close()
-    assert [notice for notice in notices if "DEPRECATION" in notice] == []
-
-
-async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
-    store = await opened.load(chain(10))
-    template = "MATCH (n:{{ l | label }} {key: $key}) RETURN n"
-    async with opened._connection._driver.session() as session:
-        result = await session.run(f"EXPLAIN {store.render(template, {'l': 'A'})}", {"key": "n1"})
-        plan = str((await result.consume()).plan)
-    assert "UniqueIndexSeek" in plan
-
-
-@pytest.mark.parametrize(
-    ("change", "message", "hint"),
-    [
-        ({"NEO4J_PASSWORD": "wrong-password"}, "refuses the user name or password", "NEO4J_PASSWORD"),
-        ({"NEO4J_DATABASE": "nosuch"}, "has no database 'nosuch'", "NEO4J_DATABASE"),
-        ({"NEO4J_DATABASE": "System"}, "cannot read the database system", "NEO4J_DATABASE"),
-        ({"NEO4J_AUTHENTICATION": "bearer"}, "does not accept this authentication: .*bearer", "NEO4J_AUTHENTICATION"),
-        ({"NEO4J_AUTHENTICATION": "kerberos"}, "does not accept this authentication: .*kerberos", "basic"),
-        ({"NEO4J_URI": "bolt://127.0.0.1:9"}, "cannot be reached", "graphwalk db up"),
-        ({"NEO4J_URI": "neo4j://127.0.0.1:9"}, "cannot be reached: .*Connect call failed", "graphwalk db up"),
-        ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
-    ],
-)
-async def test_connection_errors_name_the_cause(
-    neo4j_server: Settings, change: dict[str, str], message: str, hint: str
-) -> None:
-    settings = replace(neo4j_server, variables={**neo4j_server.variables, **change})
-    with pytest.raises(StoreError, match=message) as raised:
-        await Neo4jDatabase.open(settings, run_id="x")
-    assert hint in raised.value.hint
-    assert "wrong-password" not in str(raised.value)
-
-
-@pytest.mark.parametrize("scheme", ["bolt+s", "bolt+ssc", "neo4j+s"])
-async def test_a_server_without_tls(neo4j_server: Settings, scheme: str) -> None:
-    plain = neo4j_server.neo4j_uri or ""
-    uri = f"{scheme}://{plain.partition('://')[2]}"
-    settings = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
-    with pytest.raises(StoreError, match="it does not accept an encrypted connection") as raised:
-        await Neo4jDatabase.open(settings, run_id="x")
-    assert raised.value.hint == f"if it has no TLS: NEO4J_URI={uri.replace(scheme, scheme.partition('+')[0])}"
-
-
-@pytest.mark.parametrize(
-    ("cause", "message", "hint"),
-    [
-        (socket.gaierror(-2, "Name or service not known"), "the host name cannot be resolved", "Aura"),
-        (
-            ssl.SSLCertVerificationError("self-signed"),
-            "its certificate is not valid",
-            "NEO4J_URI=neo4j+ssc://h.test:7687",
-        ),
-        (ConnectionRefusedError(111, "Connect call failed"), "Connect call failed", "start that server, or correct"),
-    ],
-)
-@pytest.mark.parametrize("routed", [False, True])
-def test_a_server_elsewhere_cannot_be_reached(cause: Exception, message: str, hint: str, routed: bool) -> None:
-    """The tests reach no other machine: these are the exceptions of the driver, which raises a group for neo4j://."""
-    error = ServiceUnavailable("Unable to retrieve routing information")
-    error.__cause__ = ExceptionGroup("All routing table requests failed", [cause]) if routed else cause
-    told = store_error(error, "neo4j+s://h.test:7687", "RETURN 1", None)
-    assert isinstance(told, StoreAwayError)
-    assert message in str(told)
-    assert hint in told.hint
-    assert "db up" not in told.hint
-
-
-async def test_an_object_of_the_driver_signs_in(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEO4J_URI", neo4j_server.neo4j_uri or "")
-    monkeypatch.setenv("NEO4J_PASSWORD", "wrong-password")
-    auth = neo4j.basic_auth("neo4j", neo4j_server.neo4j_password or "")
-    async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=auth) as store:
-        assert await store.run("RETURN 1 AS one") == [{"one": 1}]
-    with pytest.raises(StoreError, match="does not accept this authentication"):
-        async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=neo4j.bearer_auth("token")):
-            pass
-
-
 async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, run_id: str) -> None:
     uri = f"neo4j://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
     routed = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
@@ -323,17 +229,3 @@ async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, 
     await store.drop()
     assert set(await found._connection.bookmarks.get_bookmarks()).isdisjoint(written)
     await found.close()
-
-
-async def test_a_web_server_is_no_neo4j() -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(20)
-        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    async with server:
-        with pytest.raises(StoreError, match="is not a Neo4j"):
-            await Neo4jDatabase.open(Settings({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")
