@@ -17,7 +17,6 @@ from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
-    from graphwalk.models.human import LineReader, PromptReader
     from graphwalk.runs.result import Result
     from graphwalk.suites.suite import Suite
 
