@@ -26,7 +26,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 from tests.runs.runs import experiment, records, start
-from tests.suites.questions.test_evaluators import GRAPH
+from tests.suites.questions.test_oracles_by_hand import GRAPH
 
 KINDS = tuple(shipped_kinds().values())
 ODD: dict[str, Any] = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
