@@ -91,3 +91,8 @@ class RunLogError(GraphwalkError):
     """A run folder is damaged or does not match; the message names the line. Nothing is overwritten."""
 
     exit_code: ClassVar[int] = 3
+
+
+def counted(number: int, thing: str) -> str:
+    """Return `1 episode`, `1,200 episodes`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphwalk.bulk import Rows, write_in_parts
 from graphwalk.errors import ConfigError
+from graphwalk.files.bulk import Rows, write_in_parts
 
 COLUMNS: dict[str, type] = {"number": int, "text": str, "parts": str, "half": float, "odd": bool}
 

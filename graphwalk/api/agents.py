@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
 from graphwalk.api.graphs import Store, close_with
 from graphwalk.api.questions import AnyModel, as_model
-from graphwalk.asynchronous import blocking, run_in_background
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
+from graphwalk.runs.background import blocking, run_in_background
 from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL

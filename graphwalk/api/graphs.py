@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
-from graphwalk.asynchronous import await_in_background, in_background, run_in_background
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
 from graphwalk.database.scripts import read_any
@@ -18,6 +17,7 @@ from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
+from graphwalk.runs.background import await_in_background, in_background, run_in_background
 from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.api.questions import AnyModel, named_models
-from graphwalk.asynchronous import blocking
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.runs.background import blocking
 from graphwalk.runs.episode import play_task
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import resolve

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from graphwalk.agent import Watcher
 from graphwalk.cli.episode_text import effort
-from graphwalk.console import counted, data, prose, say, stderr, stdout
-from graphwalk.files import write_whole
+from graphwalk.errors import counted
+from graphwalk.files.writing import write_whole
 from graphwalk.models.wrappers import RESTARTED
-from graphwalk.progress import progress_bar
 from graphwalk.runs.ask import Answer
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
@@ -18,6 +17,8 @@ from graphwalk.sanitise import printable
 from graphwalk.suites.ask.evidence import step_of
 from graphwalk.suites.ask.pictures import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys
+from graphwalk.terminal.console import data, prose, say, stderr, stdout
+from graphwalk.terminal.progress import progress_bar
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from graphwalk.asynchronous import Interrupted, heed_signals
 from graphwalk.cli.help import App, Group, as_command
-from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.errors import GraphwalkError, StoreError
-from graphwalk.files import FULL_DISK
+from graphwalk.files.writing import FULL_DISK
+from graphwalk.terminal.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
+from graphwalk.terminal.signals import Interrupted, heed_signals
 from graphwalk.version import __version__
 
 _DEBUG = "--debug"

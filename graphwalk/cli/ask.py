@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli.options import (
     BaseUrl,
     DatabaseName,
@@ -20,9 +19,10 @@ from graphwalk.cli.options import (
     models_and_servers,
     part_of,
 )
-from graphwalk.console import say, stderr
 from graphwalk.errors import ConfigError
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import say, stderr
+from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller

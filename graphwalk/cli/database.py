@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli.generate import read_graph_or_spec
 from graphwalk.cli.help import App
-from graphwalk.console import counted, data, say
-from graphwalk.errors import ConfigError, StoreError
-from graphwalk.progress import progress_bar
+from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import data, say
+from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.admin import Load

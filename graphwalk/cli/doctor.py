@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import typer
 
-from graphwalk.asynchronous import run_async
-from graphwalk.console import counted, print_columns
-from graphwalk.errors import GraphwalkError
+from graphwalk.errors import GraphwalkError, counted
 from graphwalk.settings import Settings, read_settings
+from graphwalk.terminal.console import print_columns
+from graphwalk.terminal.signals import run_async
 
 
 @dataclass(frozen=True)

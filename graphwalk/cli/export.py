@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import App, as_command
 from graphwalk.cli.options import Models, RunOrFile, SettingNames, suite_group
-from graphwalk.console import counted, data, say
-from graphwalk.errors import ConfigError
-from graphwalk.progress import progress_bar
+from graphwalk.errors import ConfigError, counted
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import data, say
+from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.signals import run_async
 
 _Group: Any = suite_group("EXPORT")
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.asynchronous import run_async
-from graphwalk.bulk import write_in_parts, write_rows
 from graphwalk.cli.export import Arguments, Grounded, Protocol, Refusals
 from graphwalk.cli.help import App
 from graphwalk.cli.options import (
@@ -22,10 +20,12 @@ from graphwalk.cli.options import (
     part_of,
     suite_group,
 )
-from graphwalk.console import counted, data, say
-from graphwalk.errors import ConfigError
-from graphwalk.progress import progress_bar
+from graphwalk.errors import ConfigError, counted
+from graphwalk.files.bulk import write_in_parts, write_rows
 from graphwalk.settings import Settings, read_settings
+from graphwalk.terminal.console import data, say
+from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.types.graph import PropertyGraph

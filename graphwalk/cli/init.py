@@ -21,10 +21,10 @@ def init(
     """
     import shlex
 
-    from graphwalk.console import data
     from graphwalk.errors import ConfigError
-    from graphwalk.files import make_folder, write_whole
-    from graphwalk.resources import data_path
+    from graphwalk.files.resources import data_path
+    from graphwalk.files.writing import make_folder, write_whole
+    from graphwalk.terminal.console import data
 
     if folder is None and backend is None:
         raise ConfigError("no folder given", hint="graphwalk init FOLDER, or graphwalk init --backend NAME")
@@ -52,10 +52,10 @@ def _backend_files(name: str) -> dict[str, str]:
     """Return text by path in the package. Raise ConfigError if the name is invalid or taken."""
     import re
 
+    from graphwalk.config.jinja import make_environment
     from graphwalk.errors import ConfigError
-    from graphwalk.jinja import make_environment
+    from graphwalk.files.resources import data_path
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
-    from graphwalk.resources import data_path
     from graphwalk.settings import server_variable
 
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli import options
 from graphwalk.cli.help import App
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
-from graphwalk.console import data, print_columns, prose, say
 from graphwalk.errors import ConfigError
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import data, print_columns, prose, say
+from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.models.conformance import Capability

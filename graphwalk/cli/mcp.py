@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli.options import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
-from graphwalk.console import say
 from graphwalk.errors import ConfigError
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import say
+from graphwalk.terminal.signals import run_async
 
 
 def mcp(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import Group, as_command
-from graphwalk.console import say
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.settings import Settings, read_settings
+from graphwalk.terminal.console import say
+from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli.help import App
 from graphwalk.cli.options import Override
 from graphwalk.cli.view import drawn_format, write_pictures
-from graphwalk.console import draw, prose, say
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import draw, prose, say
+from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.cli.options import Json
-from graphwalk.console import counted, data
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, counted
+from graphwalk.terminal.console import data
 
 if TYPE_CHECKING:
     from graphwalk.evaluation.power import Design, Spread

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
-from graphwalk.console import counted, data, print_tables, say
+from graphwalk.errors import counted
 from graphwalk.evaluation.comments import comment
-from graphwalk.progress import progress_bar
+from graphwalk.terminal.console import data, print_tables, say
+from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.runs.run_folder import RunFolder

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli import options
 from graphwalk.cli.options import DatabaseName, Flag, GraphFile, chosen_source, fields_set, flag, takes
 from graphwalk.cli.report import OVERVIEW, print_report
-from graphwalk.console import counted, data, say
-from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.progress import progress_bar
+from graphwalk.errors import ConfigError, GraphwalkError, counted
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import data, say
+from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.signals import Interrupted, run_async
 
 if TYPE_CHECKING:
     from graphwalk.runs.counters import RunSummary

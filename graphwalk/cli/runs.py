@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli.options import Run, RunOrFile
 from graphwalk.cli.report import OVERVIEW, print_report
-from graphwalk.console import counted, data, say, stdout
-from graphwalk.errors import ConfigError
-from graphwalk.progress import progress_bar
+from graphwalk.errors import ConfigError, counted
 from graphwalk.sanitise import printable
 from graphwalk.settings import read_settings
+from graphwalk.terminal.console import data, say, stdout
+from graphwalk.terminal.progress import progress_bar
+from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.runs.listing import ListedRun

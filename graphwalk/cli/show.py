@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.cli.options import RunOrFile
-from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
+from graphwalk.terminal.console import draw, say, stdout
 
 if TYPE_CHECKING:
     from graphwalk.runs.result import EpisodeKey

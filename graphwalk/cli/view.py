@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.asynchronous import Interrupted
-from graphwalk.console import counted, data, say
-from graphwalk.errors import ConfigError
-from graphwalk.files import write_whole
+from graphwalk.errors import ConfigError, counted
+from graphwalk.files.writing import write_whole
+from graphwalk.terminal.console import data, say
+from graphwalk.terminal.signals import Interrupted
 
 if TYPE_CHECKING:
     from graphwalk.runs.result import EpisodeFilter

@@ -7,10 +7,7 @@ from typing import Any
 
 from jinja2 import FunctionLoader
 
-from graphwalk.config.yaml_files import YamlFile
-from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.files import check_links
-from graphwalk.jinja import (
+from graphwalk.config.jinja import (
     TEXT_FILTERS,
     TextError,
     check_text,
@@ -20,7 +17,10 @@ from graphwalk.jinja import (
     render_text,
     rendered,
 )
-from graphwalk.resources import data_path
+from graphwalk.config.yaml_files import YamlFile
+from graphwalk.errors import ConfigError, did_you_mean
+from graphwalk.files.resources import data_path
+from graphwalk.files.writing import check_links
 
 MESSAGES = "tool_messages.yaml"
 """Messages about failed tool calls, many in one file."""

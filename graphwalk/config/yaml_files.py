@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.resources import quote
+from graphwalk.files.resources import quote
 from graphwalk.sanitise import credentials_in
 
 LONGEST_TEXT = 500_000

@@ -14,7 +14,7 @@ import platformdirs
 import psutil
 
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.files import make_folder
+from graphwalk.files.writing import make_folder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import LocalServer, answers_bolt, write_private
 

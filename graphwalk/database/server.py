@@ -16,8 +16,8 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from graphwalk.database.jars import DEFAULT_RELEASE, release_named, runs_in, start_jars, stop_jars
 from graphwalk.errors import StoreError
-from graphwalk.files import make_folder
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
+from graphwalk.files.writing import make_folder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,

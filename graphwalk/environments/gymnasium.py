@@ -14,8 +14,8 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from graphwalk.asynchronous import run_in_background
 from graphwalk.environments.stage import OpenEpisode, Stage
+from graphwalk.runs.background import run_in_background
 
 LONGEST_TEXT = 1 << 20
 """Characters of an observation or an action."""

@@ -10,9 +10,9 @@ TRL is not imported here. All environments of a class share its graphs.
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from graphwalk.asynchronous import run_in_background
 from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
 from graphwalk.errors import ConfigError
+from graphwalk.runs.background import run_in_background
 from graphwalk.types.chat import ToolSpec
 
 _ANSWER = ToolSpec(

@@ -14,11 +14,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from graphwalk.console import counted
-from graphwalk.errors import ConfigError
-from graphwalk.files import write_whole
+from graphwalk.errors import ConfigError, counted
+from graphwalk.files.resources import data_path
+from graphwalk.files.writing import write_whole
 from graphwalk.graphs.generate import cypher_words, english_words
-from graphwalk.resources import data_path
 
 _WORD = re.compile(r"[A-Za-z]+(?:[0-9]+[A-Za-z]*)*")
 _SHORTEST = 4

@@ -13,7 +13,7 @@ from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, shown
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.experiments.config import AnyExperiment, experiment_type
 from graphwalk.experiments.protocols import apply_protocol
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.sanitise import shown_setting
 from graphwalk.suites.registry import suite_class
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from graphwalk.config.yaml_files import YamlFile, set_dotted
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 
 OWN = "graphwalk"
 """The default protocol, which sets no field."""

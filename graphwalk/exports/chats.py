@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from graphwalk.exports.episodes import Episodes, calls_of, messages_of, outcome_of
-from graphwalk.files import write_whole
+from graphwalk.files.writing import write_whole
 from graphwalk.runs.result import Result
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.files import make_folder
+from graphwalk.files.writing import make_folder
 from graphwalk.runs.listing import heads
 from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder

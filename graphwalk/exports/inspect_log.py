@@ -20,7 +20,7 @@ from graphwalk.exports.episodes import (
     read_arguments,
     without_none,
 )
-from graphwalk.files import new_file
+from graphwalk.files.writing import new_file
 from graphwalk.runs.listing import listed
 from graphwalk.runs.result import Result
 from graphwalk.types.chat import ToolCall, Usage

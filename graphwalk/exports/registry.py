@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from graphwalk.config.registry import Registry
 from graphwalk.exports.episodes import Episodes
-from graphwalk.plugins import Registry
 
 Exporter: TypeAlias = Callable[[Episodes, Path], None]
 """Writes the episodes into a file or a new folder, read as a stream and never held in memory together.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import graphwalk.seeds as seeds
-from graphwalk.files import write_whole
+from graphwalk.files.writing import write_whole
 from graphwalk.graphs.generate import WordMaker, node_keys
 from graphwalk.types.graph import Column, PropertyGraph
 from graphwalk.types.values import Point, Temporal, Value, shown

@@ -6,12 +6,12 @@ from typing import NamedTuple, NoReturn
 
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.errors import ConfigError
+from graphwalk.files.resources import data_path
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
 from graphwalk.graphs.formats.cypher import write_cypher
 from graphwalk.graphs.formats.graphml import read_graphml, write_graphml
 from graphwalk.graphs.formats.json import read_json, write_json
-from graphwalk.resources import data_path
 from graphwalk.types.graph import PropertyGraph
 
 

@@ -16,10 +16,10 @@ from typing import Any, Literal
 import yaml
 
 from graphwalk.errors import ModelError
+from graphwalk.files.resources import data_path
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import FORMAT as LANGCHAIN
 from graphwalk.models.provider_replies import mapping, sequence
-from graphwalk.resources import data_path
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 Status = Literal["ok", "failed", "absent"]

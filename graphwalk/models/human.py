@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from graphwalk.console import data, prose
+from graphwalk.terminal.console import data, prose
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _HELP = """\

@@ -19,8 +19,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.files import check_in_place, write_whole
-from graphwalk.jsonlines import decode_line, encode_line
+from graphwalk.files.json_lines import decode_line, encode_line
+from graphwalk.files.writing import check_in_place, write_whole
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from graphwalk.console import counted
+from graphwalk.errors import counted
 from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Reference, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables

@@ -7,9 +7,9 @@ from types import NoneType
 from typing import Any, get_args
 
 from graphwalk.config.yaml_files import YamlFile
+from graphwalk.files.resources import data_path
 from graphwalk.reports.suite_report import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, shaded, short, two_decimals
-from graphwalk.resources import data_path
 from graphwalk.types.episode import ExitStatus, Score
 
 

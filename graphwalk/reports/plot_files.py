@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.errors import ConfigError
-from graphwalk.files import make_folder, write_whole
+from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.reports.plots import Plot, PlotKind, Series, plot_csv
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from graphwalk.console import counted
+from graphwalk.errors import counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 UNKNOWN = "–"

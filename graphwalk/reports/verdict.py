@@ -6,12 +6,12 @@ from functools import cache
 from typing import Any
 
 from graphwalk.config.yaml_files import YamlFile
-from graphwalk.console import counted
+from graphwalk.errors import counted
 from graphwalk.evaluation.statistics import ALPHA, units_needed
+from graphwalk.files.resources import data_path
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.suite_report import CHANCE, SIDES, ReportRow, SuiteReport
 from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
-from graphwalk.resources import data_path
 from graphwalk.sanitise import one_line
 
 _MEASURE = "accuracy"

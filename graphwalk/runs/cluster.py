@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from graphwalk.asynchronous import heed_signals
-from graphwalk.bulk import cores
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.files import make_folder, write_whole
+from graphwalk.files.bulk import cores
+from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import Experiment, resolve
@@ -29,6 +28,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.shards import Shard, merge_runs
 from graphwalk.settings import read_settings, without_ray_statistics
+from graphwalk.terminal.signals import heed_signals
 from graphwalk.types.chat import Usage
 from graphwalk.version import __version__
 

@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from graphwalk.agent import Episode, Watcher, run_episode
-from graphwalk.console import counted
-from graphwalk.errors import ConfigError, ModelError, StoreError
+from graphwalk.errors import ConfigError, ModelError, StoreError, counted
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.experiments.config import Scoring

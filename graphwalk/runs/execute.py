@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.jsonlines import LineWriter
+from graphwalk.files.json_lines import LineWriter
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.runs.counters import CircuitBreaker, RunSummary, earlier_results

@@ -12,7 +12,7 @@ from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, RunLogError, did_you_mean
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.files import check_links
+from graphwalk.files.writing import check_links
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model

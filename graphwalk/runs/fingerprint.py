@@ -11,8 +11,8 @@ from importlib import metadata
 from typing import Any
 
 from graphwalk.errors import RunLogError
+from graphwalk.files.resources import PACKAGE
 from graphwalk.models.openai_servers import server_of
-from graphwalk.resources import PACKAGE
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import Plan
 from graphwalk.runs.result import RUN_VERSION

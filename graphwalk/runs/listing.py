@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError, RunLogError
-from graphwalk.jsonlines import decode_line, open_lines
+from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.runs.result import key_of
 from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.types.episode import ExitStatus

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphwalk.console import counted
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, counted
 from graphwalk.models.base import Model
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from graphwalk.console import counted, say
+from graphwalk.errors import counted
 from graphwalk.models.prices import KnownPrice
-from graphwalk.progress import ProgressBar, clock, progress_bar
 from graphwalk.runs.result import Result
+from graphwalk.terminal.console import say
+from graphwalk.terminal.progress import ProgressBar, clock, progress_bar
 from graphwalk.types.chat import Usage
 
 _ENOUGH = 5

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from graphwalk.config.jinja import render_page
 from graphwalk.errors import RunLogError
-from graphwalk.files import new_file
-from graphwalk.jinja import render_page
-from graphwalk.jsonlines import compressed, encode_line, read_lines
+from graphwalk.files.json_lines import compressed, encode_line, read_lines
+from graphwalk.files.writing import new_file
 from graphwalk.runs.published import DIGESTS, TEXTS
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.sanitise import Cleaner, PossibleSecret, one_line

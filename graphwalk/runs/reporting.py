@@ -7,8 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from graphwalk.console import counted
-from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.evaluation.power import Design, Spread, measured_spread
 from graphwalk.experiments.protocols import OWN
 from graphwalk.reports.compare import player_outcomes

@@ -5,8 +5,8 @@ from typing import Any
 
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.experiments.config import Scoring
-from graphwalk.files import write_whole
-from graphwalk.jsonlines import compressed, encode_line
+from graphwalk.files.json_lines import compressed, encode_line
+from graphwalk.files.writing import write_whole
 from graphwalk.runs.episode import judge
 from graphwalk.runs.experiment import kept_experiment
 from graphwalk.runs.fingerprint import code_version

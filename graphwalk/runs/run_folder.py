@@ -21,11 +21,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
-from graphwalk.console import counted
-from graphwalk.errors import RunLogError
-from graphwalk.files import cannot_write, check_links, is_scratch, make_folder, write_whole
+from graphwalk.errors import RunLogError, counted
+from graphwalk.files.json_lines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
+from graphwalk.files.writing import cannot_write, check_links, is_scratch, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
-from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
 from graphwalk.runs.published import is_published, unpacked
 from graphwalk.runs.result import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.suites.registry import suite_named

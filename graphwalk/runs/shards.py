@@ -8,9 +8,8 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.console import counted
-from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.errors import ConfigError, RunLogError, counted
+from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.plan import Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, key_of

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import GraphwalkError, OracleError, RunLogError
-from graphwalk.jsonlines import decode_line, open_lines
+from graphwalk.files.json_lines import decode_line, open_lines
+from graphwalk.files.resources import quote
 from graphwalk.models.replay import OVER, ReplayModel
-from graphwalk.resources import quote
 from graphwalk.runs.episode import RunModels, judge, play
 from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode
 from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of

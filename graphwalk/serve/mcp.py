@@ -42,15 +42,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.encodings import decode_notes, next_page, read_rows
+from graphwalk.config.jinja import TEXT_FILTERS, make_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.experiments.loading import load_experiment, parse_override
-from graphwalk.jinja import TEXT_FILTERS, make_environment
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.serve import loopback_names
 from graphwalk.settings import TOKEN_VARIABLE, Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
+from graphwalk.tools.encodings import decode_notes, next_page, read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text

@@ -10,24 +10,24 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from graphwalk.encodings import decode_notes
+from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
-from graphwalk.files import write_whole
-from graphwalk.jinja import render_page
+from graphwalk.files.resources import data_path
+from graphwalk.files.writing import write_whole
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
 from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable, legend
-from graphwalk.resources import data_path
 from graphwalk.runs.reporting import measured
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+from graphwalk.tools.encodings import decode_notes
 from graphwalk.tools.observed import rows_of
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict

@@ -18,8 +18,8 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 
+from graphwalk.config.jinja import TextError, compiled, make_environment, rendered
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import TextError, compiled, make_environment, rendered
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.types.graph import KEY, OUR_PREFIX
 

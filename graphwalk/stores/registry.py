@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
+from graphwalk.config.registry import Registry
 from graphwalk.errors import ConfigError
-from graphwalk.plugins import Registry
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from graphwalk.files.resources import data_path
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.reports.suite_report import BASELINE, REFERENCE, ResultRecord
-from graphwalk.resources import data_path
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import Task

@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from graphwalk.config.registry import Registry
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.plugins import Registry
 from graphwalk.suites.suite import Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.types.episode import Score, Task
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from graphwalk.config.jinja import render_text
 from graphwalk.config.yaml_files import YamlFile
-from graphwalk.jinja import render_text
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 
 
 class Thoughts:

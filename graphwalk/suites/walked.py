@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from graphwalk.console import counted
+from graphwalk.errors import counted
 from graphwalk.evaluation.values import parse_object
 from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 
-from graphwalk.resources import quote
+from graphwalk.files.resources import quote
 from graphwalk.tools.tool import ENTITY_TYPES, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal

@@ -10,10 +10,10 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import NOTE
 from graphwalk.evaluation.values import normalise, value_forms
-from graphwalk.resources import quote
+from graphwalk.files.resources import quote
 from graphwalk.tools.arguments import ToolMistake, check_shape, parse_arguments
+from graphwalk.tools.encodings import NOTE
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.tool import Tool, rows_of_results
 from graphwalk.tools.toolbox import Toolbox

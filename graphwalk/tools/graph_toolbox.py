@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
@@ -26,6 +25,7 @@ from graphwalk.tools.arguments import (
     parse_arguments,
     shown_alike,
 )
+from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import ENTITY_TYPES, IN_LIST, LIMITS, OPERATIONS, SWITCHES, Tool, load_tools

@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import count, takewhile
 from typing import Any
 
-from graphwalk.encodings import read_rows, split_notes
 from graphwalk.evaluation.values import parse_json, parse_object
+from graphwalk.tools.encodings import read_rows, split_notes
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Row, Value

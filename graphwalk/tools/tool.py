@@ -13,11 +13,11 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from graphwalk.config.jinja import TEXT_FILTERS, TextError, check_text, render_text
 from graphwalk.config.strict import Strict, is_path
 from graphwalk.config.yaml_files import YamlFile, read_yaml, validate
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.jinja import TEXT_FILTERS, TextError, check_text, render_text
-from graphwalk.resources import data_path, is_shipped
+from graphwalk.files.resources import data_path, is_shipped
 from graphwalk.stores.cypher import FILTERS, ForeignCypher, render_cypher
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 

@@ -15,9 +15,9 @@ from pydantic import NonNegativeFloat
 
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
-from graphwalk.evaluation.evidence import waste_of
 from graphwalk.runs.episode import judge
 from graphwalk.suites.registry import suite_named
+from graphwalk.tools.observed_values import waste_of
 from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Task, Trajectory
 

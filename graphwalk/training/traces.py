@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.agent import answer_now, messages_to_send, summary_message
-from graphwalk.bulk import Rows
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
+from graphwalk.files.bulk import Rows
 from graphwalk.models.text_protocol import TextProtocol, written_out
 from graphwalk.runs.episode import RunModels, play
 from graphwalk.runs.experiment import Experiment, kept_experiment, per_episode, resolve

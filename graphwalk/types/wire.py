@@ -1,8 +1,8 @@
 """The JSON form of conversations and episodes: what the run log and the reply cache keep.
 
 Lossless: `from_dict(type(x), decoded line) == x`, lone surrogates, NUL and huge texts included, where
-`graphwalk.jsonlines` writes and reads the line; it also writes the floats that JSON does not have as "inf", "-inf" and
-"nan". None, empty and default fields are left out.
+`graphwalk.files.json_lines` writes and reads the line; it also writes the floats that JSON does not have as "inf",
+"-inf" and "nan". None, empty and default fields are left out.
 """
 
 from collections.abc import Mapping

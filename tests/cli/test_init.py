@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.tools.tool import load_tool
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import log_bytes

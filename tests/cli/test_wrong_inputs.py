@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from graphwalk.cli.app import main
-from graphwalk.jsonlines import encode_line, read_lines
+from graphwalk.files.json_lines import encode_line, read_lines
 from tests.cli.wrong_inputs import MISTAKES, commands, plain, wrong_fields, wrong_values
 from tests.exports.hostile_run import HOSTILE, hostile_run
 from tests.extending.packages import REPOSITORY

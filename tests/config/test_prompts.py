@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.jinja import included_in
 from graphwalk.config.prompts import MESSAGES, Prompts
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import included_in
-from graphwalk.resources import PACKAGE
+from graphwalk.files.resources import PACKAGE
 
 
 def folder(tmp_path: Path, **files: str) -> Path:

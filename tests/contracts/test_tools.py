@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.testing import check_tool
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.tools.tool import tool_names

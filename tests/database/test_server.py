@@ -15,7 +15,7 @@ from graphwalk.database import jars
 from graphwalk.database.jars import RELEASES, runs_in
 from graphwalk.database.server import free_port
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     COMPOSE_PASSWORD,

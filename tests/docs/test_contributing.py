@@ -29,7 +29,7 @@ FUNCTIONS = {
     for file, names in re.findall(r"^\| `graphwalk/([\w/]+\.py)` \| .* \| (.*) \|$", REQUEST, re.MULTILINE)
     for name in re.findall(r"`(\w+)`", names)
 }
-STARTED_BY = {"cli/app.py", "asynchronous.py"}
+STARTED_BY = {"cli/app.py", "terminal/signals.py"}
 """Files that start any command and any coroutine: no name of a model passes through them."""
 NAME = "walker-of-this-test"
 MODEL = f"openai-api/road/{NAME}"

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from graphwalk.experiments.config import SCHEMA_LINE, experiment_schema
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 
 SHIPPED = data_path("templates") / "experiments" / "experiment.schema.json"
 

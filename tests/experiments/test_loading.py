@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 
 
 def write(folder: Path, text: str) -> str:

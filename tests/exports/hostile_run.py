@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from graphwalk.jsonlines import encode_line, read_lines
+from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.runs.run_folder import RunFolder
 
 RUNS = Path(__file__).parents[1] / "data" / "runs"

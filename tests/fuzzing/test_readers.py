@@ -13,9 +13,9 @@ import pytest
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
+from graphwalk.files.json_lines import encode_line
+from graphwalk.files.resources import data_path
 from graphwalk.graphs.files import load_graph, save_graph
-from graphwalk.jsonlines import encode_line
-from graphwalk.resources import data_path
 from graphwalk.runs.listing import list_runs
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
@@ -27,7 +27,7 @@ from graphwalk.types.graph import PropertyGraph
 from tests.fuzzing.damage import altered, damaged
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::graphwalk.jsonlines.TornTailWarning"),
+    pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning"),
     pytest.mark.filterwarnings("ignore::graphwalk.runs.run_folder.ForeignLinesWarning"),
 ]
 ROUNDS = [

@@ -82,7 +82,7 @@ def test_timeout_sends_its_signal_twice_and_means_one(tmp_path: Path, signum: st
 
 STUBBORN = """
 import asyncio, time
-from graphwalk.asynchronous import run_async
+from graphwalk.terminal.signals import run_async
 
 async def ignores_the_signal():
     print("begun", flush=True)
@@ -151,7 +151,7 @@ def test_two_signals_end_a_template_that_wastes_time(tmp_path: Path) -> None:
 
 ORDERLY = """
 import asyncio, os, signal
-from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.terminal.signals import Interrupted, run_async
 
 async def work():
     os.kill(os.getpid(), signal.SIGTERM)

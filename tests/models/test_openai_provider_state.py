@@ -12,7 +12,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from graphwalk.errors import ModelError
-from graphwalk.jsonlines import decode_line, encode_line
+from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import LangchainModel, from_langchain, to_langchain
 from graphwalk.models.registry import open_model

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from graphwalk import plugins
+from graphwalk.config import registry as plugins
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.openai import ChatModel, ResponsesModel
 from graphwalk.models.registry import PROVIDERS, list_providers, no_reply_hint, open_model

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.jsonlines import open_lines
+from graphwalk.files.json_lines import open_lines
 from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import resolve

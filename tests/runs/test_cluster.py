@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.asynchronous import run_async
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.runs.cluster import Play, ShardedRun, ShardWork, divided, play_shard
@@ -14,6 +13,7 @@ from graphwalk.runs.counters import RunSummary
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import NewRun
+from graphwalk.terminal.signals import run_async
 from tests.runs.runs import NOTHING_SET, experiment, records, resume, start, without_time
 
 PLAYED = {"suite.questions": ["node_count", "path_finding", "node_by_property"]}

@@ -9,7 +9,7 @@ import pytest
 
 import graphwalk
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.jsonlines import encode_line, read_lines
+from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.formats import TerminalComparison, comparison_json, comparison_markdown
 from graphwalk.reports.tables import comparison_tables

@@ -117,7 +117,7 @@ def lost_replies(run: Path) -> int:
     return lost
 
 
-@pytest.mark.filterwarnings("ignore::graphwalk.jsonlines.TornTailWarning")
+@pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning")
 @pytest.mark.parametrize("damage", [torn_results, lost_replies])
 async def test_a_damaged_run_resumes_with_calls_for_lost_replies_only(
     server: StatefulServer, tmp_path: Path, damage: Callable[[Path], int]

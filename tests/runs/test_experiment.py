@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.runs.estimate import estimate_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.reporting import report_of

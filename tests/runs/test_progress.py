@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk import progress
 from graphwalk.config.calls import Price
-from graphwalk.console import stderr
 from graphwalk.models.prices import KnownPrice
-from graphwalk.progress import ProgressBar, clock, progress_bar
 from graphwalk.runs.progress import RunProgress, run_progress
 from graphwalk.runs.result import EpisodeKey, Result
+from graphwalk.terminal import progress
+from graphwalk.terminal.console import stderr
+from graphwalk.terminal.progress import ProgressBar, clock, progress_bar
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Trajectory
 from tests.runs.runs import experiment, start

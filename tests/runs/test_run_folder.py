@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import RunLogError
-from graphwalk.jsonlines import decode_line, encode_line
+from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.runs.publishing import publish
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RepeatedLinesWarning, RunFolder

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import RunLogError
-from graphwalk.jsonlines import LineWriter, compressed, read_lines
+from graphwalk.files.json_lines import LineWriter, compressed, read_lines
 from graphwalk.runs.listing import list_runs
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import RunFolder

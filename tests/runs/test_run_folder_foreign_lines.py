@@ -36,7 +36,7 @@ async def two_runs(tmp_path: Path) -> tuple[Path, Path]:
 
 def forged(line: bytes) -> bytes:
     """The line with a right answer, as another run would have logged it."""
-    from graphwalk.jsonlines import decode_line, encode_line
+    from graphwalk.files.json_lines import decode_line, encode_line
 
     record = decode_line(line)
     record["score"] |= {"correct": True, "precision": 1.0, "recall": 1.0, "f1": 1.0}
@@ -73,7 +73,7 @@ async def test_a_copy_that_went_on_under_other_conditions_is_another_run(tmp_pat
     manifest = folder.read_manifest()
     assert json.loads(line)["conditions"] == manifest["conditions"]
     assert json.loads(line)["run_id"] == manifest["run_id"]
-    from graphwalk.jsonlines import decode_line, encode_line
+    from graphwalk.files.json_lines import decode_line, encode_line
 
     with folder.results_path.open("ab") as log:
         log.write(encode_line({**decode_line(line), "conditions": "0" * 16}))

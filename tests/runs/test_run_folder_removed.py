@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import RunLogError
-from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.settings import Settings

@@ -11,8 +11,8 @@ import yaml
 
 from graphwalk.errors import ConfigError, OracleError, RunLogError
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.files.json_lines import encode_line
 from graphwalk.graphs.files import save_graph
-from graphwalk.jsonlines import encode_line
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress

@@ -173,7 +173,7 @@ def _copied(folder: Path, tool: str) -> Path:
 
 
 BUSY = """
-from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.terminal.signals import Interrupted, run_async
 from graphwalk.stores.cypher import ForeignCypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.graph import Node, PropertyGraph

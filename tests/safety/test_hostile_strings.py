@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from graphwalk.encodings import decode_rows
+from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.tool import load_tools, tool_names
 from graphwalk.types.episode import ToolResult
 from tests.safety.conftest import Place

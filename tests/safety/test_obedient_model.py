@@ -8,9 +8,9 @@ import pytest
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import read_rows
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import CallOptions, Message
 from graphwalk.types.episode import Trajectory

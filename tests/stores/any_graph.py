@@ -5,9 +5,9 @@ import json
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import decode_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.schema_queries import schema_of
+from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

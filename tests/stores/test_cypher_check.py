@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError
-from graphwalk.resources import PACKAGE
+from graphwalk.files.resources import PACKAGE
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.cypher_check import (
     PROCEDURES,

@@ -85,7 +85,7 @@ async def test_other_stars_and_paths_are_none(text: str) -> None:
 
 LONG_QUERY = """
 import asyncio, os, signal, threading
-from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.terminal.signals import Interrupted, run_async
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.graph import Node, PropertyGraph
 

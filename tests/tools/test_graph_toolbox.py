@@ -6,8 +6,8 @@ from inline_snapshot import snapshot
 
 import graphwalk
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import decode_notes, decode_rows, next_page
 from graphwalk.stores.base import GraphStore
+from graphwalk.tools.encodings import decode_notes, decode_rows, next_page
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.chat import ToolCall

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import decode_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

@@ -3,9 +3,9 @@
 import json
 
 from graphwalk.config.agent import FOREIGN, AgentConfig, foreign_agent
-from graphwalk.encodings import decode_notes, decode_rows, next_page
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.tools.encodings import decode_notes, decode_rows, next_page
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import ToolCall

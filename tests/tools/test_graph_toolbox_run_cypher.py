@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import decode_notes, decode_rows
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import MEMORY, EmbeddedDatabase
+from graphwalk.tools.encodings import decode_notes, decode_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import ToolCall

@@ -7,14 +7,14 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.evidence import tool_evidence, waste_of
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.score import walk_of
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.observed_values import tool_evidence, waste_of
 from graphwalk.tools.tool import load_tool, load_tools
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn

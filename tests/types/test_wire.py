@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.jsonlines import decode_line, encode_line
+from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.runs.result import Result
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.console import data
+from graphwalk.terminal.console import data
 from graphwalk_chains.chains import make_chain
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.jinja import render_text
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.jinja import render_text
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore

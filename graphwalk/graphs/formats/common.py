@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from xml.parsers.expat import ExpatError
 
 from graphwalk.errors import ConfigError
-from graphwalk.files import write_whole
+from graphwalk.files.writing import write_whole
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.types.graph import KEY, LEDGER, OUR_PREFIX, Node, PropertyGraph, Relationship, is_reserved
 from graphwalk.types.temporals import TEMPORAL_FUNCTIONS, read_temporal, temporal_of

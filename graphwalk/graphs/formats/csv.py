@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.files import cannot_write, check_link, make_folder
+from graphwalk.files.writing import cannot_write, check_link, make_folder
 from graphwalk.graphs.formats.common import (
     apart_from_key,
     brief,

@@ -10,7 +10,7 @@ import psutil
 from pydantic import TypeAdapter
 
 from graphwalk.errors import StoreError
-from graphwalk.files import write_whole
+from graphwalk.files.writing import write_whole
 from graphwalk.settings import Settings
 
 COMPOSE_PASSWORD = "graphwalk-local"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.evidence import Evidence
 from graphwalk.evaluation.values import parse_json
 from graphwalk.graphs.formats.cypher import literal
 from graphwalk.models.text_protocol import find_calls
@@ -16,6 +15,7 @@ from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.ask.task import cited_keys
 from graphwalk.suites.walked import paths_to_nearest
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
+from graphwalk.tools.observed_values import Evidence
 from graphwalk.types.episode import ToolResult, Trajectory
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from math import hypot
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.console import counted
-from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.errors import counted
 from graphwalk.reports.plots import Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in
 from graphwalk.suites.walked import walked_scene
+from graphwalk.tools.encodings import decode_notes, read_rows
 from graphwalk.tools.observed import KEY, ObservedNode, ObservedRelationship, observed_graph
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
-from graphwalk.encodings import read_rows
-from graphwalk.evaluation.evidence import Evidence
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.suite import ScriptedAgents
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import KEY, observed_graph
+from graphwalk.tools.observed_values import Evidence
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import Strict, SuiteConfig
-from graphwalk.evaluation.evidence import tool_evidence
+from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.types.episode import Score, Task, Trajectory
 
 

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.bulk import write_rows
-from graphwalk.console import counted, data, say
-from graphwalk.progress import progress_bar
+from graphwalk.errors import counted
+from graphwalk.files.bulk import write_rows
 from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
 from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
+from graphwalk.terminal.console import data, say
+from graphwalk.terminal.progress import progress_bar
 
 _COLUMNS: dict[str, type] = {
     "algorithm": str,

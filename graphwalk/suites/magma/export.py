@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import write_chats, write_manifest
-from graphwalk.files import is_scratch, make_folder
+from graphwalk.files.writing import is_scratch, make_folder
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer

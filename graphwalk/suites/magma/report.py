@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
+from graphwalk.files.resources import data_path
 from graphwalk.reports.measures import EFFORT, OUTCOME, layout, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
@@ -22,7 +23,6 @@ from graphwalk.reports.suite_report import (
     table_of,
 )
 from graphwalk.reports.text_table import TextTable
-from graphwalk.resources import data_path
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.matrices import (
     GIVEN_EARLIER,

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.bulk import write_rows
-from graphwalk.console import counted, data, say, stdout
-from graphwalk.errors import ConfigError
-from graphwalk.progress import progress_bar
+from graphwalk.errors import ConfigError, counted
+from graphwalk.files.bulk import write_rows
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
+from graphwalk.terminal.console import data, say, stdout
+from graphwalk.terminal.progress import progress_bar
 
 _FORMATS = (".jsonl", ".parquet")
 _COLUMNS: dict[str, type] = {

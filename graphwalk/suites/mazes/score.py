@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from graphwalk.console import counted
-from graphwalk.encodings import read_rows
-from graphwalk.errors import OracleError
-from graphwalk.evaluation.evidence import shows_data, waste_of
+from graphwalk.errors import OracleError, counted
 from graphwalk.evaluation.extraction import Extraction, Fit, Form, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
@@ -19,6 +16,8 @@ from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.tools.arguments import as_parameter
+from graphwalk.tools.encodings import read_rows
+from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
 from graphwalk.types.graph import PropertyGraph

@@ -5,7 +5,6 @@ import random
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.seeds import stdlib_random
@@ -14,6 +13,7 @@ from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
+from graphwalk.tools.encodings import read_rows
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row

@@ -6,10 +6,10 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import encode_result
 from graphwalk.errors import ConfigError
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.arguments import check_shape, parse_arguments
+from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import OPERATIONS, Tool, load_tools
 from graphwalk.types.chat import ToolCall

@@ -14,11 +14,11 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, cast
 
+from graphwalk.config.registry import Registry
 from graphwalk.config.strict import is_path
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.plugins import Registry
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.graph_index import GraphIndex

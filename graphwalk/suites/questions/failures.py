@@ -7,7 +7,6 @@ from itertools import islice, product
 from statistics import fmean
 from typing import Any, get_args
 
-from graphwalk.evaluation.evidence import Evidence, call_signature
 from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
 from graphwalk.evaluation.values import normalise, parse_object, value_forms
@@ -15,6 +14,7 @@ from graphwalk.suites.questions.score import Cause, QuestionScore, names_target
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.variants import ANSWER, START, GraphViews, Variant, parameters_with, variants
 from graphwalk.tools.observed import ObservedGraph, schema_pairs
+from graphwalk.tools.observed_values import Evidence, call_signature
 from graphwalk.types.episode import ToolResult, Trajectory
 from graphwalk.types.values import Row
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from graphwalk.encodings import encode_result, next_page, read_rows
 from graphwalk.errors import ModelError
 from graphwalk.models.scripted import NO_ANSWER, Ask
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Page, Steps
+from graphwalk.tools.encodings import encode_result, next_page, read_rows
 from graphwalk.tools.observed import KEY
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.values import Row

@@ -8,11 +8,11 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.jinja import TextError
 from graphwalk.errors import GraphwalkError, OracleError
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.rows import distinct
 from graphwalk.graphs.anonymise import AnonymisedCopy
-from graphwalk.jinja import TextError
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore

@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from graphwalk.evaluation.evidence import shows_data
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
@@ -19,6 +18,7 @@ from graphwalk.suites.questions.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
+from graphwalk.tools.observed_values import shows_data
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Row, Value

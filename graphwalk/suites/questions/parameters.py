@@ -9,8 +9,7 @@ from itertools import accumulate, islice
 from random import Random
 from typing import Any, cast
 
-from graphwalk.console import counted
-from graphwalk.errors import ConfigError, StoreError
+from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.evaluation.rows import distinct
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
 from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds

@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from graphwalk.evaluation.comments import comment
-from graphwalk.evaluation.evidence import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
 from graphwalk.evaluation.rows import (
     RowScore,
@@ -20,6 +19,7 @@ from graphwalk.evaluation.rows import (
 )
 from graphwalk.suites.questions.groundedness import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.tools.observed_values import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
 

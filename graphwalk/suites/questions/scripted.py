@@ -9,7 +9,6 @@ from functools import partial
 from itertools import groupby
 from typing import ClassVar, Literal
 
-from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.evaluation.values import parse_object
 from graphwalk.graphs.generate import WordMaker
@@ -23,6 +22,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Steps, Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
+from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import KEY, labels_in
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import Trajectory, Turn

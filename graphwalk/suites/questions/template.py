@@ -9,11 +9,11 @@ from typing import Any, Literal, get_args
 from jinja2 import Template
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
+from graphwalk.config.jinja import TEXT_FILTERS, check_text, make_environment, rendered, with_article
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import TEXT_FILTERS, check_text, make_environment, rendered, with_article
-from graphwalk.resources import is_shipped
+from graphwalk.files.resources import is_shipped
 from graphwalk.stores.cypher import ForeignCypher, Identifiers, render_cypher
 
 WORDING_FILTERS = ("json", "with_article")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from graphwalk.encodings import next_page, read_rows
 from graphwalk.models.scripted import Ask
+from graphwalk.tools.encodings import next_page, read_rows
 from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import Schema

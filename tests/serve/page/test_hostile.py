@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.console import stderr, stdout
 from graphwalk.reports.plot_files import page_svg, save_plots
 from graphwalk.reports.plots import Panel, Plot, Point, Series, plot_csv
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import content_of, write_page
+from graphwalk.terminal.console import stderr, stdout
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
 from tests.serve.page.browser import Browser

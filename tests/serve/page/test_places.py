@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import content_of
 from graphwalk.serve.page_server import LiveRuns

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.serve.page_server import PageServer
 from tests.serve.page.browser import Browser
 from tests.serve.page.conftest import RUNS

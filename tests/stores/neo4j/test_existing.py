@@ -8,13 +8,13 @@ import pytest
 from neo4j.exceptions import ClientError
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.encodings import decode_rows
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher
+from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 from graphwalk.tools.tool import load_tool
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call

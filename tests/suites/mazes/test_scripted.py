@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.encodings import ENCODINGS, ResultEncoding
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.scripted import FLAWS, agent_named
 from graphwalk.suites.mazes.suite import expert_walk
+from graphwalk.tools.encodings import ENCODINGS, ResultEncoding
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.values import Row
 from tests.suites.mazes.stage import random_stage, stage

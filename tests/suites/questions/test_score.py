@@ -210,7 +210,7 @@ def test_a_key_without_quotes_is_its_text():
 LEAVES = {
     "graphwalk/evaluation/comments.py": {"comment"},
     "graphwalk/evaluation/extraction.py": {"strip_thinking"},
-    "graphwalk/encodings.py": {"split_notes"},
+    "graphwalk/tools/encodings.py": {"split_notes"},
 }
 """File → functions of it that a score calls, and whose names say enough."""
 

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.errors import ConfigError
-from graphwalk.resources import data_path
+from graphwalk.files.resources import data_path
 from graphwalk.suites.questions.catalogue import choose_kinds, load_kind, shipped_kinds
 from graphwalk.suites.questions.template import render_wording
 

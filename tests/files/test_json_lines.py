@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk import jsonlines
 from graphwalk.errors import RunLogError
-from graphwalk.jsonlines import LineWriter, TornTailWarning, decode_line, encode_line, read_lines
+from graphwalk.files import json_lines as jsonlines
+from graphwalk.files.json_lines import LineWriter, TornTailWarning, decode_line, encode_line, read_lines
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

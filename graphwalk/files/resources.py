@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent.parent
 _LONGEST_QUOTE = 120
 """Characters of a value that are repeated to a model; a 10 MB argument is not sent back to it."""
 

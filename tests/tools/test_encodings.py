@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.encodings import ENCODINGS, decode_notes, decode_rows, encode_result, next_page, read_rows
+from graphwalk.tools.encodings import ENCODINGS, decode_notes, decode_rows, encode_result, next_page, read_rows
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
 VALUES = SCALARS | st.dictionaries(st.text(), SCALARS, max_size=4) | st.lists(SCALARS, max_size=3)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.evaluation.evidence import Evidence, count_cycles, holds_row, tool_evidence, waste_of
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.observed_values import Evidence, count_cycles, holds_row, tool_evidence, waste_of
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.evaluation.episodes import call, episode, seen, tool_turn

@@ -1,6 +1,6 @@
 """Data files are found, and values are quoted for messages."""
 
-from graphwalk.resources import data_path, quote
+from graphwalk.files.resources import data_path, quote
 
 
 def test_data_files_are_found() -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
-from graphwalk.files import is_scratch, make_folder, write_whole
-from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.files.json_lines import LineWriter, read_lines
+from graphwalk.files.writing import is_scratch, make_folder, write_whole
 
 
 @contextmanager
@@ -127,7 +127,7 @@ _ENDLESS = """
 import sys
 from itertools import repeat
 from pathlib import Path
-from graphwalk.files import write_whole
+from graphwalk.files.writing import write_whole
 write_whole(Path(sys.argv[1]), repeat("x" * 1000))
 """
 
@@ -135,7 +135,7 @@ write_whole(Path(sys.argv[1]), repeat("x" * 1000))
 def test_files_of_a_killed_writer_are_removed_later(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     with subprocess.Popen(
-        [sys.executable, "-c", _ENDLESS, str(tmp_path / "a")], cwd=Path(__file__).parents[1]
+        [sys.executable, "-c", _ENDLESS, str(tmp_path / "a")], cwd=Path(__file__).parents[2]
     ) as writer:
         while len(list(tmp_path.iterdir())) < 2:
             time.sleep(0.01)

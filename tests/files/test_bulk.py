@@ -14,8 +14,8 @@ import psutil
 import pytest
 from pyarrow.parquet import read_table
 
-from graphwalk.bulk import write_in_parts, write_rows
 from graphwalk.errors import ConfigError
+from graphwalk.files.bulk import write_in_parts, write_rows
 from tests.squares import COLUMNS, rows_of, squares
 
 

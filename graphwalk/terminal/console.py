@@ -132,11 +132,6 @@ def reader_gone() -> bool:
         return False
 
 
-def counted(number: int, thing: str) -> str:
-    """Return `1 episode`, `1,200 episodes`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def show_error(error: GraphwalkError) -> None:
     """Print the cause and the next step, with secrets redacted."""
     secrets = read_settings().secrets

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from graphwalk.errors import RunLogError
-from graphwalk.files import cannot_write, check_in_place
+from graphwalk.files.writing import cannot_write, check_in_place
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graphwalk.encodings import split_notes
 from graphwalk.evaluation.values import normalise, parse_json, value_forms
+from graphwalk.tools.encodings import split_notes
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk import jinja
+from graphwalk.config import jinja
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.jinja import TextError, check_text, included_in, names_in, render_page, render_text
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import TextError, check_text, included_in, names_in, render_page, render_text
 
 
 def test_values_of_text_are_not_templates() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from graphwalk.console import say, stderr
+from graphwalk.terminal.console import say, stderr
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.files import cannot_write, make_folder, new_file, write_whole
-from graphwalk.progress import progress_bar
+from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
+from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

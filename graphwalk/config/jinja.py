@@ -27,7 +27,7 @@ from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.resources import data_path, quote
+from graphwalk.files.resources import data_path, quote
 
 LONGEST_SOURCE = 30_000
 """Characters of a template; the longest that ships has 5,000."""

@@ -1,30 +1,25 @@
-"""Run coroutines from synchronous code: with signal handling for the command line, in a thread for notebooks."""
+"""Signals of the command line: the first ends the work in order, the second ends the process."""
 
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import cache, partial, wraps
+from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphwalk.console import say, stderr
+from graphwalk.terminal.console import say, stderr
 
 if TYPE_CHECKING:
-    import asyncio
+    pass
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TWICE_SECONDS = 0.5
 """Two signals within this time count as one: `timeout` signals both the process and its group."""
-_THREAD = "graphwalk"
-_CLEAN_UP_SECONDS = 10.0
-"""Longest wait of an interrupted notebook cell for the clean-up."""
 
 
 class Interrupted(BaseException):
@@ -107,67 +102,3 @@ def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
             raise Interrupted(first, announced=announced)
         for signum, handler in earlier.items():
             signal.signal(signum, handler)
-
-
-async def await_in_background(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work` in the background loop; cancellation reaches it."""
-    import asyncio
-
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _background_loop(os.getpid())))
-
-
-def in_background() -> bool:
-    """Tell whether this is the thread of the background loop."""
-    return threading.current_thread().name == _THREAD
-
-
-def run_in_background(work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` in the background loop and return its result, even if the caller's own loop is running.
-
-    All such work shares one loop, so that connections are kept between calls. A KeyboardInterrupt cancels the work
-    and waits for its clean-up. Raise RuntimeError if called from inside such work.
-    """
-    if in_background():
-        work.close()
-        raise RuntimeError(
-            "called from inside a running episode; use the asynchronous function, whose name begins with a"
-        )
-    ended = threading.Event()
-
-    async def announced() -> T:
-        try:
-            return await work
-        finally:
-            ended.set()
-
-    import asyncio
-
-    future = asyncio.run_coroutine_threadsafe(announced(), _background_loop(os.getpid()))
-    try:
-        return future.result()
-    except KeyboardInterrupt:
-        future.cancel()
-        ended.wait(_CLEAN_UP_SECONDS)
-        raise
-
-
-def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return the form of an asynchronous function or method that blocks; `aplay` becomes `play`."""
-
-    @wraps(function)
-    def run(*args: P.args, **named: P.kwargs) -> T:
-        return run_in_background(function(*args, **named))
-
-    run.__name__ = function.__name__.removeprefix("a")
-    run.__qualname__ = function.__qualname__.replace(function.__name__, run.__name__)
-    return run
-
-
-@cache
-def _background_loop(process: int) -> "asyncio.AbstractEventLoop":
-    """Return the loop of this process; the argument is its id, since a forked process has no threads."""
-    import asyncio
-
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name=_THREAD, daemon=True).start()
-    return loop
