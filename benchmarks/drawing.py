@@ -6,10 +6,10 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
-from graphwalk.suites.questions.generate import MAX_HOPS
-from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.oracles import Scratch
-from graphwalk.suites.questions.parameters import ParameterSearch, is_worth_asking
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.make_tasks import MAX_HOPS
+from graphwalk.suites.questions.tasks.oracles import Scratch
+from graphwalk.suites.questions.tasks.parameters import ParameterSearch, is_worth_asking
 
 GRAPHS, CHOICES = 10, 40
 

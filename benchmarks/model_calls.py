@@ -17,12 +17,12 @@ from typing import Any
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent import messages_to_send
-from graphwalk.experiments.config import AnyExperiment
-from graphwalk.experiments.loading import load_experiment
+from graphwalk.config.experiment import AnyExperiment
+from graphwalk.config.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.runs.execute import start_run
-from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress
+from graphwalk.runs.playing.execute import start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings

@@ -21,8 +21,8 @@ from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
+from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph

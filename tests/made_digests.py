@@ -9,11 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from graphwalk.experiments.loading import load_experiment
+from graphwalk.config.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.runs.execute import start_run
-from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress
+from graphwalk.runs.playing.execute import start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 from tests.test_golden import RUNS, digests

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from graphwalk.experiments.loading import load_experiment
+from graphwalk.config.loading import load_experiment
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.runs.execute import start_run
-from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress
+from graphwalk.runs.playing.execute import start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 

@@ -16,7 +16,7 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
-from graphwalk.runs.background import blocking, run_in_background
+from graphwalk.runs.playing.background import blocking, run_in_background
 from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL

@@ -9,8 +9,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.wrappers import Guarded
-from graphwalk.runs.ask import Answer, asking, open_conversation
-from graphwalk.runs.background import blocking
+from graphwalk.runs.playing.ask import Answer, asking, open_conversation
+from graphwalk.runs.playing.background import blocking
 from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import GraphInstance

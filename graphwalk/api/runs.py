@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.api.questions import AnyModel, named_models
-from graphwalk.experiments.loading import load_experiment
+from graphwalk.config.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.runs.background import blocking
-from graphwalk.runs.episode import play_task
-from graphwalk.runs.execute import resume_run, start_run
-from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress, run_progress
-from graphwalk.runs.reporting import report_of
-from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.finished.rescore import rescore_run
+from graphwalk.runs.playing.background import blocking
+from graphwalk.runs.playing.episode import play_task
+from graphwalk.runs.playing.execute import resume_run, start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress, run_progress
 from graphwalk.runs.result import Result, episode_row
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import read_settings
-from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.registry import suite_class
 from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.episode import Task
@@ -220,7 +220,7 @@ def compare(
     than two models and settings to compare.
     """
     from graphwalk.reports.formats import comparison_json
-    from graphwalk.runs.compare import compare_runs  # brings scipy
+    from graphwalk.runs.finished.compare_runs import compare_runs  # brings scipy
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
     compared = compare_runs(paths, models=names_of("models", models), settings=names_of("settings", settings))

@@ -10,7 +10,7 @@ from graphwalk.cli.episode_text import effort
 from graphwalk.errors import counted
 from graphwalk.files.writing import write_whole
 from graphwalk.models.wrappers import RESTARTED
-from graphwalk.runs.ask import Answer
+from graphwalk.runs.playing.ask import Answer
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.sanitise import printable

@@ -26,7 +26,7 @@ from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
-    from graphwalk.runs.experiment import Experiment
+    from graphwalk.runs.playing.resolve import Experiment
 
 _QUIT = ("quit", "exit", ":q")
 
@@ -63,7 +63,7 @@ def ask(
     graph is the last one loaded by `graphwalk db load`, else the whole Neo4j database.
     """
     from graphwalk.cli.answer import Teller
-    from graphwalk.runs.ask import asking
+    from graphwalk.runs.playing.ask import asking
 
     settings = read_settings()
     models, servers = models_and_servers([model] if model else None, base_url, settings)
@@ -108,7 +108,7 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
 async def _talk(
     experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
 ) -> None:
-    from graphwalk.runs.ask import Answer, open_conversation
+    from graphwalk.runs.playing.ask import Answer, open_conversation
     from graphwalk.runs.run_folder import NewRun
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import instance_of

@@ -75,8 +75,8 @@ def experiments(
 
     Example: graphwalk experiments show quickstart --resolved
     """
-    from graphwalk.experiments.config import experiment_schema
-    from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
+    from graphwalk.config.experiment import experiment_schema
+    from graphwalk.config.loading import find_experiment, load_experiment, shipped_experiments
 
     if schema:
         data(dumps(experiment_schema(), indent=2))
@@ -159,7 +159,7 @@ def tasks(
     Each target is computed twice, by Cypher and by Python; by Cypher alone for your own kinds without Python. Kinds
     without usable parameters on this graph are listed as skipped.
     """
-    from graphwalk.suites.questions.generate import tasks_of_source
+    from graphwalk.suites.questions.tasks.make_tasks import tasks_of_source
 
     source = chosen_source(graph, database)
     left_out: dict[str, str] = {}

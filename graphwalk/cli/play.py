@@ -16,7 +16,7 @@ from graphwalk.terminal.console import draw, prose, say
 from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
-    from graphwalk.experiments.config import AnyExperiment
+    from graphwalk.config.experiment import AnyExperiment
     from graphwalk.runs.result import Result
     from graphwalk.suites.suite import Suite
 
@@ -42,8 +42,8 @@ def play(
     Example: graphwalk play maze -o suite.mazes.0.size=8
     """
     from graphwalk.models.human import HumanPlayer, LineReader
-    from graphwalk.runs.episode import play_first
-    from graphwalk.runs.experiment import resolve
+    from graphwalk.runs.playing.episode import play_first
+    from graphwalk.runs.playing.resolve import resolve
 
     flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, override or ())
@@ -65,9 +65,9 @@ def play(
 
 def _experiment(what: str, flags: dict[str, Any], overrides: Sequence[str]) -> "AnyExperiment":
     """Return an experiment with one human player, and one graph unless `what` is an experiment."""
+    from graphwalk.config.experiment import experiment_type
+    from graphwalk.config.loading import find_experiment, load_experiment, parse_override
     from graphwalk.config.yaml_files import set_dotted, validate
-    from graphwalk.experiments.config import experiment_type
-    from graphwalk.experiments.loading import find_experiment, load_experiment, parse_override
     from graphwalk.suites.registry import SUITES, suite_class
 
     suite = _suite(what)

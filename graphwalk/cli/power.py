@@ -85,7 +85,7 @@ def _cases(
 ) -> "Iterator[tuple[dict[str, Any], Spread, Design]]":
     """Yield names of the compared models, the spread of their results, and the default design."""
     from graphwalk.evaluation.power import Design, assumed_spread
-    from graphwalk.runs.reporting import measured_pairs
+    from graphwalk.runs.finished.reporting import measured_pairs
 
     if run is not None:
         for pair in measured_pairs(run, models, settings):

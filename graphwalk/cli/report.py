@@ -47,7 +47,7 @@ def report(
         return
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.reports.plots import worth_drawing
-    from graphwalk.runs.reporting import measured
+    from graphwalk.runs.finished.reporting import measured
 
     figures, report_and_observed = [], measured(run)
     with comment("plots", say):
@@ -78,7 +78,7 @@ def compare(
     result changed. Runs with different tasks or scorers are refused.
     """
     from graphwalk.reports.formats import TerminalComparison, comparison_json, comparison_markdown
-    from graphwalk.runs.compare import compare_runs
+    from graphwalk.runs.finished.compare_runs import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
@@ -97,7 +97,7 @@ def rescore(folder: Run) -> None:
 
     The current scorer is used. The old log is kept.
     """
-    from graphwalk.runs.rescore import rescore_run
+    from graphwalk.runs.finished.rescore import rescore_run
     from graphwalk.runs.run_folder import RunFolder
 
     run = RunFolder.open(folder)
@@ -115,7 +115,7 @@ def print_report(
     `tables` limits the number of tables on a terminal.
     """
     from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
-    from graphwalk.runs.reporting import report_of
+    from graphwalk.runs.finished.reporting import report_of
 
     if format == "html":
         from graphwalk.serve.page import content_of, page_texts

@@ -19,10 +19,10 @@ from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import Interrupted, run_async
 
 if TYPE_CHECKING:
-    from graphwalk.runs.counters import RunSummary
-    from graphwalk.runs.estimate import Estimate, ModelEstimate
-    from graphwalk.runs.experiment import Experiment
-    from graphwalk.runs.progress import Progress
+    from graphwalk.runs.playing.counters import RunSummary
+    from graphwalk.runs.playing.estimate import Estimate, ModelEstimate
+    from graphwalk.runs.playing.resolve import Experiment
+    from graphwalk.runs.playing.run_progress import Progress
     from graphwalk.runs.run_folder import RunFolder
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
@@ -139,8 +139,8 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model, scripted agents run.
     """
-    from graphwalk.experiments.loading import load_experiment, own_graphs
-    from graphwalk.runs.experiment import resolve
+    from graphwalk.config.loading import load_experiment, own_graphs
+    from graphwalk.runs.playing.resolve import resolve
 
     settings = read_settings()
     models, servers = arguments.model or None, None
@@ -165,7 +165,7 @@ def run(
     if arguments.on is not None and arguments.shard is not None:
         raise ConfigError("--shard and --on ray cannot be combined")
     if arguments.dry_run:
-        from graphwalk.runs.estimate import estimate_run
+        from graphwalk.runs.playing.estimate import estimate_run
 
         estimate = run_async(estimate_run(experiment))
         data(estimate.as_json() if arguments.json else dry_run_text(estimate))
@@ -173,9 +173,9 @@ def run(
     if arguments.on is not None:
         _run_on_ray(experiment, arguments)
         return
-    from graphwalk.runs.execute import start_run
+    from graphwalk.runs.playing.execute import start_run
+    from graphwalk.runs.playing.shards import WHOLE, Shard
     from graphwalk.runs.run_folder import NewRun
-    from graphwalk.runs.shards import WHOLE, Shard
 
     shard = WHOLE if arguments.shard is None else Shard.parse(arguments.shard)
     new = NewRun.make(config.name, arguments.out)
@@ -191,7 +191,7 @@ def resume(path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run fold
 
     Finished episodes are kept and failed ones repeated. Replies that were already paid for are reused.
     """
-    from graphwalk.runs.execute import resume_run
+    from graphwalk.runs.playing.execute import resume_run
     from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(_COMMON, arguments).items()}
@@ -205,7 +205,7 @@ def _finish(folder: "RunFolder", work: "Work", arguments: Any, *, new: bool = Fa
 
     The folder of a `new` run that fails before its plan is removed.
     """
-    from graphwalk.runs.progress import run_progress
+    from graphwalk.runs.playing.run_progress import run_progress
 
     resume = folder.resume_command
     stopping = f"stopping; a second signal exits at once. Finished episodes are saved. Resume with:  {resume}"
@@ -244,7 +244,7 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
 
 def _run_on_ray(experiment: "Experiment", arguments: Any) -> None:
     """Execute a run in shards on a Ray cluster, then report it as one, and exit with its code."""
-    from graphwalk.runs.cluster import ShardedRun, ray_cluster
+    from graphwalk.runs.playing.cluster import ShardedRun, ray_cluster
     from graphwalk.runs.run_folder import NewRun
 
     new = NewRun.make(experiment.config.name, arguments.out)

@@ -17,8 +17,8 @@ from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
+    from graphwalk.runs.finished.verify import Verification
     from graphwalk.runs.listing import ListedRun
-    from graphwalk.runs.verify import Verification
 
 
 def runs(
@@ -82,8 +82,8 @@ def merge(
     The shards come from `graphwalk run … --shard 1/8`. Missing or repeated episodes, and shards with different plans,
     are refused. The merged run is an ordinary run: report, compare, rescore or resume it.
     """
+    from graphwalk.runs.playing.shards import merge_runs
     from graphwalk.runs.run_folder import NewRun, RunFolder
-    from graphwalk.runs.shards import merge_runs
 
     folders = [RunFolder.open(shard) for shard in shards]
     new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
@@ -109,7 +109,7 @@ def publish(
     It contains configuration, versions, texts, results, replies and digests, but no secrets, local paths or server
     addresses. report, show, view, verify, compare and export read it like a run folder.
     """
-    from graphwalk.runs.publishing import publish as write
+    from graphwalk.runs.finished.publishing import publish as write
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.sanitise import Cleaner
 
@@ -138,8 +138,8 @@ def verify(
     Graphs, tasks and targets are recomputed from the seed, tool results from a fresh store, then prompts and scores.
     No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
     """
+    from graphwalk.runs.finished.verify import verify_run
     from graphwalk.runs.run_folder import RunFolder
-    from graphwalk.runs.verify import verify_run
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", run.planned_episodes()) as done:
@@ -154,7 +154,7 @@ def verify(
 
 
 def _print_table(verification: "Verification") -> None:
-    from graphwalk.runs.verify import CHECKS
+    from graphwalk.runs.finished.verify import CHECKS
 
     width = max(map(len, CHECKS))
     data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")

@@ -15,7 +15,7 @@ import gymnasium
 from gymnasium import spaces
 
 from graphwalk.environments.stage import OpenEpisode, Stage
-from graphwalk.runs.background import run_in_background
+from graphwalk.runs.playing.background import run_in_background
 
 LONGEST_TEXT = 1 << 20
 """Characters of an observation or an action."""

@@ -10,12 +10,12 @@ from operator import or_
 from typing import Any
 
 from graphwalk.agent import Episode, call_tools, run_episode
+from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episode import RunModels
-from graphwalk.runs.experiment import Experiment, resolve
-from graphwalk.runs.graph_sources import GraphSources, sources_for
-from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, make_plan
+from graphwalk.runs.playing.episode import RunModels
+from graphwalk.runs.playing.graph_sources import GraphSources, sources_for
+from graphwalk.runs.playing.plan import LoadedGraph, PlannedEpisode, make_plan
+from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.settings import read_settings
 from graphwalk.suites.suite import EpisodeSetup

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
 from graphwalk.errors import ConfigError
-from graphwalk.runs.background import run_in_background
+from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import ToolSpec
 
 _ANSWER = ToolSpec(

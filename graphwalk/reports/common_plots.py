@@ -9,7 +9,7 @@ import numpy as np
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.suite_report import Report, ReportRow
-from graphwalk.reports.variants import levels_of
+from graphwalk.reports.variant_tables import levels_of
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
 

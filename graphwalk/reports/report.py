@@ -21,7 +21,7 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.text_table import interval_notes
-from graphwalk.reports.variants import variance_rows
+from graphwalk.reports.variant_tables import variance_rows
 from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import setting_of
 

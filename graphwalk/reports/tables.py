@@ -20,7 +20,7 @@ from graphwalk.reports.text_table import (
     p_value,
     two_decimals,
 )
-from graphwalk.reports.variants import variance_table
+from graphwalk.reports.variant_tables import variance_table
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 

@@ -13,8 +13,8 @@ from typing import Any
 from graphwalk.errors import RunLogError
 from graphwalk.files.resources import PACKAGE
 from graphwalk.models.openai_servers import server_of
-from graphwalk.runs.experiment import Experiment
-from graphwalk.runs.plan import Plan
+from graphwalk.runs.playing.plan import Plan
+from graphwalk.runs.playing.resolve import Experiment
 from graphwalk.runs.result import RUN_VERSION
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.types.episode import Task

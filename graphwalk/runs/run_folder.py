@@ -25,7 +25,7 @@ from graphwalk.errors import RunLogError, counted
 from graphwalk.files.json_lines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
 from graphwalk.files.writing import cannot_write, check_links, is_scratch, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
-from graphwalk.runs.published import is_published, unpacked
+from graphwalk.runs.finished.published import is_published, unpacked
 from graphwalk.runs.result import RUN_VERSION, EpisodeKey, key_of
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite

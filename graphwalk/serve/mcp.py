@@ -43,8 +43,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import TEXT_FILTERS, make_environment
+from graphwalk.config.loading import load_experiment, parse_override
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.files.resources import data_path
 from graphwalk.serve import loopback_names
 from graphwalk.settings import TOKEN_VARIABLE, Settings

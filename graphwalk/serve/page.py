@@ -21,7 +21,7 @@ from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable, legend
-from graphwalk.runs.reporting import measured
+from graphwalk.runs.finished.reporting import measured
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json

@@ -25,8 +25,8 @@ from graphwalk.stores.cypher import ForeignCypher, Identifiers
 from graphwalk.stores.cypher_check import QueryRefused
 from graphwalk.stores.embedded_graph import REFUSALS, SERIALISATION, EmbeddedDialect, load_engine, own_value
 from graphwalk.stores.engine_worker import READY
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.model_query import write_query
-from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown_rows

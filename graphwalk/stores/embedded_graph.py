@@ -13,7 +13,7 @@ import kglite
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.cypher import NO_LABEL, RESERVED_PREFIX, Dialect, quote
-from graphwalk.stores.schema_queries import has_several_labels
+from graphwalk.stores.graph_schema import has_several_labels
 from graphwalk.stores.serialisation import ESCAPED, Serialisation, decoded
 from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
 from graphwalk.types.graph import OUR_PREFIX, PropertyGraph

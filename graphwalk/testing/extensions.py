@@ -7,21 +7,21 @@ from collections.abc import Collection
 from itertools import product
 from pathlib import Path
 
+from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models import conformance
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import Capability
-from graphwalk.runs.episode import play_task
-from graphwalk.runs.experiment import can_play, resolve
+from graphwalk.runs.playing.episode import play_task
+from graphwalk.runs.playing.resolve import can_play, resolve
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.generate import tasks_on
-from graphwalk.suites.questions.score import extract_rows, score_question
+from graphwalk.suites.questions.scoring.score import extract_rows, score_question
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall

@@ -8,8 +8,8 @@ from graphwalk.errors import StoreError
 from graphwalk.settings import read_settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.registry import OpenDatabase, open_database
-from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 StoreCheck = Callable[[Database], Awaitable[None]]

@@ -15,7 +15,7 @@ from pydantic import NonNegativeFloat
 
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
-from graphwalk.runs.episode import judge
+from graphwalk.runs.playing.episode import judge
 from graphwalk.suites.registry import suite_named
 from graphwalk.tools.observed_values import waste_of
 from graphwalk.types.check_type import check_type

@@ -5,7 +5,7 @@ import pytest
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.stores.schema_queries import schema_of
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.testing import STORE_CHECKS, check_store
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row

@@ -47,7 +47,7 @@ def test_a_walk_earns_the_whole_reward() -> None:
 def test_environments_of_one_stage_walk_side_by_side() -> None:
     from graphwalk.environments.gymnasium import GraphwalkEnv
     from graphwalk.environments.stage import Stage
-    from graphwalk.runs.background import run_in_background
+    from graphwalk.runs.playing.background import run_in_background
 
     stage = run_in_background(Stage.open(MAZES))
     envs = [GraphwalkEnv(stage=stage) for _ in range(20)]

@@ -17,7 +17,7 @@ from graphwalk.evaluation.rows import compare_rows
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.score import judge
 from graphwalk.suites.mazes.score import extract_path
-from graphwalk.suites.questions.score import extract_rows
+from graphwalk.suites.questions.scoring.score import extract_rows
 
 FILE = Path(__file__).parents[1] / "data" / "replies.yaml"
 FIELDS = {

@@ -7,12 +7,14 @@ import pytest
 
 from graphwalk.evaluation.comments import comment
 from graphwalk.reports.formats import as_text
-from graphwalk.runs.reporting import report_of
-from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import content_of, page_texts
-from graphwalk.suites.questions import generate, score, suite
+from graphwalk.suites.questions import suite
 from graphwalk.suites.questions.report import QuestionPresentation
+from graphwalk.suites.questions.scoring import score
+from graphwalk.suites.questions.tasks import make_tasks as generate
 from tests.commands import graphwalk
 from tests.runs.runs import experiment, records, resume, start
 

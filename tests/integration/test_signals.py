@@ -46,7 +46,9 @@ def wait_for_file(process: "subprocess.Popen[str]", path: Path) -> None:
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("module", ["typer", "graphwalk.types.graph", "graphwalk.cli.app", "graphwalk.runs.execute"])
+@pytest.mark.parametrize(
+    "module", ["typer", "graphwalk.types.graph", "graphwalk.cli.app", "graphwalk.runs.playing.execute"]
+)
 def test_while_modules_are_imported(tmp_path: Path, signum: signal.Signals, module: str) -> None:
     """In the first second of a command. Python names each module on stderr when it has imported it."""
     words = [sys.executable, "-X", "importtime", "-m", "graphwalk", "run", "quickstart", *MANY]

@@ -4,7 +4,7 @@ import pytest
 
 from graphwalk.reports.measures import layout
 from graphwalk.suites.mazes.task import PATH_ERRORS
-from graphwalk.suites.questions.score import ERROR_CLASSES
+from graphwalk.suites.questions.scoring.score import ERROR_CLASSES
 from graphwalk.suites.registry import suite_named
 
 COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}

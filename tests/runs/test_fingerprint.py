@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from graphwalk.config.loading import load_experiment
 from graphwalk.errors import RunLogError
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs import fingerprint
-from graphwalk.runs.counters import RunSummary
-from graphwalk.runs.execute import resume_run, start_run
-from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress
-from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.finished.rescore import rescore_run
+from graphwalk.runs.playing.counters import RunSummary
+from graphwalk.runs.playing.execute import resume_run, start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 from graphwalk.version import __version__

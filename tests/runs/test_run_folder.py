@@ -12,10 +12,10 @@ import pytest
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import decode_line, encode_line
-from graphwalk.runs.publishing import publish
-from graphwalk.runs.reporting import report_of
+from graphwalk.runs.finished.publishing import publish
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.run_folder import RepeatedLinesWarning, RunFolder
-from graphwalk.runs.verify import verify_run
 from graphwalk.sanitise import Cleaner
 from graphwalk.settings import Settings
 from tests.commands import graphwalk

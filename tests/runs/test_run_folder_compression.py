@@ -12,8 +12,8 @@ import pytest
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import LineWriter, compressed, read_lines
+from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.listing import list_runs
-from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import RunFolder
 from tests.runs.runs import experiment, log_bytes, records, resume, start, without_time
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.listing import list_runs
-from graphwalk.runs.reporting import report_of
-from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import ForeignLinesWarning, RunFolder
 from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat

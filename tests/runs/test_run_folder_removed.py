@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import LineWriter, read_lines
-from graphwalk.runs.progress import Progress
+from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat

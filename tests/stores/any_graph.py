@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.schema_queries import schema_of
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwalk.models.scripted import Ask, Policy
-from graphwalk.suites.questions.scripted import expert
+from graphwalk.suites.questions.agents.scripted import expert
+from graphwalk.suites.questions.agents.walker import read, unique_values
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.walker import read, unique_values
 from graphwalk.types.schema import Schema
 
 MakePolicy = Callable[[QuestionTask, Schema], Policy]

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.execute import start_run
-from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress
+from graphwalk.config.loading import load_experiment
+from graphwalk.runs.playing.execute import start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 from graphwalk.training.traces import Episodes, read_run

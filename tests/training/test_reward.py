@@ -81,7 +81,7 @@ def test_a_failure_of_the_provider_earns_nothing_and_costs_nothing() -> None:
 
 @pytest.mark.parametrize("suite", ["mazes", "magma"])
 def test_the_other_suites_have_rewards_too(suite: str) -> None:
-    from graphwalk.runs.background import run_in_background
+    from graphwalk.runs.playing.background import run_in_background
 
     fields = {"mazes": {"mazes": [{"size": 5, "min_path": 4}]}, "magma": {"traces": [{"nodes": 5, "count": 1}]}}[suite]
     setting = "tools" if suite == "mazes" else "is"

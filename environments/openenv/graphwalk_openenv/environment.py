@@ -12,7 +12,7 @@ from openenv.core.env_server.mcp_environment import MCPEnvironment
 from openenv.core.env_server.types import Action, Observation, State
 
 from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
-from graphwalk.runs.background import run_in_background
+from graphwalk.runs.playing.background import run_in_background
 from graphwalk.types.chat import ToolSpec
 
 EXPERIMENT = "GRAPHWALK_EXPERIMENT"

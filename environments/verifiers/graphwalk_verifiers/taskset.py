@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import verifiers.v1 as vf
 
 from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
-from graphwalk.runs.background import run_in_background
+from graphwalk.runs.playing.background import run_in_background
 from graphwalk.training.reward import Reward
 
 T = TypeVar("T")

@@ -10,11 +10,11 @@ from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import Dialect
+from graphwalk.stores.graph_schema import has_several_labels, schema_of
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.admin import BY_HAND, HEARTBEAT_SECONDS, Load, Loads, check_labels
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.values import SERIALISATION, plain
-from graphwalk.stores.schema_queries import has_several_labels, schema_of
 from graphwalk.stores.serialisation import decoded
 from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph

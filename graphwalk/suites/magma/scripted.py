@@ -13,7 +13,7 @@ from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
 from graphwalk.suites.magma.generate import Instance, Step, run_algorithm, state_before
 from graphwalk.suites.magma.task import NODE, MagmaTask
-from graphwalk.suites.questions.walker import neighborhood, read, unique_values
+from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
 from graphwalk.types.episode import Trajectory

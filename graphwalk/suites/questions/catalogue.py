@@ -21,8 +21,8 @@ from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions import kinds
-from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, QuestionTemplate, read_template
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Scalar, Value, shown

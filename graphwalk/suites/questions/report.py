@@ -31,10 +31,10 @@ from graphwalk.reports.suite_report import (
 from graphwalk.reports.tables import Fact, Line, counts_table, line_of, players_table
 from graphwalk.reports.text_table import TextTable, one_decimal, short
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.failure_report import MEASURES as FAILURE_MEASURES
-from graphwalk.suites.questions.failure_report import count_scores, failure_plot, failure_tables
-from graphwalk.suites.questions.failures import CAUSES
-from graphwalk.suites.questions.score import ERROR_CLASSES
+from graphwalk.suites.questions.scoring.failure_report import MEASURES as FAILURE_MEASURES
+from graphwalk.suites.questions.scoring.failure_report import count_scores, failure_plot, failure_tables
+from graphwalk.suites.questions.scoring.failures import CAUSES
+from graphwalk.suites.questions.scoring.score import ERROR_CLASSES
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures

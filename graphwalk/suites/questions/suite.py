@@ -16,15 +16,15 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
+from graphwalk.suites.questions.agents.scripted import QuestionAgents
 from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, OwnGraph, QuestionsConfig
-from graphwalk.suites.questions.failures import failure_of
-from graphwalk.suites.questions.generate import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.questions.prompts import no_tools_system, tools_system, whole_text_tokens, with_schema
 from graphwalk.suites.questions.report import QuestionPresentation
-from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
-from graphwalk.suites.questions.scripted import QuestionAgents
+from graphwalk.suites.questions.scoring.altered_questions import GraphViews
+from graphwalk.suites.questions.scoring.failures import failure_of
+from graphwalk.suites.questions.scoring.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.variants import GraphViews
+from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox

@@ -13,7 +13,7 @@ from tests.serve.mcp.servers import HttpServer, over_http
 
 
 @pytest.mark.parametrize(
-    "given",
+    "authorization",
     [None, "", "Bearer", "Bearer x", "Basic abc", "bearer", "bearer x", "Bearer \xe9\xe9", "Bearer " + "x" * 5000],
 )
 def test_without_the_token_nothing_is_answered(http_server: HttpServer, authorization: str | None) -> None:

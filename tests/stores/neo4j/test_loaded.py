@@ -16,10 +16,10 @@ import pytest
 from graphwalk import database
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.neo4j import admin
 from graphwalk.stores.neo4j.admin import BY_HAND, Loads
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
-from graphwalk.stores.schema_queries import schema_of
 from tests.cli.test_commands import graphwalk as graphwalk_command
 from tests.stores.loader import chain
 

@@ -9,8 +9,8 @@ from hypothesis import settings as hypothesis_settings
 
 from graphwalk.errors import ConfigError
 from graphwalk.settings import Settings
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
-from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Temporal, Value
 from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.experiments.loading import experiment_from
+from graphwalk.config.loading import experiment_from
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.magma.scripted import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite

@@ -9,10 +9,10 @@ import pytest
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.experiment import AnyExperiment
+from graphwalk.config.loading import experiment_from, load_experiment
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.config import AnyExperiment
-from graphwalk.experiments.loading import experiment_from, load_experiment
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.export import STRATEGIES

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.config.loading import load_experiment
 from graphwalk.errors import OracleError, StoreError
-from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.execute import start_run
-from graphwalk.runs.experiment import resolve
-from graphwalk.runs.progress import Progress
+from graphwalk.runs.playing.execute import start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database

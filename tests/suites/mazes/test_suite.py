@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.experiments.config import AnyExperiment
-from graphwalk.experiments.loading import experiment_from, load_experiment, shipped_experiments
+from graphwalk.config.experiment import AnyExperiment
+from graphwalk.config.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite

@@ -9,12 +9,12 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
-from graphwalk.suites.questions.generate import make_tasks
-from graphwalk.suites.questions.score import QuestionScore
-from graphwalk.suites.questions.scripted import agent_named
+from graphwalk.suites.questions.agents.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
+from graphwalk.suites.questions.agents.scripted import agent_named
+from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory

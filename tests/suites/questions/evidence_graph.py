@@ -8,10 +8,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
-from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.prompts import tools_prompt
-from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.scoring.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 

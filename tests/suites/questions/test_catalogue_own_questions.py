@@ -15,9 +15,9 @@ from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, dataclass_transform
 
 from graphwalk.evaluation.rows import as_shown, distinct
-from graphwalk.suites.questions.brute_force import NetworkxGraph, TooManyPathsError
-from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.walker import Steps, Walker
+from graphwalk.suites.questions.agents.walker import Steps, Walker
+from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, TooManyPathsError
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row

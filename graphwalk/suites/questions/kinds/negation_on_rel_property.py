@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
-from graphwalk.suites.questions.graph_index import GraphIndex, differs
+from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker, condition, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.walker import Centre, Steps, Walker, condition, node_keys
+from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex, differs
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from graphwalk.suites.questions.brute_force import NetworkxGraph
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.agents.walker import Steps, Walker, leading_to, node_keys
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.walker import Steps, Walker, leading_to, node_keys
+from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

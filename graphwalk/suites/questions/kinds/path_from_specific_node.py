@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.brute_force import NetworkxGraph
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.agents.walker import NEIGHBOR_KEY, Centre, Steps, Walker, leading_to
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Centre, Steps, Walker, leading_to
+from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row

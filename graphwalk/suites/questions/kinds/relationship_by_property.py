@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
-from graphwalk.suites.questions.graph_index import GraphIndex, equal
+from graphwalk.suites.questions.agents.walker import NEIGHBOR_KEY, Steps, Walker, condition, side_of
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Steps, Walker, condition, side_of
+from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.brute_force import NetworkxGraph
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, leading_to
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, leading_to
+from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value

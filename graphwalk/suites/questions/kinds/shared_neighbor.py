@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from graphwalk.suites.questions.brute_force import NetworkxGraph
-from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.agents.walker import Centre, Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.walker import Centre, Steps, Walker
+from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.observed import KEY
 from graphwalk.types.values import Row
 

@@ -1,0 +1,96 @@
+"""Publish a run: write it into one ZIP file, without secrets and traces of this machine."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from graphwalk.config.jinja import render_page
+from graphwalk.errors import RunLogError
+from graphwalk.files.json_lines import compressed, encode_line, read_lines
+from graphwalk.files.writing import new_file
+from graphwalk.runs.finished.published import DIGESTS, TEXTS
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
+
+_MODE = 0o644 << 16
+
+
+def publish(
+    folder: RunFolder, out: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: None
+) -> dict[str, int]:
+    """Write a run into `out`, a ZIP file with reproducible bytes. Return the number of removals by kind.
+
+    `done` is called after each result. Raise RunLogError if a log is damaged, or for secrets that the cleaner may not
+    remove; no file is left then.
+    """
+    with folder.lock():
+        stored = folder.read_manifest()
+        cleaner.know_credentials(stored)
+        manifest = cleaner.manifest(stored)
+        parts: dict[str, Iterable[bytes]] = {
+            "README.md": [_readme(manifest).encode(), b"\n"],
+            "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
+            "results.jsonl.gz": compressed(_lines(folder.results_path, cleaner, done)),
+            "replies.jsonl": _lines(folder.replies_path, cleaner),
+        }
+        for path in sorted(folder.texts_path.rglob("*")):
+            if path.is_file():
+                name = f"{TEXTS}/{path.relative_to(folder.texts_path).as_posix()}"
+                parts[name] = [cleaner.text(path.read_text(encoding="utf-8"), name).encode()]
+        with new_file(out, error=RunLogError) as file:
+            _write(file, parts)
+            _refuse(cleaner.refused, out)
+    return cleaner.removed
+
+
+def _lines(path: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: None) -> Iterator[bytes]:
+    for number, record in enumerate(read_lines(path), 1):
+        yield encode_line(cleaner.record(record, f"{path.name}:{number}"))
+        done()
+
+
+def _write(file: BinaryIO, parts: Mapping[str, Iterable[bytes]]) -> None:
+    sums = []
+    with ZipFile(file, "w") as archive:
+        for name in sorted(parts):
+            digest = hashlib.sha256()
+            with archive.open(_entry(name), "w", force_zip64=True) as entry:
+                for block in parts[name]:
+                    digest.update(block)
+                    entry.write(block)
+            sums.append(f"{digest.hexdigest()}  {name}\n")
+        archive.writestr(_entry(DIGESTS), "".join(sums))
+
+
+def _entry(name: str) -> ZipInfo:
+    """Return an entry without time and owner, so that the same run gives the same bytes."""
+    entry = ZipInfo(name)
+    entry.compress_type = ZIP_STORED if name.endswith(".gz") else ZIP_DEFLATED
+    entry.external_attr, entry.create_system = _MODE, 3
+    return entry
+
+
+def _refuse(secrets: list[PossibleSecret], out: Path) -> None:
+    if not secrets:
+        return
+    shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in secrets[:10])
+    more = f"\n  … and {len(secrets) - 10} more" if len(secrets) > 10 else ""
+    raise RunLogError(
+        f"cannot write {out}: the run contains secrets\n{shown}{more}",
+        hint="check these places; --redact replaces secrets by ***",
+    )
+
+
+def _readme(manifest: dict[str, Any]) -> str:
+    return render_page(
+        "publish/README.md.j2",
+        manifest=manifest,
+        name=one_line(manifest["name"]),
+        models=one_line(", ".join(manifest["config"]["models"])),
+        settings=one_line(", ".join(manifest["config"]["settings"])),
+        episodes=(manifest["fingerprint"] or {}).get("episodes", "?"),
+        digests=DIGESTS,
+    )

@@ -1,0 +1,157 @@
+"""Make the report of a run folder, and measure the spread of its players for power analysis."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from graphwalk.config.protocols import OWN
+from graphwalk.errors import ConfigError, RunLogError, counted
+from graphwalk.evaluation.power import Design, Spread, measured_spread
+from graphwalk.reports.compare import player_outcomes
+from graphwalk.reports.observations import Observations, Player, chosen, observe
+from graphwalk.reports.report import report_on
+from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.runs.finished.protocol_differences import deviations, in_words, protocol_note, published_differences
+from graphwalk.runs.result import EpisodeKey, key_of
+from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
+
+
+def report_of(folder: RunFolder) -> Report:
+    """Return the report of a run, finished or not. Raise RunLogError as `measured`."""
+    return measured(folder)[0]
+
+
+def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> tuple[Report, Observations]:
+    """Return the report of a run and its observations. `records`: the run's, if the caller reads them too.
+
+    Raise RunLogError if results do not have the suite's form.
+    """
+    try:
+        return _measured(folder, folder.records() if records is None else records)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise RunLogError(
+            f"{folder.path}: a result does not have the form of its suite ({cause})",
+            hint=f"to find the line: graphwalk verify {folder.quoted}",
+        ) from error
+
+
+def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
+    manifest = folder.read_manifest()
+    config, suite = manifest["config"], folder.suite
+    declared = suite.presentation.report(suite)
+    seen: set[EpisodeKey] = set()
+    missing: Counter[str] = Counter()
+    unread = ambiguous = 0
+
+    def noted() -> Iterator[ResultRecord]:
+        nonlocal unread, ambiguous
+        for record in records:
+            seen.add(key_of(record))
+            missing.update(filter(None, [(record["score"] or {}).get("missing")]))
+            unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
+            ambiguous += bool(record["score"]) and record["score"].get("lossy", False)
+            yield record
+
+    observed = observe(noted(), declared)
+    missing_extractor = _without_extractor(manifest)
+    reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
+    report = report_on(observed, reference=reference, seed=config.get("seed", 0))
+    incomplete = _missing_part(manifest, len(seen))
+    first = [note for note in (incomplete, protocol_note(config)) if note]
+    hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
+    comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
+    last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
+    every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
+    protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
+
+
+def _published(
+    declared: SuiteReport, config: Mapping[str, Any], extractor_missed: bool
+) -> tuple[Reference | None, list[str]]:
+    """Return the published rows that belong beside those of a run, and a note if there are none.
+
+    `extractor_missed`: the run had no extractor, and some replies needed one.
+    """
+    name = config.get("reference")
+    if not name:
+        return None, []
+    try:
+        reference = declared.reference(name)
+    except ConfigError as error:
+        return None, [f"Published figures are not shown: {error}."]
+    differences = published_differences(config)
+    if extractor_missed:
+        differences = [*differences, ("extractor", config["extractor"]["model"], "none (no API key)")]
+    if reference is None or not differences:
+        return reference, []
+    hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
+    return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]
+
+
+def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:
+    if not ambiguous:
+        return None
+    hint = "" if config.get("extractor") else " To let a model read such replies: --extractor PROVIDER/MODEL."
+    return f"Ambiguous: {counted(ambiguous, 'answer')}; the reply may mean another one, and the last one counts.{hint}"
+
+
+def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
+    """Return the note for an unfinished run, None for a finished one."""
+    planned = (manifest.get("fingerprint") or {}).get("episodes")
+    if planned is None and episodes:
+        return f"NOT FINISHED: {counted(episodes, 'episode')} found; the run ended before its plan was complete."
+    if planned is None:
+        return "NOT BEGUN: the run ended before its plan was made."
+    if shard := shard_in_words(manifest):
+        own, shard = own_episodes(manifest) or 0, shard.replace("shard", "SHARD")
+        whole = f"the whole run has {planned} (see graphwalk merge)"
+        if episodes < own:
+            return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes; {whole}."
+        return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
+    if episodes < planned:
+        return f"NOT FINISHED: {episodes} of {planned} planned episodes; the figures cover only these."
+    return None
+
+
+def _without_extractor(manifest: Mapping[str, Any]) -> str | None:
+    named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
+    if named and settled.get("stage_2", named) is None:
+        return f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
+    return None
+
+
+@dataclass(frozen=True)
+class MeasuredPair:
+    """Two players of a run: the spread of their difference in accuracy, and the design of the measurement."""
+
+    first: Player
+    second: Player
+    spread: Spread
+    design: Design
+
+
+def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
+    """Measure all pairs of players of a run. Raise ConfigError unless a pair has two graphs, one with two tasks."""
+    folder = RunFolder.open(path)
+    observed = observe(folder.records(), folder.suite.presentation.report(folder.suite))
+    players = chosen(observed.players, models, settings)
+    outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
+    pairs = []
+    for first, second in combinations(players, 2):
+        spread = measured_spread(outcomes[first], outcomes[second])
+        if spread is not None:
+            graphs = len(set(outcomes[first].graphs.tolist()))
+            design = Design(max(1, round(len(outcomes[first].keys) / graphs)), observed.tries, observed.tries)
+            pairs.append(MeasuredPair(first, second, spread, design))
+    if not pairs:
+        names = ", ".join(f"{player.model} {player.setting}" for player in observed.players)
+        raise ConfigError(
+            f"{path} shows no spread: it needs two players on two graphs, with two tasks on one of them",
+            hint=f"played: {names or 'nothing yet'}; or assume accuracies: --first 40 --second 50",
+        )
+    return pairs

@@ -1,0 +1,67 @@
+"""Score a run again with the current scorer; no model calls."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from graphwalk.config.experiment import Scoring
+from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.files.json_lines import compressed, encode_line
+from graphwalk.files.writing import write_whole
+from graphwalk.runs.fingerprint import code_version
+from graphwalk.runs.playing.episode import judge
+from graphwalk.runs.playing.resolve import kept_experiment
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import read_settings
+from graphwalk.suites.suite import GraphInstance, Suite
+
+
+def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
+    """Score all results again and rewrite the log. Return the number of changed scores and of results.
+
+    The old log is kept as `old-results.jsonl` (`.gz` if compressed). `done` is called after each result. Wrong answers
+    are explained if their graph can be made again without a database; otherwise an earlier explanation of an unchanged
+    score is kept. Raise RunLogError if the log is damaged or the new one cannot be written; the log is unchanged then.
+    """
+    changed = total = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal changed, total
+        for record in folder.records():
+            result = Result.from_dict(record)
+            task = suite.task_type.model_validate(result.task)
+            reply, graph = result.extractor_reply, graphs.get(task.graph_digest)
+            answer, score = judge(suite, task, result.key.setting, result.trajectory, reply, scoring, graph)
+            if graph is None and score is not None and score.items() <= (result.score or {}).items():
+                score = result.score
+            scored = {**record, "answer": answer, "score": score}
+            changed += scored["score"] != record["score"]
+            total += 1
+            done()
+            yield encode_line(scored)
+        if total == 0:
+            raise RunLogError(f"{folder.path} has no results yet", hint=folder.resume_command)
+
+    with folder.lock():
+        manifest = folder.read_manifest()
+        suite, log = folder.suite, folder.results_file
+        scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
+        graphs = _graphs(suite, folder) if suite.explains else {}
+        written = lines() if log == folder.results_path else compressed(lines())
+        write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
+        if manifest["fingerprint"] is not None:
+            manifest["fingerprint"]["scorer"] = code_version()
+            folder.write_manifest(manifest)
+    return changed, total
+
+
+def _graphs(suite: Suite[Any, Any], folder: RunFolder) -> Mapping[str, GraphInstance]:
+    """Return the graphs of a run by digest, as far as they can be made without a database."""
+    graphs: dict[str, GraphInstance] = {}
+    try:
+        config = kept_experiment(folder, read_settings()).config
+        for instance in suite.graphs(config.suite, config.seed):
+            graphs[instance.digest] = instance
+    except GraphwalkError:
+        pass
+    return graphs

@@ -1,0 +1,238 @@
+"""Ask questions about your own graph: each is a logged episode, answered with evidence."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from graphwalk.agent import Watcher
+from graphwalk.config.agent import FOREIGN
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.loading import load_experiment
+from graphwalk.errors import ConfigError
+from graphwalk.evaluation.comments import comment
+from graphwalk.models.base import Model
+from graphwalk.runs.fingerprint import check_unchanged, new_manifest
+from graphwalk.runs.playing.episode import RunModels, play
+from graphwalk.runs.playing.plan import LoadedGraph, Plan, PlannedEpisode
+from graphwalk.runs.playing.resolve import Experiment, resolve
+from graphwalk.runs.result import EpisodeKey, Result
+from graphwalk.runs.run_folder import NewRun
+from graphwalk.sanitise import one_line
+from graphwalk.settings import Settings
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, evidence_of, steps_of
+from graphwalk.suites.ask.pictures import evidence_svg
+from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
+from graphwalk.suites.suite import GraphInstance
+from graphwalk.tools.observed import observed_graph
+from graphwalk.types.episode import ExitStatus
+from graphwalk.types.wire import to_dict
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A model's answer. `answer` is None if there is none; `exit_status` and `error` give the reason.
+
+    `steps` are the tool calls, `evidence` the nodes and relationships that support the answer, `cypher` a query that
+    shows them in Neo4j Browser. `cost` is in US dollars, None if unknown. `result` is the whole episode as logged.
+    """
+
+    result: Result
+    evidence: AnswerEvidence
+    cypher: str
+    missing: str = ""
+    """The phrase about missing evidence, if an error prevented it."""
+
+    def __repr__(self) -> str:
+        """Return one line: question, answer or the reason for none, and the numbers of tool calls and evidence."""
+        answer = self.exit_status if self.answer is None else one_line(self.answer, 100)
+        size = f"{len(self.steps)} tool calls, {len(self.evidence.nodes)} nodes as evidence"
+        return f"<Answer to {one_line(self.question, 60)} · {answer} · {size}>"
+
+    @classmethod
+    def of(cls, result: Result, store: GraphStore) -> "Answer":
+        evidence, cypher, missing = AnswerEvidence(), "", list[str]()
+        with comment("evidence", missing.append):
+            seen = observed_graph(result.trajectory.results)
+            evidence = evidence_of(str(result.task["question"]), result.answer, seen)
+            cypher = browser_cypher(evidence, store)
+        return cls(result, evidence, cypher, "".join(missing))
+
+    @property
+    def question(self) -> str:
+        return str(self.result.task["question"])
+
+    @property
+    def answer(self) -> str | None:
+        return None if self.result.answer is None else str(self.result.answer)
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        return self.result.exit_status
+
+    @property
+    def error(self) -> str | None:
+        return self.result.trajectory.error
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        return steps_of(self.result.trajectory)
+
+    @property
+    def cost(self) -> float | None:
+        return self.result.usage.cost
+
+    @property
+    def conversation(self) -> tuple[Exchange, ...]:
+        """The questions and answers up to this one, which a follow-up question contains."""
+        earlier = AskTask.model_validate(self.result.task).earlier
+        return (*earlier, Exchange(question=self.question, answer=self.answer or ""))
+
+    def svg(self) -> str:
+        """Return the evidence as a drawing, the text of an SVG file."""
+        return evidence_svg(self.evidence, self.question)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON data."""
+        return {
+            "question": self.question,
+            "answer": self.answer,
+            "exit_status": str(self.exit_status),
+            "error": self.error,
+            "steps": [step.as_dict() for step in self.steps],
+            "evidence": {**self.evidence.as_dict(), "cypher": self.cypher},
+            "grounded": None if self.result.score is None else self.result.score["grounded"],
+            "model": self.result.key.model,
+            "usage": to_dict(self.result.usage),
+            "cost": self.cost,
+            "seconds": round(self.result.seconds, 6),
+            "tool_seconds": round(self.result.trajectory.tool_seconds, 6),
+        }
+
+    def _repr_markdown_(self) -> str:
+        return self.answer or f"no answer ({self.exit_status}): {self.error or 'the reply was empty'}"
+
+
+def asking(
+    source: GraphSource | None,
+    model: str,
+    settings: Settings,
+    *,
+    questions: Sequence[str] = (),
+    overrides: Sequence[str] = (),
+    agent: Mapping[str, Any] | None = None,
+    objects: Mapping[str, Model] | None = None,
+    arguments: Mapping[str, Mapping[str, Any]] | None = None,
+    servers: Mapping[str, str] | None = None,
+) -> Experiment:
+    """Return the experiment of `graphwalk ask`; `source`: None if the graph is open already and nothing is logged.
+
+    `arguments`: model → arguments of its constructor (`model_arguments` of an experiment).
+    `servers`: server → base URL.
+
+    Raise ConfigError for an unknown model, a missing key or a wrong override.
+    """
+    data = {
+        "name": "ask",
+        "suite": {
+            "name": "ask",
+            "graphs": [] if source is None else [source.model_dump(mode="json", exclude_none=True)],
+            "questions": list(questions),
+        },
+        "models": [model],
+        "model_arguments": arguments or {},
+        "servers": servers or {},
+        "agent": {
+            **FOREIGN,
+            "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            **(agent or {}),
+        },
+    }
+    return resolve(load_experiment(data, overrides), settings, objects=objects)
+
+
+class Conversation:
+    """Questions about one opened graph; make it with `open_conversation`.
+
+    A follow-up contains the earlier questions and answers, and not their tool results, which would cost most.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        graph: LoadedGraph,
+        models: RunModels,
+        log: NewRun | None,
+        watcher: Watcher,
+        earlier: Sequence[Exchange],
+    ) -> None:
+        self._experiment, self._graph, self._models = experiment, graph, models
+        self._log, self._watcher = log, watcher
+        self._earlier = list(earlier)
+        self._plan = Plan(graphs=[graph])
+        self._questions: list[FreeQuestion] = []
+
+    async def ask(self, question: str) -> Result:
+        """Play and log the episode of one question; a failure of model or store is in the result.
+
+        Raise ConfigError for an empty question, RunLogError if the log cannot be written.
+        """
+        if not question.strip():
+            raise ConfigError("the question is empty", hint='graphwalk ask "Which …?"')
+        free = FreeQuestion(question=question.strip(), earlier=tuple(self._earlier))
+        self._questions.append(free)
+        config = self._experiment.config
+        task = task_about(free, len(self._questions), self._graph.instance.digest, config.seed)
+        key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
+        planned = PlannedEpisode(key, task, self._graph)
+        self._plan.tasks.append((task, self._graph))
+        self._plan.episodes.append(planned)
+        manifest = self._manifest()
+        options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
+        experiment = replace(self._experiment, options=options)
+        async with self._models.for_episode(planned) as (model, extractor):
+            result = await play(planned, model, extractor, experiment, self._watcher)
+        if self._log is not None and manifest is not None:
+            with closing(self._log.folder.results_writer()) as writer:
+                writer.append(result.as_line(manifest))
+        self._earlier.append(Exchange(question=free.question, answer=result.answer or ""))
+        return result
+
+    def _manifest(self) -> dict[str, Any] | None:
+        """Write `run.json` with the question before it is asked, so that an interrupted run names it."""
+        if self._log is None:
+            return None
+        config = self._experiment.config
+        suite = config.suite.model_copy(update={"questions": tuple(self._questions)})
+        self._experiment = replace(self._experiment, config=config.model_copy(update={"suite": suite}))
+        manifest = {
+            **new_manifest(self._experiment, self._log.run_id, self._log.created),
+            # The configuration grows with every question.
+            "conditions": f"conversation {self._log.run_id}",
+            "fingerprint": check_unchanged(self._log.folder, self._experiment, self._plan, None),
+        }
+        self._log.folder.write_manifest(manifest)
+        return manifest
+
+
+@asynccontextmanager
+async def open_conversation(
+    experiment: Experiment,
+    store: GraphStore,
+    instance: GraphInstance,
+    *,
+    log: NewRun | None = None,
+    watcher: Watcher | None = None,
+    earlier: Sequence[Exchange] = (),
+    note: Callable[[str], object] = lambda text: None,
+) -> AsyncIterator[Conversation]:
+    """Open a conversation about an opened graph, logged in `log` (None: not logged). `note` gets messages."""
+    replies = None if log is None else log.folder.replies_path
+    lock = nullcontext() if log is None else log.folder.lock()
+    async with RunModels(experiment, replies, note=note) as models:
+        with lock:
+            loaded = LoadedGraph(instance, store)
+            yield Conversation(experiment, loaded, models, log, watcher or Watcher(), earlier)

@@ -1,0 +1,300 @@
+"""Estimate calls, tokens and cost of a run (`--dry-run`): play the expert's episodes without calling a model.
+
+The agent loop runs with the tools, limits and compaction of the experiment, and the scripted expert replaces the
+model. Its requests and replies are those of a model that makes the expert's calls without reasoning.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
+from itertools import takewhile
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.config.calls import Price
+from graphwalk.errors import StoreError
+from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
+from graphwalk.models.base import Model
+from graphwalk.models.prices import KnownPrice
+from graphwalk.models.scripted import Policy, ScriptedModel
+from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tokenizer_of, tools_text
+from graphwalk.reports.text_table import OVER_QUESTIONS
+from graphwalk.runs.playing.graph_sources import GraphSources
+from graphwalk.runs.playing.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runs.playing.resolve import Experiment, can_play, per_episode
+from graphwalk.seeds import stdlib_random
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.episode import ExitStatus
+
+LARGE = 2_000
+"""Minimum nodes of a graph about which no episode is played: the figures of the plan are used."""
+PLAYED_WHOLE = 600
+"""Pairs of task and setting up to which a plan is played whole; of larger plans a sample is played."""
+EVEN = 0.5
+"""The accuracy assumed before there are data; the minimum detectable effect is largest there."""
+SAMPLE = 6
+"""Sampled tasks per template, size and setting of a larger plan."""
+CACHED_FROM = 1024
+"""Tokens from which providers cache the beginning of a call (documentation of OpenAI and Anthropic)."""
+EXPERTS = ("expert", "cypher")
+"""Scripted agents that play without mistakes, each in its own settings."""
+TokenCounter = Callable[[Message | str], int]
+
+
+@dataclass(kw_only=True)
+class Figures:
+    """Calls, tokens and US dollars of an episode, or of all; `usd` is None without a price.
+
+    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again. `usd` prices repeated
+    input as cached where providers cache it, `usd_uncached` as new.
+    """
+
+    model_calls: float = 0
+    tool_calls: float = 0
+    new_tokens: float = 0
+    repeated_tokens: float = 0
+    output_tokens: float = 0
+    usd: float | None = 0.0
+    usd_uncached: float | None = 0.0
+    assumed: float = 0
+    """Episodes without an expert; replies are the target alone."""
+    of_plan: float = 0
+    """Episodes on large graphs with figures of the plan: tokens by the rule, all input new."""
+
+    @property
+    def input_tokens(self) -> float:
+        return self.new_tokens + self.repeated_tokens
+
+    def charge(self, price: Price | None, cached: int, read: int, written: int) -> None:
+        """Add the cost of one call."""
+        if price is None or self.usd is None or self.usd_uncached is None:
+            self.usd = self.usd_uncached = None
+        else:
+            self.usd += price.cost(read - cached, cached, written)
+            self.usd_uncached += price.cost(read, 0, written)
+
+
+@dataclass(kw_only=True)
+class ModelEstimate(Figures):
+    """Sums over all episodes of one model in one setting, assuming the expert's calls and no reasoning."""
+
+    model: str
+    setting: str
+    tokenizer: str | None
+    """None: tokens are estimated by a rule (`graphwalk.models.tokens`)."""
+    episodes: int = 0
+
+    def add(self, episodes: int, sample: Sequence[Figures]) -> None:
+        """Add episodes, with the mean figures of a sample of them."""
+        self.episodes += episodes
+        for name in (each.name for each in fields(Figures)):
+            values = [getattr(self, name), *(getattr(figures, name) for figures in sample)]
+            total = None if None in values else values[0] + sum(values[1:]) * episodes / len(sample)
+            setattr(self, name, total if total is None or name.startswith("usd") else round(total))
+
+
+@dataclass
+class Estimate:
+    """The estimate of a dry run, a lower bound. `rows` has one entry per model and setting.
+
+    `played` of `pairs` pairs of task and setting were played. `notes` are the assumptions, one line each.
+    """
+
+    experiment: str
+    tasks: dict[str, int]
+    rows: list[ModelEstimate]
+    prices: dict[str, KnownPrice]
+    played: int
+    pairs: int
+    minimum_detectable_effect: float | None
+    """The smallest difference of two accuracies, in points, that the plan can show; None with only one question."""
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> str:
+        rows = [{**asdict(row), "input_tokens": row.input_tokens} for row in self.rows]
+        prices = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
+        return json.dumps({**asdict(self), "rows": rows, "prices": prices}, indent=2)
+
+
+class _CountingModel:
+    """A model that counts the requests to another one, in the form in which they are sent, and its replies.
+
+    Repeated input is the beginning that a request shares with the previous one. `size` counts the tokens of a message,
+    or of the text of the tool specifications.
+    """
+
+    def __init__(self, inner: Model, text: TextProtocol | None, size: TokenCounter, price: Price | None) -> None:
+        self.name = inner.name
+        self.figures = Figures()
+        self._inner, self._text, self._size, self._price = inner, text, size, price
+        self._before: Sequence[Message] = ()
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        reply = await self._inner.complete(messages, tools, options)
+        if self._text is not None:
+            messages, tools, _ = self._text.outgoing(messages, tools, options)
+        specs = self._size(tools_text(tools))
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(self._before, messages, strict=False))
+        repeated = sum(self._size(message) for _, message in same) + (specs if self._before else 0)
+        read, written = sum(map(self._size, messages)) + specs, self._size(reply.message)
+        self.figures.model_calls += 1
+        self.figures.new_tokens += read - repeated
+        self.figures.repeated_tokens += repeated
+        self.figures.output_tokens += written
+        self.figures.charge(self._price, repeated if repeated >= CACHED_FROM else 0, read, written)
+        self._before = tuple(messages)
+        return reply
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+async def _of_expert(
+    planned: PlannedEpisode, experiment: Experiment, size: TokenCounter, price: Price | None
+) -> Figures:
+    """Play an episode with the first expert that can. Raise StoreError if graph or tool fails."""
+    experiment = experiment.of(planned.key.setting)
+    setting, task, suite, agent = planned.key.setting, planned.task, experiment.suite, experiment.agent
+    able = (e for e in EXPERTS if e in suite.agents.names and can_play(suite, f"scripted/{e}", setting, task))
+    expert = next(able, None)
+    target = ScriptedModel("target", _answer_target(json.dumps(task.gold, ensure_ascii=False, default=str)))
+    text = None if agent.tool_protocol == "native" else TextProtocol(agent.tool_protocol, agent.texts)
+    player = await planned.scripted(expert, experiment) if expert else target
+    model = _CountingModel(player, text, size, price)
+    try:
+        trajectory = await run_episode(Episode(await planned.setup(experiment), model, agent, experiment.options))
+    finally:
+        await model.close()
+    if trajectory.exit_status is ExitStatus.STORE_ERROR:
+        raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
+    return replace(model.figures, tool_calls=len(trajectory.results), assumed=expert is None)
+
+
+def _answer_target(target: str) -> Policy:
+    """Yield the target for every message of a dialogue."""
+    while True:
+        yield target
+
+
+async def estimate_run(experiment: Experiment) -> Estimate:
+    """Make the tasks on the embedded engine, play the expert's episodes, and sum up calls, tokens and cost.
+
+    Figures of episodes on large graphs come from the plan. Raise StoreError if a tool fails.
+    """
+    plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
+    strata: dict[tuple[str, str, str, str], list[PlannedEpisode]] = defaultdict(list)
+    for planned in plan.episodes:  # of the same model, setting, template and size: about the same length
+        facts = planned.graph.instance.facts
+        size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
+        strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
+    pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
+    played = set[tuple[str, str]]()
+    counters = {tokenizer_of(model): _token_counter(model) for model in experiment.models}
+    rows: dict[tuple[str, str], ModelEstimate] = {}
+    for (model, setting, *kind), episodes in strata.items():
+        by_task = {planned.key.task_id: planned for planned in episodes}
+        tasks = list(by_task)
+        if len(pairs) > PLAYED_WHOLE and len(tasks) > SAMPLE:  # the same tasks for all models
+            tasks = stdlib_random(experiment.config.seed, "estimate", setting, *kind).sample(tasks, SAMPLE)
+        played |= {(task, setting) for task in tasks}
+        counter, price = counters[tokenizer_of(model)], _price(experiment, model)
+        sample = [
+            _of_plan(by_task[task], experiment, price) or await _of_expert(by_task[task], experiment, counter, price)
+            for task in tasks
+        ]
+        row = ModelEstimate(model=model, setting=setting, tokenizer=tokenizer_of(model))
+        rows.setdefault((model, setting), row).add(len(episodes), sample)
+    for row in rows.values():
+        row.tokenizer = None if row.of_plan else row.tokenizer
+    by_template = Counter(task.template for task, _ in plan.tasks)
+    points, detectable = _detectable_effect(plan, experiment.config.repeats)
+    prices, sums = dict(experiment.prices), list(rows.values())
+    estimate = Estimate(experiment.config.name, dict(by_template), sums, prices, len(played), len(pairs), points)
+    estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), detectable]
+    return estimate
+
+
+def _detectable_effect(plan: Plan, repeats: int) -> tuple[float | None, str]:
+    """Return the minimum detectable effect of a plan in points, at power 80 % and α 5 %, and a note about it.
+
+    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. With one graph it is over the
+    questions of this graph.
+    """
+    graphs = len({task.graph_digest for task, _ in plan.tasks})
+    design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
+    if graphs == 1:
+        spread = assumed_spread(EVEN, EVEN, graph_correlation=0.0)
+        smallest = minimum_detectable_effect(len(plan.tasks), replace(design, tasks_per_graph=1), spread)
+        size = f"{OVER_QUESTIONS}: {design.tasks_per_graph}"
+    else:
+        smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
+        size = f"{graphs} graphs × {design.tasks_per_graph} tasks"
+    if smallest is None:
+        return None, "No difference between players can be detected: there is only one question."
+    points = min(100.0, round(100 * smallest, 1))
+    return points, (
+        f"Minimum detectable effect: {points:.{0 if points >= 10 else 1}f} points between two players, at accuracies "
+        f"near 50 % ({size} × {repeats}; power 80 %): graphwalk power"
+    )
+
+
+def _token_counter(model: str | None) -> TokenCounter:
+    """Return a cached function that counts the tokens of a text or message for a model."""
+
+    @cache
+    def size(part: Message | str) -> int:
+        return count_tokens(part, model)[0] if isinstance(part, str) else count_messages((part,), model)
+
+    return size
+
+
+def _price(experiment: Experiment, model: str) -> Price | None:
+    if per_episode(model):
+        return Price(input=0, output=0)
+    price = experiment.prices.get(model)
+    return None if price is None else price.price
+
+
+def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> Figures | None:
+    """Return the plan's figures of the expert's episode on a large graph, with all input new; None without any."""
+    task, graph = planned.task, planned.graph.instance.graph
+    expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
+    if graph is None or graph.node_count < LARGE or not expert_plays:
+        return None
+    turns, calls = task.reference_turns, task.reference_calls
+    read, written = task.reference_input_tokens, task.reference_output_tokens
+    if turns is None or calls is None or read is None or written is None:
+        return None
+    figures = Figures(model_calls=turns, tool_calls=calls, new_tokens=read, output_tokens=written, of_plan=1)
+    figures.charge(price, 0, read, written)
+    return figures
+
+
+def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
+    """Yield the assumptions of the estimate that matter for this plan, in one line each."""
+    real = [row for row in estimate.rows if not per_episode(row.model)]
+    yield "Lower bound: assumes the expert's calls and no reasoning tokens."
+    if estimate.played < estimate.pairs:
+        yield f"{estimate.played} of {estimate.pairs} pairs of task and setting were played."
+    if any(row.assumed for row in estimate.rows):
+        yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
+    if any(row.of_plan for row in estimate.rows):
+        yield (
+            f"Graphs of {LARGE:,} nodes and more: figures of the plan, with the default prompt and results as JSON; "
+            "all input counts as new, so that their cost is an upper bound."
+        )
+    if any(row.tokenizer is None for row in real):
+        yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
+    if any(row.repeated_tokens and row.usd is not None for row in real):
+        yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
+    if any(row.usd is None for row in real):
+        yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
+    words = experiment.suite.presentation.abbreviations
+    if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
+        yield f"{'; '.join(named)}."
+    if "summary" in {one.agent.compaction for one in (*experiment.variants.values(), experiment)}:
+        yield "The expert answers when a conversation is first summarised; models continue."
+    if experiment.extractor is not None:
+        yield f"Calls of the extractor {experiment.extractor} are not included: they depend on the replies."

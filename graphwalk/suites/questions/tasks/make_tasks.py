@@ -1,0 +1,328 @@
+"""Task generation for one graph: generated, your own, or an anonymised copy. Two oracles agree on each target."""
+
+import asyncio
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.jinja import TextError
+from graphwalk.errors import GraphwalkError, OracleError
+from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.rows import distinct
+from graphwalk.graphs.anonymise import AnonymisedCopy
+from graphwalk.seeds import stdlib_random
+from graphwalk.settings import Settings
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.sources import open_source, read_source
+from graphwalk.suites.questions.agents.expert_effort import ExpertReference, reference_on
+from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_kinds, shipped_kinds
+from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
+from graphwalk.suites.questions.tasks.oracles import Scratch, agreed_rows, cypher_rows
+from graphwalk.suites.questions.tasks.parameters import OWN, CannotHost, Drawn, ParameterSearch, generated_effort
+from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
+from graphwalk.types.graph import PropertyGraph, value_order
+from graphwalk.types.values import Row, Temporal, Value, shown
+
+MAX_HOPS = 3
+OWN_ROWS = RowBounds(at_most=100)
+"""Default row bounds on your own graph."""
+_MOST_UNREACHABLE = 10
+"""Parameter choices without a reachable answer before a question is skipped."""
+
+
+async def tasks_on(
+    graph: PropertyGraph,
+    store: GraphStore | None = None,
+    *,
+    seed: int,
+    questions: Sequence[str] | None = None,
+    per_question: int = 1,
+    left_out: dict[str, str] | None = None,
+) -> list[QuestionTask]:
+    """Return tasks about a graph, by default on the embedded engine; `questions` are named as in an experiment.
+
+    None means those of the paper, on your own graph those that it can host; the others are added to `left_out` with
+    reasons. Raise ConfigError if the graph cannot host a question.
+    """
+    own = not graph.spec
+    leaves_out = own and questions is None
+    return await make_tasks(
+        graph,
+        store or await EmbeddedDatabase().load(graph),
+        seed=seed,
+        kinds=choose_kinds(questions),
+        agent=AgentConfig(),
+        own=own,
+        per_question=per_question,
+        answer_rows=(OWN_ROWS if leaves_out else ANY_ROWS,),
+        left_out=(left_out if left_out is not None else {}) if leaves_out else None,
+    )
+
+
+async def tasks_of_source(source: GraphSource, settings: Settings, **choice: Any) -> list[QuestionTask]:
+    """Return tasks about a file or an existing database; `choice` as for `tasks_on`."""
+    graph = await read_source(source, settings)
+    if source.file is not None:
+        return await tasks_on(graph, **choice)
+    async with open_source(source, settings) as opened:
+        return await tasks_on(graph, opened.store, **choice)
+
+
+async def make_tasks(
+    graph: PropertyGraph,
+    store: GraphStore,
+    *,
+    seed: int,
+    kinds: Sequence[QuestionKind] | None = None,
+    agent: AgentConfig | None = None,
+    own: bool = False,
+    per_question: int = 1,
+    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
+    left_out: dict[str, str] | None = None,
+    drawing: Drawing = "nontrivial",
+    target: Target = "graphwalk",
+) -> list[QuestionTask]:
+    """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
+
+    A task depends only on seed, graph, question and its number. `kinds=None` means those of the paper. With `agent`
+    tasks have the figures of the expert that reads its pages. `own` limits the search as for graphs of any size.
+
+    Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
+    Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
+    """
+    index, scratch = GraphIndex(graph), Scratch(graph, store)
+    maker = TaskMaker(index, store, scratch, seed, await reference_on(scratch, graph, agent), target)
+    effort = OWN if own else generated_effort(graph)
+    search = ParameterSearch(index, scratch, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
+    tasks = []
+    for kind in choose_kinds() if kinds is None else kinds:
+        taken: dict[Drawn, None] = {}
+        for number in range(per_question * len(answer_rows)):
+            bounds = answer_rows[number // per_question]
+            await asyncio.sleep(0)  # episodes about other graphs may be in flight
+            try:
+                tasks.append(await maker.drawn(kind, number, search, taken, bounds))
+            except CannotHost as error:
+                if left_out is None:
+                    raise
+                left_out[f"{kind.name} from number {number + 1} on" if number else kind.name] = error.reason
+                break
+    return tasks
+
+
+async def copy_tasks(
+    copy: AnonymisedCopy,
+    originals: Sequence[QuestionTask],
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    *,
+    seed: int,
+    left_out: dict[str, str],
+    agent: AgentConfig,
+) -> list[QuestionTask]:
+    """Return the same questions about the anonymised copy in `store`, with the names of the copy.
+
+    Add your own questions with names or values in their text to `left_out`.
+    """
+    index, scratch = GraphIndex(copy.original), Scratch(copy.graph, store)
+    reference = await reference_on(scratch, copy.graph, agent)
+    maker = TaskMaker(GraphIndex(copy.graph), store, scratch, seed, reference)
+    by_name = {kind.name: kind for kind in kinds}
+    tasks = []
+    for original in originals:
+        kind = by_name[original.template]
+        parameters = mapped_parameters(kind.template, original.parameters, index, copy)
+        number = int(original.task_id.rpartition("-")[2])
+        task = await maker.task(kind, number, parameters)
+        if same_answer(original, task):
+            tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
+        else:
+            left_out[kind.name] = "its text contains names or values that differ in the copy"
+    return tasks
+
+
+def mapped_parameters(
+    template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
+) -> dict[str, Value]:
+    """Return the parameters of a task in the names of the copy; `index` is that of the original."""
+    names: dict[str, Mapping[str, str]] = {
+        "label": copy.labels,
+        "relationship_type": copy.relationship_types,
+        "property": copy.properties,
+        "key": copy.keys,
+    }
+    mapped: dict[str, Value] = {}
+    for name, parameter in template.parameters.items():
+        value = parameters[name]
+        if parameter.role in names:
+            value = names[parameter.role][str(value)]
+        elif parameter.role == "value":
+            property_name, owner = str(parameters[str(parameter.of)]), str(template.parameters[str(parameter.of)].of)
+            kind: EntityType = "node" if template.parameters[owner].role == "label" else "relationship"
+            # The raw value, for example a date for its text. Drawn values have distinct texts.
+            raw_values = index.values(kind, str(parameters[owner]), property_name)
+            raw = next(raw for raw in raw_values if value_order(shown(raw)) == value_order(value))
+            value = copy.values.of(property_name, raw)
+        mapped[name] = value
+    return mapped
+
+
+def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
+    """Return False if the answers differ, because the query text contains names or values of the original."""
+    computed = [[row[field] for row in one.gold for field in one.computed_fields] for one in (original, task)]
+    return original.gold_size == task.gold_size and computed[0] == computed[1]
+
+
+class OutOfReachError(OracleError):
+    """Error for an answer that the expert does not find because of nodes without a label."""
+
+
+class TaskMaker:
+    """Maker of the tasks about one graph."""
+
+    def __init__(
+        self,
+        index: GraphIndex,
+        store: GraphStore,
+        scratch: Scratch,
+        seed: int,
+        reference: ExpertReference | None = None,
+        target: Target = "graphwalk",
+    ) -> None:
+        self._index, self._store, self._scratch, self._seed = index, store, scratch, seed
+        self._reference, self._target = reference, target
+
+    async def drawn(
+        self, kind: QuestionKind, number: int, search: ParameterSearch, taken: dict[Drawn, None], bounds: RowBounds
+    ) -> QuestionTask:
+        """Return task `number` of a kind, whose answer the tools can reach; add its parameters to `taken`."""
+        random = stdlib_random(self._seed, "question", self._index.graph.digest, kind.name, number)
+        for _ in range(_MOST_UNREACHABLE):
+            parameters, rows = await search.draw(kind, random, taken, bounds)
+            taken[tuple(parameters.values())] = None
+            try:
+                return await self.task(kind, number, parameters, bounds, rows)
+            except OutOfReachError:
+                continue
+        reason = (
+            f"the paths of {_MOST_UNREACHABLE} parameter sets need nodes without a label, which tools cannot look up"
+        )
+        raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or omit the question")
+
+    async def task(
+        self,
+        kind: QuestionKind,
+        number: int,
+        parameters: dict[str, Value],
+        bounds: RowBounds = ANY_ROWS,
+        right: list[Row] | None = None,
+    ) -> QuestionTask:
+        """Return the task with target and reference figures. Raise OracleError if two oracles differ.
+
+        `right` contains the evaluator's rows if they are known.
+        """
+        question = Question(kind, self._index, parameters)
+        gold = await agreed_rows(question, self._store, self._scratch, right)
+        template, fields, digest = kind.template, question.answer_fields, self._index.graph.digest
+        shipped = shipped_kinds().get(kind.name)
+        usual = shipped is not None and shipped.template.computed == template.computed
+        task = QuestionTask(
+            task_id=f"{digest[:12]}-{template.name}-{number}",
+            template=template.name,
+            template_version=template.version,
+            category=template.category,
+            question=_wording(question),
+            parameters=question.written,
+            cypher=_with_times(question.cypher, question.values),
+            cypher_parameters={name: question.written[name] for name in question.values},
+            answer_fields=fields,
+            scored_fields=template.scored_fields or fields,
+            mode=template.mode,
+            gold=[{field: row[field] for field in fields} for row in gold],
+            gold_size=len(gold),
+            candidates=question.candidates,
+            seed=self._seed,
+            graph_digest=digest,
+            answer_rows=None if bounds == ANY_ROWS else bounds,
+            oracles=1 if kind.python is None else 2,
+            computed=None if usual else template.computed,
+        )
+        if self._reference is not None and kind.python is not None:
+            try:
+                with comment(f"reference figures of {task.task_id}", _warn, raises=(GraphwalkError,)):
+                    task = (await self._reference(task)).added_to(task)
+            except OracleError as error:
+                if self._index.all_labelled:
+                    raise
+                raise OutOfReachError(str(error), hint=error.hint) from error
+        return task if self._target == "graphwalk" else await self._with_paper_target(task, question)
+
+    async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:
+        """Return the task with the rows of the paper's query as its target. All columns are scored.
+
+        A query with LIMIT 1 returns one of the tied rows; only this one is correct then.
+        """
+        template, fields = question.kind.template, task.answer_fields
+        cypher = template.paper_cypher or template.cypher
+        rows = await cypher_rows(question, self._store, cypher)
+        gold = [{field: row[field] for field in fields} for row in distinct(rows)]
+        changed: dict[str, Any] = {
+            "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
+            "scored_fields": fields,
+            "key_fields": task.scored_fields,
+            "mode": "set" if template.mode == "ties-allowed" else template.mode,
+            "gold": gold,
+            "gold_size": len(gold),
+            "repeated_rows": len(rows) - len(gold),
+            "tied_rows": len(task.gold) - len(gold) if template.mode == "ties-allowed" else 0,
+        }
+        return task.model_copy(update=changed)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
+
+
+def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
+    """Return the query for JSON parameters: a date is made from its text, `date($value)`."""
+    for name, value in values.items():
+        if isinstance(value, Temporal):
+            cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
+    return cypher
+
+
+def _wording(question: Question) -> str:
+    kind = question.kind
+    values = {**question.written, "answer_properties": question.answer_properties}
+    return _rendered(kind, kind.template.wording, values, "wording")
+
+
+def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, seed: int) -> QuestionTask:
+    """Return the task with one of the kind's wordings of this name, or unchanged without any.
+
+    The last paragraph, which describes the answer format, stays.
+    """
+    texts = kind.template.other_wordings.get(wording, ()) if wording != "standard" else ()
+    if not texts:
+        return task
+    text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
+    first, _, form = task.question.rpartition("\n\n")
+    if not first:
+        return task
+    question = _rendered(kind, text, task.parameters, "other_wordings", wording)
+    return task.model_copy(update={"question": f"{question}\n\n{form}"})
+
+
+def _rendered(kind: QuestionKind, text: str, values: Mapping[str, Any], *field: str) -> str:
+    """Return the question that a model reads. Raise ConfigError with file, line and field."""
+    try:
+        return render_wording(text, values)
+    except TextError as error:
+        raise kind.mistake(f"cannot be rendered for {values}: {error.problem}", *field) from error

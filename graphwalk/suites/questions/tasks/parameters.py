@@ -1,0 +1,326 @@
+"""Random drawing of a question's parameters, so that its answer is neither empty nor trivial."""
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from random import Random
+from typing import Any, cast
+
+from graphwalk.errors import ConfigError, StoreError, counted
+from graphwalk.evaluation.rows import distinct
+from graphwalk.suites.questions.catalogue import Question, QuestionKind
+from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.oracles import Scratch, cypher_rows
+from graphwalk.suites.questions.template import QuestionTemplate
+from graphwalk.types.graph import PropertyGraph, value_order
+from graphwalk.types.values import Row, Temporal, TemporalKind, Value, shown
+
+_WAYS, _WAYS_PER_ENTITY, _SEARCHES = 5_000_000, 40, 4
+"""Limits on the walks per question, which grow with the graph; dense graphs exceed them."""
+_EXACT = 2**53
+"""Largest integer that programs with floating-point numbers keep exactly."""
+COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local datetime"})
+"""Temporal types whose texts are equal exactly if Cypher's `=` holds; not so with time zones and durations."""
+Chosen = dict[str, Value]
+Drawn = tuple[Value, ...]
+"""The parameters of a question in the template's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Limits of the search for parameters. They do not depend on time, so that results are reproducible.
+
+    `tries` is the number of parameter sets; `tries_by_query` applies to questions without an evaluator, where each
+    takes a query. `ways` limits the walks of one question (`Question.count_ways`), `ways_in_all` those of a search.
+    """
+
+    tries: int
+    tries_by_query: int
+    ways: int
+    ways_in_all: int
+
+
+OWN = Effort(2_000, 200, 300_000, 5_000_000)
+"""Limits for your own graph of any size: some seconds per question."""
+
+
+def generated_effort(graph: PropertyGraph) -> Effort:
+    """Return the limits for a generated graph: seconds per question with 10⁴ nodes, a minute with 10⁶."""
+    ways = _WAYS + _WAYS_PER_ENTITY * (graph.node_count + graph.relationship_count)
+    return Effort(20_000, 2_000, ways, _SEARCHES * ways)
+
+
+class ParameterSpace:
+    """All parameter sets of a template on a graph, numbered 0 … `size` - 1 in an order that depends on content alone.
+
+    Sets are counted, not listed. A label with many properties is in more sets than one with few.
+    """
+
+    def __init__(self, index: GraphIndex, max_hops: int) -> None:
+        self._index = index
+        self._max_hops = max_hops
+        self._values: dict[tuple[str, str, Value], list[Value]] = {}
+        self._counts: dict[tuple[Value, ...], int] = {}
+
+    def size(self, template: QuestionTemplate) -> int:
+        """Return the number of parameter sets."""
+        return self._count(template, {})
+
+    def at(self, template: QuestionTemplate, number: int) -> Chosen:
+        """Return parameter set `number`, 0 ≤ number < size."""
+        chosen: Chosen = {}
+        for name in template.parameters:
+            options, counts = self._next(template, chosen)
+            ends = list(accumulate(counts))
+            place = bisect_right(ends, number)
+            number -= ends[place] - counts[place]
+            chosen[name] = options[place]
+        return chosen
+
+    def step_by_step(self, template: QuestionTemplate, random: Random) -> Chosen | None:
+        """Return parameters drawn one after another, each uniformly among its options; None if one has no options."""
+        chosen: Chosen = {}
+        for name in template.parameters:
+            options = self.options(template, name, chosen)
+            if not options:
+                return None
+            chosen[name] = random.choice(options)
+        return chosen
+
+    def _count(self, template: QuestionTemplate, chosen: Chosen) -> int:
+        """Return the number of choices for the parameters after the chosen ones."""
+        if len(chosen) == len(template.parameters):
+            return 1
+        key = (template.name, len(chosen), *(value for name, value in chosen.items() if name in template.owners))
+        if key not in self._counts:
+            self._counts[key] = sum(self._next(template, chosen)[1])
+        return self._counts[key]
+
+    def _next(self, template: QuestionTemplate, chosen: Chosen) -> tuple[Sequence[Value], list[int]]:
+        """Return the options of the first parameter that is not chosen, and the number of choices after each."""
+        name = list(template.parameters)[len(chosen)]
+        options = self.options(template, name, chosen)
+        if name in template.owners:
+            return options, [self._count(template, {**chosen, name: option}) for option in options]
+        # No other parameter depends on this one.
+        return options, [self._count(template, {**chosen, name: option}) for option in options[:1]] * len(options)
+
+    def options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
+        """Return the options of a parameter whose owners are chosen."""
+        parameter = template.parameters[name]
+        match parameter.role:
+            case "label":
+                other = chosen.get(parameter.differs_from or "")
+                return [label for label in sorted(self._index.keys_by_label) if label != other]
+            case "relationship_type":
+                return sorted(self._index.relationships_of)
+            case "key":
+                return self._index.keys_of(str(chosen[str(parameter.of)]))
+            case "property":
+                role, owner = _owner(template, name, chosen)
+                names = self._index.node_properties if role == "label" else self._index.relationship_properties
+                return names(owner)
+            case "value":
+                return self._property_values(*_owner(template, name, chosen), chosen[str(parameter.of)])
+            case "hops":
+                return range(min(parameter.at_least, self._max_hops), self._max_hops + 1)
+
+    def _property_values(self, role: str, owner: str, name: Value) -> list[Value]:
+        if (role, owner, name) not in self._values:
+            column = self._index.values("node" if role == "label" else "relationship", owner, str(name))
+            self._values[role, owner, name] = _unambiguous(value for value in column if value is not None)
+        return self._values[role, owner, name]
+
+
+def _unambiguous(column: Iterable[Value]) -> list[Value]:
+    """Return the distinct values that a question can contain, in order: JSON values, dates and times.
+
+    Of 1 and 1.0 the integer is kept. Two values with the same text, for example a date and its text, are left out.
+    """
+    distinct = {value_order(value): value for value in sorted(column, key=lambda value: type(value).__name__)}
+    looks = Counter(map(_look, distinct.values()))
+    return [value for _, value in sorted(distinct.items()) if _can_be_asked(value) and looks[_look(value)] == 1]
+
+
+def _look(value: Value) -> tuple[int, Any]:
+    return value_order(cast("Value", tuple(map(str, seen)) if isinstance(seen := shown(value), list) else seen))
+
+
+def _can_be_asked(value: Value) -> bool:
+    if isinstance(value, Temporal):
+        return value.kind in COMPARED
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str) or (isinstance(value, int) and abs(value) <= _EXACT)
+
+
+def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> tuple[str, str]:
+    """Return (role, name) of the label or relationship type of a property or value."""
+    while template.parameters[name].role in ("property", "value"):
+        name = str(template.parameters[name].of)
+    return template.parameters[name].role, str(chosen[name])
+
+
+class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
+    """Error for a question without usable parameters; `reason` does not name the graph."""
+
+    def __init__(self, message: str, *, reason: str, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
+
+
+class ParameterSearch:
+    """Search for the parameters of questions about one graph. `scratch` has the graph on the embedded engine."""
+
+    def __init__(
+        self,
+        index: GraphIndex,
+        scratch: Scratch,
+        max_hops: int,
+        effort: Effort | None = None,
+        drawing: Drawing = "nontrivial",
+    ) -> None:
+        self._index, self._scratch, self._drawing = index, scratch, drawing
+        self._effort = effort or generated_effort(index.graph)
+        self._space = ParameterSpace(index, max_hops)
+
+    async def draw(
+        self, kind: QuestionKind, random: Random, taken: Collection[Drawn] = (), bounds: RowBounds = ANY_ROWS
+    ) -> tuple[dict[str, Value], list[Row]]:
+        """Return drawn parameters within the `bounds` and not in `taken`, and the rows of `known_rows`.
+
+        Raise CannotHost with the reason if none are found.
+        """
+        effort, rejected = self._effort, Counter[str]()
+        size, ways_in_all = self._space.size(kind.template), 0
+        tries = effort.tries_by_query if kind.python is None else effort.tries
+        for parameters in islice(self._choices(kind.template, size, random), tries + len(taken)):
+            if parameters is None:
+                rejected["empty"] += 1
+                continue
+            if tuple(parameters.values()) in taken:
+                continue
+            question = Question(kind, self._index, parameters)
+            if (ways := question.count_ways()) > effort.ways:
+                rejected["too long"] += 1
+                continue
+            if (ways_in_all := ways_in_all + ways) > effort.ways_in_all:
+                break
+            rows = await known_rows(question, self._scratch, bounds.at_most)
+            if not has_answer(question, rows):
+                rejected["empty"] += 1
+            elif not bounds.hold(len(rows)):
+                rejected["out of bounds"] += 1
+            elif self._drawing == "nontrivial" and not await is_worth_asking(question, rows, self._scratch):
+                rejected["trivial"] += 1
+            else:
+                return parameters, rows
+        raise self._in_vain(kind.template, rejected, bounds, size, len(taken))
+
+    def _choices(self, template: QuestionTemplate, size: int, random: Random) -> Iterator[Chosen | None]:
+        """Yield parameter sets: each of them once, or draws step by step, of which some are no set."""
+        if self._drawing == "nontrivial":
+            yield from (self._space.at(template, number) for number in _shuffled(size, random))
+            return
+        while size:
+            yield self._space.step_by_step(template, random)
+
+    def _in_vain(
+        self, template: QuestionTemplate, rejected: Counter[str], bounds: RowBounds, size: int, taken: int
+    ) -> CannotHost:
+        if tried := rejected.total():
+            sampled = f"{tried:,}" if tried + taken >= size else f"{tried:,} sampled"
+            causes = {
+                "empty": f"in {{}} {template.drawing.no_answer}",
+                "out of bounds": f"the answer of {{}} does not have {bounds} rows (suite.answer_rows)",
+                "too long": "{} have too many paths",
+                "trivial": f"in {{}} {template.drawing.trivial}",
+            }
+            counts = [text.format(f"{rejected[cause]:,}") for cause, text in causes.items() if rejected[cause]]
+            reason = f"none of {sampled} parameter sets was usable: {'; '.join(counts)}"
+        else:
+            reason = "no further parameter sets exist" if size else f"it requires {_needs(template)}"
+        again = f" {taken + 1} times" if taken else ""
+        graph = self._index.graph
+        hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
+        return CannotHost(
+            f"the graph {graph.digest[:12]} "
+            f"({counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}) "
+            f"cannot host the question {template.name}{again}: {reason}",
+            reason=reason,
+            hint=f"change suite.answer_rows, or {hint}" if rejected["out of bounds"] else hint,
+        )
+
+
+def _shuffled(size: int, random: Random) -> Iterator[int]:
+    """Yield the numbers below `size` in random order by a sparse Fisher–Yates shuffle."""
+    moved: dict[int, int] = {}
+    for place in range(size):
+        other = random.randrange(place, size)
+        yield moved.get(other, other)
+        moved[other] = moved.pop(place, place)
+
+
+def _needs(template: QuestionTemplate) -> str:
+    """Return the elements that a graph must have for this template."""
+    roles = {parameter.role for parameter in template.parameters.values()}
+    labels = "two labels" if any(p.differs_from for p in template.parameters.values()) else "a label"
+    words = {"label": labels, "relationship_type": "a relationship type", "property": "properties"}
+    return " and ".join(word for role, word in words.items() if role in roles)
+
+
+async def known_rows(question: Question, scratch: Scratch, most: int | None = None) -> list[Row]:
+    """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
+
+    Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
+    """
+    mistake, fields = question.kind.mistake, ", ".join(question.answer_fields)
+    if question.part is not None:
+        rows = question.part.right_rows(question.index, most)
+        if rows and rows[0].keys() != set(question.answer_fields):
+            raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {fields}", "answer_fields")
+        return rows
+    try:
+        rows = await cypher_rows(question, await scratch.store())
+    except StoreError as error:
+        raise mistake(str(error), "cypher") from error
+    for row in rows:
+        if row.keys() != set(question.answer_fields):
+            raise mistake(f"the query returns {', '.join(row)}, expected {fields}", "cypher")
+        if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
+            raise mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
+    return distinct(rows)
+
+
+def has_answer(question: Question, rows: list[Row]) -> bool:
+    """Return True if there is a row and no computed value is 0 or null."""
+    computed = question.kind.template.computed
+    return bool(rows) and all(row[field] not in (0, None) for row in rows for field in computed)
+
+
+async def is_worth_asking(question: Question, rows: list[Row], scratch: Scratch) -> bool:
+    """Return True if the answer meets the conditions in `drawing` of the template.
+
+    Raise ConfigError if a query of `wider` is refused, or returns no `size`.
+    """
+    kind, drawing = question.kind, question.kind.template.drawing
+    if any(row[field] is None for row in rows for field in drawing.required_fields):
+        return False
+    if drawing.below_candidates and question.candidates is not None and len(rows) >= question.candidates:
+        return False
+    size = rows[0][kind.template.computed[0]] if kind.template.one_number else len(rows)
+    for number, text in enumerate(drawing.wider):
+        place, store = ("drawing", "wider", number), await scratch.store()
+        try:
+            sizes = await store.run(store.render(text, question.identifiers), question.values)
+        except StoreError as error:
+            raise kind.mistake(str(error), *place) from error
+        if len(sizes) != 1 or not isinstance(wider := sizes[0].get("size"), int | float):
+            raise kind.mistake("the query must return one number, `size`", *place)
+        if wider <= size:
+            return False
+    return True

@@ -1,0 +1,60 @@
+"""Scoring a log again."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from graphwalk.runs.finished.rescore import rescore_run
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.suites.questions.scoring.failures import CAUSES
+from tests.runs.runs import experiment, records, start, without_time
+
+
+def rewritten(folder: RunFolder, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    changed = [change(record) for record in folder.records()]
+    folder.results_file.unlink()
+    writer = folder.results_writer()
+    for record in changed:
+        writer.append({name: value for name, value in record.items() if name != "crc32"})
+    writer.close()
+
+
+async def test_rescoring_changes_nothing_where_nothing_changed(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment())
+    before = list(map(without_time, records(tmp_path / "run")))
+    assert rescore_run(RunFolder.open(tmp_path / "run")) == (0, 36)
+    assert list(map(without_time, records(tmp_path / "run"))) == before
+
+
+async def test_rescoring_repairs_a_score(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
+    folder = RunFolder.open(tmp_path / "run")
+    rewritten(folder, lambda record: {**record, "score": {**record["score"], "correct": False}})
+    assert rescore_run(folder) == (2, 2)
+    assert all(r["score"]["correct"] for r in folder.records())
+
+
+async def test_an_older_run_gets_its_causes_of_failure_if_its_graphs_can_be_made_again(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/flawed", "scripted/random"]))
+    folder = RunFolder.open(tmp_path / "run")
+    before = [record["score"] for record in folder.records()]
+    wrong = [score for score in before if not score["correct"]]
+    assert wrong
+    assert all(score["failure"] in CAUSES and score["failure_detail"] for score in wrong)
+    assert not any("failure" in score for score in before if score["correct"])
+
+    unexplained = ("failure", "failure_detail", "ignored_condition")
+
+    def older(record: dict[str, Any]) -> dict[str, Any]:
+        kept = {name: value for name, value in record["score"].items() if name not in unexplained}
+        return {**record, "score": kept}
+
+    rewritten(folder, older)
+    assert rescore_run(folder) == (len(wrong), len(before))
+    assert [record["score"] for record in folder.records()] == before
+
+    manifest = folder.read_manifest()
+    manifest["config"]["seed"] += 1  # the graphs of the run cannot be made from this
+    folder.write_manifest(manifest)
+    assert rescore_run(folder) == (0, len(before))
+    assert [record["score"] for record in folder.records()] == before

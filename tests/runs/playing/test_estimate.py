@@ -1,0 +1,122 @@
+"""The estimate of a run, compared with its real requests."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.cli.run import dry_run_text
+from graphwalk.models.tokens import count_messages, count_tokens, tools_text
+from graphwalk.runs.playing import estimate as estimating
+from graphwalk.runs.playing.estimate import ModelEstimate, estimate_run
+from graphwalk.runs.playing.execute import start_run
+from graphwalk.runs.playing.resolve import recorded_episodes, resolve
+from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.run_folder import NewRun
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.episode import Trajectory
+from tests.runs.runs import NOTHING_SET, experiment, start
+
+
+async def estimated(**flags: Any) -> estimating.Estimate:
+    return await estimate_run(resolve(experiment(**flags), NOTHING_SET, keys=False))
+
+
+async def test_scripted_agents_cost_nothing() -> None:
+    estimate = await estimated(models=["scripted/expert"])
+    assert sum(estimate.tasks.values()) == 12
+    assert (estimate.rows[0].episodes, estimate.rows[0].usd) == (12, 0.0)
+    assert estimate.rows[0].tool_calls > 12
+
+
+class Straight:
+    """A model without a tokenizer that replies as the expert did, and counts its calls and input tokens."""
+
+    name = "python/straight"
+
+    def __init__(self, episodes: Mapping[Any, Trajectory]) -> None:
+        self.by_question = {episode.prompt[-1].content: episode for episode in episodes.values()}
+        self.tokens = self.calls = 0
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        self.calls += 1
+        self.tokens += count_messages(messages, None) + count_tokens(tools_text(tools), None)[0]
+        question = next(message.content for message in messages if message.role == "user")
+        turn = self.by_question[question].turns[sum(message.role == "assistant" for message in messages)]
+        return Reply(turn.message)
+
+    async def close(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("compaction", ["none", "window"])
+async def test_an_estimate_is_what_a_model_receives_that_calls_as_the_expert(tmp_path: Path, compaction: str) -> None:
+    agent = {"agent.compaction": compaction, "agent.compaction_window": 1, "agent.tool_protocol": "native"}
+    await start(tmp_path / "expert", experiment(models=["scripted/expert"], **agent))
+    straight = Straight(recorded_episodes(f"replay/{tmp_path / 'expert'}"))
+    config = experiment(models=[straight.name], **agent)
+    resolved = resolve(config, NOTHING_SET, objects={straight.name: straight})
+    row = (await estimate_run(resolved)).rows[0]
+    await start_run(resolved, NewRun.make("real", tmp_path / "real"), Progress())
+    assert (straight.calls, straight.tokens) == (row.model_calls, row.input_tokens)
+
+
+async def test_repeated_tokens_are_counted_apart() -> None:
+    estimate = await estimated(models=["openai/gpt-4.1-mini"], settings=["tools", "no_tools"])
+    tools, whole = estimate.rows
+    assert tools.repeated_tokens > tools.new_tokens / 4
+    assert whole.repeated_tokens == 0
+    assert tools.usd is not None
+    assert tools.usd_uncached is not None
+    million = tools.new_tokens * 0.4 + tools.output_tokens * 1.6
+    assert tools.usd_uncached == pytest.approx((million + tools.repeated_tokens * 0.4) / 1e6)
+    assert (million + tools.repeated_tokens * 0.1) / 1e6 <= tools.usd < tools.usd_uncached
+
+
+async def test_the_price_of_the_user_comes_first_and_unknown_stays_unknown() -> None:
+    prices = {"openai/gpt-4.1-mini": {"input": 1000.0, "output": 0.0}}
+    estimate = await estimated(models=["openai/gpt-4.1-mini", "openai-api/local/m"], prices=prices)
+    own, unknown = estimate.rows
+    assert own.usd == pytest.approx(own.input_tokens / 1000)
+    assert unknown.usd is None
+    assert "unknown" in dry_run_text(estimate)
+
+
+@pytest.mark.extended
+async def test_of_a_large_plan_a_sample_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = {"models": ["openai-api/local/m"], "suite.graphs.*.count": 4, "settings": ["tools", "no_tools"]}
+    whole = await estimated(**flags)
+    monkeypatch.setattr(estimating, "PLAYED_WHOLE", 10)
+    monkeypatch.setattr(estimating, "SAMPLE", 2)
+    sampled = await estimated(**flags)
+    assert (whole.played, sampled.played, sampled.pairs) == (96, 48, 96)
+    for one, other in zip(whole.rows, sampled.rows, strict=True):
+        assert other.episodes == one.episodes
+        assert other.input_tokens == pytest.approx(one.input_tokens, rel=0.5)
+    assert any("48 of 96" in note for note in sampled.notes)
+
+
+async def test_figures_of_large_graphs_are_those_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = {"models": ["openai/gpt-4.1-mini"], "settings": ["tools", "write_cypher"]}
+    played = (await estimated(**flags)).rows
+    monkeypatch.setattr(estimating, "LARGE", 10)
+    estimate = await estimated(**flags)
+    tools, writes = estimate.rows
+    assert (tools.of_plan, tools.repeated_tokens, tools.tokenizer) == (12, 0, None)
+    assert (tools.model_calls, tools.tool_calls) == (played[0].model_calls, played[0].tool_calls)
+    assert tools.input_tokens == pytest.approx(played[0].input_tokens, rel=0.25)
+    assert tools.usd == tools.usd_uncached
+    assert writes == played[1]
+    assert any("upper bound" in note for note in estimate.notes)
+
+
+async def test_the_text_fits_a_terminal_and_the_json_holds_all() -> None:
+    models = ["openai/gpt-4.1-mini", "openai-responses/a-model-with-a-very-long-name-of-its-own"]
+    estimate = await estimated(models=models, settings=["tools", "no_tools"])
+    assert max(map(len, dry_run_text(estimate).splitlines())) <= 80
+    wire = json.loads(estimate.as_json())
+    assert len(wire["rows"]) == 4
+    assert set(ModelEstimate.__dataclass_fields__) <= set(wire["rows"][0])
+    assert wire["prices"]["openai/gpt-4.1-mini"]["source"] == "genai-prices"

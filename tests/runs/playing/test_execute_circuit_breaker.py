@@ -1,0 +1,84 @@
+"""Servers from which no episode gets a reply, and runs that end before their plan does."""
+
+from pathlib import Path
+
+import pytest
+
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
+from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.runs.runs import Notes, experiment, log_bytes, records, resume, start
+
+VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+OLLAMA = "registry.ollama.ai/library/gemma:2b does not support tools"
+
+
+def of(*servers: ModelServer) -> Settings:
+    known = {f"SERVER{n}_BASE_URL": server.url for n, server in enumerate(servers)}
+    return Settings({**known, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
+
+
+def answer(request: Request) -> Answer:
+    return Answer(chat("[]"))
+
+
+async def test_a_wrong_key_is_tried_a_few_times_and_not_for_every_episode(tmp_path: Path) -> None:
+    progress = Notes()
+    async with ModelServer(lambda _: error(401, "bad key")) as bad, ModelServer(answer) as good:
+        models = ["openai-api/server0/m", "openai-api/server1/m"]
+        config = experiment(models=models, **{"limits.max_concurrency": 1})
+        summary = await start(tmp_path / "run", config, of(bad, good), progress)
+        assert (summary.episodes, summary.finished, summary.failed) == (24, 12, 3)
+        assert len(bad.requests) == 3
+        folder = RunFolder.open(tmp_path / "run")
+        assert (folder.results_path.exists(), folder.results_file.suffix) == (False, ".gz")
+        assert [note for note in progress.notes if "3 episodes without a reply" in note and "401" in note]
+        bad.respond = answer
+        assert (await resume(tmp_path / "run", of(bad, good))).finished == 24
+
+
+async def test_a_model_that_has_replied_is_not_given_up(tmp_path: Path) -> None:
+    replies = iter([answer])
+
+    def respond(request: Request) -> Answer:
+        return next(replies, lambda _: error(400, "no"))(request)
+
+    async with ModelServer(respond) as server:
+        config = experiment(models=["openai-api/server0/m"], **{"limits.max_concurrency": 1})
+        summary = await start(tmp_path / "run", config, of(server))
+        assert (summary.finished, summary.failed, len(server.requests)) == (1, 11, 12)
+
+
+@pytest.mark.parametrize("words", [VLLM, OLLAMA])
+async def test_tools_move_into_the_prompt_without_native_calls(tmp_path: Path, words: str) -> None:
+    def respond(request: Request) -> Answer:
+        return error(400, words) if request.body.get("tools") else Answer(chat("[]"))
+
+    progress = Notes()
+    async with ModelServer(respond) as server:
+        summary = await start(tmp_path / "run", experiment(models=["openai-api/server0/m"]), of(server), progress)
+        assert summary.finished == 12
+        assert server.served[400] <= 8
+    assert [note for note in progress.notes if "its server takes no tools" in note] == progress.notes
+
+
+async def test_native_calls_that_the_server_refuses_get_a_hint(tmp_path: Path) -> None:
+    async with ModelServer(lambda _: error(400, VLLM)) as server:
+        config = experiment(models=["openai-api/server0/m"], **{"agent.tool_protocol": "native"})
+        assert (await start(tmp_path / "run", config, of(server))).finished == 0
+    assert all("--tool-protocol text" in r["trajectory"]["error"] for r in records(tmp_path / "run"))
+
+
+async def test_every_report_format_marks_an_unfinished_run(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/expert"]))
+    folder = RunFolder.open(tmp_path / "run")
+    assert report_of(folder).incomplete is None
+    folder.results_path.write_text("".join(log_bytes(folder.path).decode().splitlines(keepends=True)[:4]))
+    made = report_of(folder)
+    said = "NOT FINISHED: 4 of 12 planned episodes"
+    assert as_text(made, width=100).startswith(said)
+    assert to_markdown(made).startswith(f"**{said}")
+    assert said in to_csv(made)
+    assert said in to_json(made)

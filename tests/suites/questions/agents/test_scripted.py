@@ -1,0 +1,221 @@
+"""The expert answers every question with the four tools; other agents are right as often as expected of them."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphwalk
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.loading import load_experiment
+from graphwalk.evaluation.rows import compare_rows
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.playing.execute import start_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.playing.run_progress import Progress
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import NewRun
+from graphwalk.settings import Settings
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.agents.scripted import MOST_TURNS, expert
+from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
+from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.make_tasks import make_tasks
+from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.types.episode import ExitStatus
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Row, Value
+from tests.suites.questions.episodes import Stage, stage
+from tests.suites.questions.odd_graphs import odd_graph, odd_question
+
+SEEDS = range(6)
+
+
+async def expert_walk(graph: PropertyGraph, template: str, parameters: dict[str, Value], **agent: Any) -> ReferenceWalk:
+    store = await EmbeddedDatabase().load(graph)
+    schema = await store.schema(AgentConfig(**agent).schema_samples)
+    toolbox = GraphToolbox(store, schema, agent=AgentConfig(**agent))
+    return await drive(expert(template, parameters, schema), toolbox)
+
+
+async def check_tasks(graph: PropertyGraph, seed: int, **agent: Any) -> dict[str, bool]:
+    """Return whether the expert's answer is right by kind of question."""
+    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=seed)
+    walks = {task.template: await expert_walk(graph, task.template, task.parameters, **agent) for task in tasks}
+    return {task.template: is_right(walks[task.template].answer, task.gold, task.template) for task in tasks}
+
+
+def is_right(answer: str, gold: list[Row], template: str) -> bool:
+    fields = list(gold[0]) if gold else []
+    any_one = shipped_kinds()[template].template.mode != "set"
+    return compare_rows(json.loads(answer), gold, fields, any_one=any_one).correct
+
+
+@pytest.mark.parametrize(
+    ("nodes", "arrows", "template", "parameters", "answer"),
+    [
+        # A loop is not both steps of a path; of two parallel loops each is one.
+        ("a:A b:A", "aa ab", "path_finding", ["A", "A", "A"], [("a", "b")]),
+        ("a:A b:A", "aa aa", "path_finding", ["A", "A", "A"], [("a", "a")]),
+        # The further step may not use the way again.
+        ("a:A b:B", "ab ba", "variable_hop_path", ["A", "A", 3], []),
+        ("a:A b:B", "ab ab ba", "variable_hop_path", ["A", "A", 3], [("a", "a")]),
+        # A remote node is no direct neighbour.
+        ("a:A b:T c:T d:T", "ab ac cb cd", "remote_node_property", ["A", "a", "T", "p", 3], [("D",)]),
+    ],
+)
+async def test_expert_follows_the_rules_of_cypher(
+    nodes: str, arrows: str, template: str, parameters: list[Value], answer: list[Any]
+) -> None:
+    labels = dict(node.split(":") for node in nodes.split())
+    graph = PropertyGraph.from_rows(
+        [Node(key, (label,), {"p": key.upper()}) for key, label in labels.items()],
+        [Relationship("R", *arrow, {}) for arrow in arrows.split()],
+    )
+    names = shipped_kinds()[template].template.parameters
+    walk = await expert_walk(graph, template, dict(zip(names, parameters, strict=True)))
+    assert [tuple(row.values()) for row in json.loads(walk.answer)] == answer
+
+
+async def test_values_that_python_takes_for_equal_are_kept_apart() -> None:
+    nodes = [Node(f"k{n}", ("A",), {"p": value}) for n, value in enumerate((True, 1, 1.0, "1") * 2)]
+    graph = PropertyGraph.from_rows(nodes, [Relationship("R", node.key, "k0", {}) for node in nodes])
+    walk = await expert_walk(graph, "relationship_count", {"relationship_type": "R"})
+    assert json.loads(walk.answer) == [{"count": 8}]
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+async def test_expert_answers_any_question_about_odd_graphs(random: Random) -> None:
+    graph = odd_graph(random)
+    for name, kind in shipped_kinds().items():
+        question = odd_question(kind, GraphIndex(graph), random)
+        assert question.part is not None
+        gold = [row for row in question.part.right_rows(question.index) if row.get("value", "") is not None]
+        if gold:
+            walk = await expert_walk(graph, name, question.parameters)
+            assert is_right(walk.answer, gold, name), (name, question.parameters, walk.answer, gold)
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        {"encoding": "csv"},
+        {"encoding": "compact"},
+        {"result_budget": 7},
+        {"result_budget": 3, "encoding": "csv"},
+        {"schema_samples": 20},
+        {"think": False},
+    ],
+    ids=str,
+)
+async def test_expert_reads_every_encoding_and_turns_pages(agent: dict[str, Any]) -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2), 3)
+    assert set((await check_tasks(graph, 3, **agent)).values()) == {True}
+
+
+async def test_expert_needs_few_calls() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-500"), 0)
+    tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=0, agent=AgentConfig())
+    calls = {task.template: task.reference_calls or 0 for task in tasks}
+    assert calls["node_by_property"] == calls["negation_on_rel_property"] == 1
+    assert calls["node_count"] <= 15  # about 60 nodes of the label
+    assert max(calls.values()) <= 120  # all 500 nodes
+
+
+@pytest.mark.parametrize("switch", ["direction", "relationship_properties"])
+async def test_expert_without_directions_or_relationship_properties_gives_what_is_left(switch: str) -> None:
+    right = await check_tasks(generate_graph(GraphSpec(preset="paper-100"), 1), 1, **{switch: False})
+    assert right["node_by_property"]
+    assert not all(right.values())
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        {},
+        {"max_calls_per_turn": 10},
+        {"compaction": "window", "compaction_window": 1},
+        {"parallel_tool_calls": False, "turn_limit": 100},
+    ],
+    ids=str,
+)
+async def test_expert_is_right_in_the_agents_loop(agent: dict[str, Any]) -> None:
+    here = await stage("paper-100", seed=1)
+    for task in here.tasks:
+        score, trajectory = await here.play("expert", task, agent=AgentConfig(**agent))
+        assert score.strict_correct, (task.template, trajectory.exit_status)
+        assert score.all_properties_correct in (None, True)
+        assert (score.extraction_stage, score.repeated_calls if not agent else 0) == ("strict", 0)
+        if agent.get("turn_limit"):
+            assert len(trajectory.turns) == len(trajectory.results) + 1
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def here() -> Stage:
+    return await stage(seed=4)
+
+
+async def test_random_makes_valid_calls_and_is_right_now_and_then(here: Stage) -> None:
+    correct = []
+    for task in here.tasks:
+        for seed in SEEDS:
+            score, trajectory = await here.play("random", task, seed)
+            assert trajectory.exit_status is ExitStatus.ANSWERED
+            assert {result.error for result in trajectory.results} == {None}
+            assert len(trajectory.turns) <= MOST_TURNS + 1
+            assert score.extraction_stage == "strict"
+            assert score.extra_fields == score.missing_fields == ()
+            assert score.grounded is None or score.grounded <= score.precision, task.template
+            texts = " ".join([task.question, *(result.content for result in trajectory.results)])
+            values = [value for row in json.loads(trajectory.reply) for value in row.values()]
+            assert all(f'"{value}"' in texts for value in values if isinstance(value, str))
+            correct.append(score.correct)
+    assert 0 < sum(correct) < len(correct) * 0.2
+
+
+async def test_random_repeats_its_walk_with_the_same_seed(here: Stage) -> None:
+    walks = [(await here.play("random", here.tasks[0], seed))[1] for seed in (*SEEDS, *SEEDS)]
+    messages = [[turn.message for turn in walk.turns] for walk in walks]
+    assert messages[: len(SEEDS)] == messages[len(SEEDS) :]
+    assert len({walk.reply for walk in walks}) > 3
+
+
+async def test_random_guesses_when_the_turns_are_used_up(here: Stage) -> None:
+    task = next(task for task in here.tasks if task.template == "node_count")
+    _, trajectory = await here.play("random", task, 3, AgentConfig(turn_limit=1))
+    assert trajectory.exit_status is ExitStatus.TURN_LIMIT
+    assert '"count"' in trajectory.reply
+
+
+async def test_by_reference_ends_with_the_tool_where_the_kind_can(tmp_path: Any) -> None:
+    fields = {"suite.graphs": [{"nodes": 30}], "models": ["scripted/by_reference"]}
+    config = load_experiment("small-models", flags=fields)
+    new = NewRun.make(config.name, tmp_path / "run")
+    await start_run(resolve(config, Settings()), new, Progress())
+    results = [Result.from_dict(record) for record in new.folder.records()]
+    assert {result.task["template"] for result in results} == {kind.name for kind in choose_kinds()}
+    for result in results:
+        assert result.score
+        assert (result.score["correct"], result.score["grounded"]) == (True, 1), result.key
+        python: Any = shipped_kinds()[result.task["template"]].python
+        by_tool = any(call.final for call in result.trajectory.turns[-1].results)
+        assert by_tool == (python.by_reference is not PythonPart.by_reference), result.key
+
+
+def test_cypher_answers_every_question_by_its_own_query() -> None:
+    agents = QuestionsSuite().agents
+    assert [name for name in agents.names if agents.can_play(name, "write_cypher")] == ["cypher"]
+    assert not agents.can_play("cypher", "tools")
+    graph = graphwalk.generate_graph("paper-100", seed=5)
+    for task in graphwalk.make_tasks(graph, seed=5):
+        result = graphwalk.play(task, graph, model="scripted/cypher", setting="write_cypher")
+        assert result.score is not None
+        assert (result.score["correct"], result.score["grounded"]) == (True, None), task.template

@@ -1,0 +1,141 @@
+"""Wrong answers with a cause that was named by hand, in all settings and for all kinds of question."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.scoring.failures import CAUSES
+from graphwalk.suites.questions.scoring.score import QuestionScore
+from graphwalk.suites.questions.suite import QUERY_TOOLS, QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.suite import GraphInstance
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import load_tools
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from tests.suites.questions.episodes import stage
+from tests.suites.questions.evidence_graph import task
+
+FILE = yaml.safe_load((Path(__file__).parent / "failures.yaml").read_text())
+TOOLS = {
+    "near": ("get_all_nearest_neighbors", ("label", "property_name", "property_value")),
+    "nodes": ("get_node_by_property", ("label", "property_name", "property_value")),
+    "values": ("get_unique_property_values", ("entity_name", "property_name")),
+}
+GRAPH = PropertyGraph.from_rows(
+    [Node(key, (label,), own) for label, nodes in FILE["nodes"].items() for key, own in nodes.items()],
+    [Relationship(type_, *row) for type_, rows in FILE["relationships"].items() for row in rows],
+)
+
+
+def asked_as(name: str) -> QuestionTask:
+    ((template, parameters),) = FILE["questions"][name].items()
+    return task(template, GRAPH, **parameters)
+
+
+def reply_of(reply: Any, fields: tuple[str, ...]) -> str:
+    """The text of a reply; a list has the values of the scored fields of each row."""
+    if isinstance(reply, str):
+        return reply
+    rows = [row.split() if isinstance(row, str) else [row] for row in reply]
+    return json.dumps([dict(zip(fields, map(as_value, row), strict=True)) for row in rows])
+
+
+def as_value(word: Any) -> Any:
+    return int(word) if isinstance(word, str) and word.isdigit() else word
+
+
+def call_of(text: str) -> tuple[str, dict[str, Any]]:
+    name, *words = text.replace('"', "").split()
+    tool, names = TOOLS[name]
+    more = {"entity_type": "node"} if name == "values" else {}
+    return tool, {**dict(zip(names, map(as_value, words), strict=True)), **more}
+
+
+@dataclass
+class Place:
+    """The graph in its store, and the suite that scores answers about it."""
+
+    store: Any
+    suite: QuestionsSuite
+
+    async def score(self, one: dict[str, Any]) -> QuestionScore:
+        asked, instance = asked_as(one["question"]), GraphInstance.of(GRAPH)
+        offered = load_tools(QUERY_TOOLS) if one["setting"] == "write_cypher" else None
+        toolbox = GraphToolbox(self.store, await self.store.schema(), offered, AgentConfig())
+        made = [call_of(text) for text in one.get("calls", ())]
+        made += [(QUERY_TOOLS[0], {"query": query}) for query in one.get("queries", ())]
+        calls = [ToolCall(str(number), name, json.dumps(given)) for number, (name, given) in enumerate(made)]
+        turns = [Turn(Message("assistant", tool_calls=(call,)), results=(await toolbox.call(call),)) for call in calls]
+        said = Turn(Message("assistant", reply_of(one["reply"], asked.scored_fields)))
+        end = ExitStatus(one.get("end", "answered"))
+        prompt = tools_prompt(one["question"], await self.store.schema(), AgentConfig())
+        trajectory = Trajectory(prompt, (*turns, said), end)
+        extraction = self.suite.extract(asked, trajectory.reply)
+        score = self.suite.score(asked, one["setting"], trajectory, extraction)
+        assert not score.correct, one
+        explained = self.suite.explain(asked, one["setting"], trajectory, extraction.answer, score, instance)
+        assert isinstance(explained, QuestionScore)
+        return explained
+
+
+async def place() -> Place:
+    return Place(await EmbeddedDatabase().load(GRAPH), QuestionsSuite())
+
+
+def differs(one: dict[str, Any], score: QuestionScore) -> list[str]:
+    """Names of the analysis that differ from the file's."""
+    named = {"cause": score.failure, "condition": score.ignored_condition}
+    return [f"{name}: {named[name]} not {one[name]}" for name in named if name in one and one[name] != named[name]]
+
+
+async def test_at_least_55_of_60_causes_are_named_right() -> None:
+    here, wrong = await place(), []
+    for one in FILE["answers"]:
+        score = await here.score(one)
+        if found := differs(one, score):
+            wrong.append(
+                f"{one['question']} {one['setting']} {one['reply']}: {'; '.join(found)} ({score.failure_detail})"
+            )
+    print("\n".join(wrong))
+    total = len(FILE["answers"])
+    assert total >= 60
+    assert 60 * (total - len(wrong)) >= 55 * total, "\n".join(wrong)
+
+
+def test_the_file_has_all_causes_and_settings_and_the_kinds_of_the_paper() -> None:
+    answers = FILE["answers"]
+    assert {one["cause"] for one in answers} == set(CAUSES)
+    assert {one["setting"] for one in answers} == set(QuestionsSuite.settings)
+    used = {one["question"] for one in answers}
+    assert {kind for name in used for kind in FILE["questions"][name]} == {kind.name for kind in choose_kinds()}
+
+
+@pytest.mark.parametrize(
+    ("flaw", "causes"),
+    [
+        ("early_stop", {"gave_up"}),
+        ("bad_json", {"wrong_form"}),
+        ("invented_rows", {"invented", "miscounted"}),
+        ("dropped_rows", {"missing_rows", "gave_up"}),
+        ("empty", {"gave_up"}),
+    ],
+)
+async def test_the_flaws_of_the_flawed_expert_are_named(flaw: str, causes: set[str]) -> None:
+    here, suite = await stage(), QuestionsSuite()
+    for one in here.tasks:
+        score, trajectory = await here.play_flaw(flaw, one)
+        answer = suite.extract(one, trajectory.reply).answer
+        explained = suite.explain(one, "tools", trajectory, answer, score, here.instance)
+        assert isinstance(explained, QuestionScore)
+        if not score.correct:
+            assert explained.failure in causes, (one.template, explained.failure_detail)

@@ -1,0 +1,307 @@
+"""Adversarial transcripts: what is no evidence although every word of it was shown, and what is."""
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.agents.walker import Steps, Walker
+from graphwalk.suites.questions.kinds import PythonPart
+from graphwalk.suites.questions.scoring import groundedness
+from graphwalk.suites.questions.scoring.groundedness import only_grows, supported_rows
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.make_tasks import make_tasks
+from graphwalk.suites.suite import GraphInstance
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.types.values import Row
+from tests.suites.questions.episodes import Stage
+from tests.suites.questions.evidence_graph import LISTED, WALKED, Place, near, nodes, place, task, values
+
+ODD: dict[str, Any] = {"missing_rate": 0.4, "self_loops": True, "parallel_relationships": True}
+NEEDS_PROPERTIES = {"relationship_by_property", "negation_on_rel_property"}
+INTERSECTION = task("compositional_intersection", source_label="A", first_label="B", second_label="C")
+NEGATION = task("negation_with_connection", source_label="A", required_label="B", excluded_label="C")
+BY_RELATIONSHIP = task("relationship_by_property", relationship_type="R", property="w", value=1)
+PATHS = task("path_finding", source_label="A", middle_label="B", target_label="C")
+REACHED = task("path_from_specific_node", source_label="A", key="a2", target_label="C", max_hops=2)
+REMOTE = task("remote_node_property", source_label="A", key="a1", target_label="C", property="q", max_hops=2)
+BY_VALUE = task("node_by_property", label="A", property="p", value=1)
+ON_RELATIONSHIP = task(
+    "negation_on_rel_property",
+    source_label="A",
+    node_property="p",
+    node_value=1,
+    relationship_type="R",
+    target_label="B",
+    relationship_property="w",
+    excluded_value=2,
+)
+COUNT = task("node_count", source_label="A", target_label="B")
+MANY = task("relationship_count", relationship_type="R")
+MOST = task("node_with_most_relationships", source_label="A", relationship_type="R")
+HOPS = task("variable_hop_path", source_label="A", target_label="C", max_hops=2)
+ALL = [
+    *(INTERSECTION, NEGATION, BY_RELATIONSHIP, PATHS, REACHED, BY_VALUE),
+    *(ON_RELATIONSHIP, COUNT, MANY, MOST, HOPS, REMOTE),
+]
+
+ALL_OF_A = [values("A"), near("A", "key", "a3")]
+"""All nodes of A, and that one of them is isolated, which the values of others do not show."""
+
+
+def keys(*names: str) -> list[dict[str, Any]]:
+    return [{"node_key": name} for name in names]
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.template)
+async def test_who_has_seen_everything_can_prove_the_target(one: Any) -> None:
+    here = await place()
+    score = await here.score(one, one.gold, WALKED)
+    assert one.template == "remote_node_property" or (score.correct, score.grounded) == (True, 1.0)
+    if one.template != "remote_node_property":
+        assert score.evidence_sufficient
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.template)
+async def test_a_right_answer_is_not_grounded_by_lists_or_by_nothing(one: Any) -> None:
+    here = await place()
+    for asked in ([], LISTED):
+        score = await here.score(one, one.gold, asked)
+        assert (score.grounded, score.evidence_sufficient) == (0.0 if one.gold else None, False)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.template)
+async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
+    here = await place()
+    seen = ["a1", "a2", "a3", "b1", "b2", "c1", "c2", "red", "blue", "green", "x", 0, 1, 2, 3, 4, 5, 6]
+    draw = Random(one.template)
+    for _ in range(60):
+        row = {field: draw.choice(seen) for field in one.answer_fields}
+        score = await here.score(one, [row], WALKED)
+        assert score.grounded == (1.0 if score.precision == 1 else 0.0), row
+
+
+@pytest.mark.parametrize(
+    ("one", "answer", "asked", "grounded"),
+    [
+        (BY_VALUE, keys("a1", "a3"), [nodes("A", "p", 1)], 1.0),
+        (BY_VALUE, keys("a1", "a2"), [nodes("A", "p", 1), nodes("A", "p", 2)], 0.5),
+        (BY_VALUE, keys("a1"), [near("B", "key", "b1")], 1.0),
+        (BY_VALUE, keys("a3"), [near("B", "key", "b1"), values("A"), values("A", "p")], 0.0),
+        (INTERSECTION, keys("a1"), [near("A", "key", "a1")], 1.0),
+        (INTERSECTION, keys("a1"), [near("B", "key", "b1"), near("C", "key", "c1")], 1.0),
+        (INTERSECTION, keys("a1"), [near("B", "key", "b1"), nodes("C", "key", "c1")], 0.0),
+        (INTERSECTION, keys("b1"), [near("B", "key", "b1")], 0.0),
+        (NEGATION, keys("a2"), [near("A", "key", "a2")], 1.0),
+        (NEGATION, keys("a2"), [near("B", "key", "b1")], 0.0),
+        (NEGATION, keys("a2"), [near("B", "key", "b1"), near("C", "key", "c1")], 0.0),
+        (NEGATION, keys("a2"), [near("B", "key", "b1"), *(near("C", "key", c) for c in ("c1", "c2"))], 0.0),
+        (
+            NEGATION,
+            keys("a2"),
+            [near("B", "key", "b1"), *(near("C", "key", c) for c in ("c1", "c2")), values("C")],
+            1.0,
+        ),
+        (NEGATION, keys("a1"), [near("A", "key", "a1")], 0.0),
+        (BY_RELATIONSHIP, [{"source_key": "a1", "target_key": "b1"}], [near("B", "key", "b1")], 1.0),
+        (BY_RELATIONSHIP, [{"source_key": "b1", "target_key": "a1"}], [near("B", "key", "b1")], 0.0),
+        (BY_RELATIONSHIP, [{"source_key": "a2", "target_key": "b1"}], [near("B", "key", "b1")], 0.0),
+        (BY_RELATIONSHIP, [{"source_key": "a1", "target_key": "c1"}], [near("A", "key", "a1")], 0.0),
+        (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("B", "key", "b1")], 1.0),
+        (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("A", "key", "a2")], 0.0),
+        (PATHS, [{"source_node_key": "a2", "target_node_key": "c1"}], WALKED, 0.0),
+        (PATHS, [{"source_node_key": "c2", "target_node_key": "a2"}], WALKED, 0.0),
+        (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), near("B", "key", "b1")], 1.0),
+        (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), near("C", "key", "c2")], 1.0),
+        (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), nodes("C", "key", "c2")], 0.0),
+        (ON_RELATIONSHIP, keys("a1"), [near("A", "p", 1)], 1.0),
+        (ON_RELATIONSHIP, keys("a1"), [near("A", "p", "1")], 1.0),
+        (ON_RELATIONSHIP, keys("a1"), [near("A", "key", "a1")], 0.0),
+        (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
+        (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2"))], 0.0),
+        (COUNT, [{"count": 2}], [near("A", "key", a) for a in ("a1", "a2", "a3")], 0.0),
+        (COUNT, [{"count": 2}], [values("B"), near("B", "key", "b1"), near("B", "key", "b2")], 1.0),
+        (MANY, [{"count": 3}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
+        (MANY, [{"count": 3}], [near("B", "key", "b1")], 0.0),
+        (MOST, [{"node_key": "a1", "rel_count": 2}], [near("A", "key", "a1"), near("A", "key", "a2")], 0.0),
+        (MOST, [{"node_key": "a1", "rel_count": 2}], [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 1.0),
+        (MOST, [{"node_key": "a1", "rel_count": 2}], [values("A"), near("A", "p", 1), near("A", "p", 2)], 0.0),
+        (MOST, [{"node_key": "a1", "rel_count": 3}], [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 0.0),
+    ],
+)
+async def test_what_shows_a_row(one: Any, answer: Any, asked: Any, grounded: float) -> None:
+    score = await (await place()).score(one, answer, asked)
+    assert score.grounded == grounded
+
+
+async def test_parallel_relationships_and_loops_are_counted_once() -> None:
+    loops = task("relationship_count", relationship_type="T")
+    here = await place()
+    asked = [values("C"), near("C", "key", "c1"), near("C", "key", "c2"), near("C", "key", "c2")]
+    assert (await here.score(loops, [{"count": 1}], asked)).grounded == 1.0
+    both_ends = [*(near("A", "p", p) for p in (1, 2)), near("B", "key", "b1"), *ALL_OF_A]
+    assert (await here.score(MANY, [{"count": 3}], both_ends)).grounded == 1.0
+
+
+async def test_a_page_that_was_not_read_may_hold_anything() -> None:
+    here = await place(result_budget=2)
+    first, second = near("A", "p", 1), near("A", "p", 1, page=2)
+    most = [{"node_key": "a1", "rel_count": 2}]
+    name, arguments = values("A")
+    around = [(name, arguments), (name, {**arguments, "page": 2}), nodes("A", "p", 1)]
+    assert (await here.score(MOST, most, [*around, near("A", "p", 2), first, second])).grounded == 1.0
+    assert (await here.score(MOST, most, [*around, near("A", "p", 2), first])).grounded == 0.0
+    assert (await here.score(MOST, most, [values("A"), near("A", "p", 2), first, second])).grounded == 0.0
+
+
+@pytest.mark.parametrize(
+    ("one", "answer", "asked", "error"),
+    [
+        (BY_VALUE, keys("a1", "a9"), WALKED, "invented"),
+        (BY_VALUE, keys("a1"), WALKED, "misread"),
+        (BY_VALUE, keys("a1", "a2", "a3"), WALKED, "misread"),
+        (BY_VALUE, keys("a2"), LISTED, "unsupported"),
+        (BY_VALUE, keys("a1"), [near("A", "p", 2), near("B", "key", "b1")], "incomplete"),
+        (COUNT, [{"count": 3}], WALKED, "misread"),
+        (COUNT, [{"count": 3}], LISTED, "unsupported"),
+        (COUNT, [{"count": 3}], [], "unsupported"),
+        (BY_VALUE, keys("a2"), [], "invented"),
+        (BY_VALUE, [], WALKED, "no_answer"),
+    ],
+)
+async def test_why_an_answer_is_wrong(one: Any, answer: Any, asked: Any, error: str) -> None:
+    assert (await (await place()).score(one, answer, asked)).error_class == error
+
+
+async def test_what_the_tools_hide_cannot_be_told() -> None:
+    row = [{"source_key": "a1", "target_key": "b1"}]
+    hidden = await place(relationship_properties=False)
+    assert (await hidden.score(BY_RELATIONSHIP, row, WALKED)).error_class is None
+    assert (await hidden.score(BY_RELATIONSHIP, row, WALKED)).grounded is None
+    assert (await hidden.score(MANY, [{"count": 3}], WALKED)).grounded == 1.0
+    undirected = await place(direction=False)
+    assert (await undirected.score(BY_VALUE, keys("a1"), WALKED)).grounded == 1.0
+    assert (await undirected.score(COUNT, [{"count": 2}], WALKED)).grounded is None
+    between_labels = [near("A", "p", 1), near("A", "p", 2), *ALL_OF_A]
+    assert (await undirected.score(COUNT, [{"count": 2}], between_labels)).grounded == 1.0
+
+
+def shown(name: str, arguments: str, content: str, rows: int | None = 1) -> ToolResult:
+    return ToolResult(ToolCall("1", name, arguments), content, rows=rows)
+
+
+async def test_results_of_another_form_are_no_evidence() -> None:
+    here = await place()
+    own = shown("count_all", '{"label": "A"}', '[{"node_key": "a1", "p": 1}]')
+    assert (await here.score(BY_VALUE, keys("a1"), [], [own])).grounded is None
+    looked_up = await here.results([nodes("A", "p", 2)])
+    assert (await here.score(BY_VALUE, keys("a1"), [], [own, *looked_up])).grounded == 0.0
+    text = shown("draw", "{}", "a1 has p = 1")
+    assert (await here.score(BY_VALUE, keys("a1"), [], [text])).grounded is None
+    assert (await here.score(BY_VALUE, keys("a3"), [], [text])).error_class == "unverifiable"
+
+
+async def test_the_models_own_words_are_no_evidence() -> None:
+    here = await place()
+    said = '[{"label": "A", "properties": {"key": "a1", "p": 1}}]'
+    thought = shown("think", json.dumps({"thought": said}), said, rows=None)
+    refused = ToolResult(ToolCall("1", "get_node_by_property", "{}"), said, error="bad_arguments")
+    noted = shown("get_node_by_property", "{}", f"Note: {said}\n[]", rows=0)
+    for result in (thought, refused, noted):
+        assert (await here.score(BY_VALUE, keys("a1"), [], [result])).grounded == 0.0
+
+
+FIELDS = [
+    *("center_key", "direction", "type", "neighbor_label", "neighbor_properties", "label", "properties", "values"),
+    *("key", "property_name", "property_value", "entity_name", "entity_type", "page", "p"),
+]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["a1", "A", "key", "outgoing", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(FIELDS), inner),
+    max_leaves=20,
+)
+
+
+@given(arguments=JSON, content=JSON | st.text(), tool=st.sampled_from([values("A")[0], near("A", "p", 1)[0], "own"]))
+@settings(max_examples=150, deadline=None)
+async def test_no_result_is_too_odd(arguments: Any, content: Any, tool: str) -> None:
+    here: Place = await place()
+    text = content if isinstance(content, str) else json.dumps(content)
+    result = shown(tool, json.dumps(arguments), text, rows=2)
+    for one in (BY_VALUE, NEGATION, COUNT):
+        assert (await here.score(one, one.gold, [], [result])).grounded in (None, 0.0, 0.5, 1.0)
+
+
+@pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])
+@pytest.mark.parametrize(
+    "agent",
+    [
+        {},
+        {"encoding": "csv"},
+        {"encoding": "compact", "result_budget": 7},
+        {"relationship_properties": False},
+        {"compaction": "window", "compaction_window": 1},
+    ],
+    ids=str,
+)
+async def test_the_expert_is_always_grounded(agent: dict[str, Any], spec: dict[str, Any]) -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100", **spec), 2)
+    store = await EmbeddedDatabase().load(graph)
+    here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, seed=2))
+    for one in here.tasks:
+        score, _ = await here.play("expert", one, agent=AgentConfig(**agent))
+        hidden = "relationship_properties" in agent and one.template in NEEDS_PROPERTIES
+        expected = (None, None) if hidden else (1.0, True)
+        assert (score.grounded, score.evidence_sufficient) == expected, one.template
+
+
+def test_which_queries_only_grow() -> None:
+    assert {one.template for one in ALL if not only_grows(one.cypher)} == {
+        *("node_count", "relationship_count", "node_with_most_relationships"),
+        *("remote_node_property", "negation_with_connection"),
+    }
+    assert only_grows("MATCH (n:`not`) WHERE n.`count` = 'with' RETURN n.key")
+    assert not only_grows("MATCH (n) WHERE none(x IN n.p WHERE x = 1) RETURN n")
+
+
+class Fragile(PythonPart):
+    """An evaluator that takes a property of every node for granted, or has a mistake in it."""
+
+    label: str
+    property: str
+    value: int
+
+    def rows(self, index: GraphIndex) -> Iterator[Row]:
+        if self.property == "mistake":
+            raise NotImplementedError
+        yield from ({"node_key": key} for key in index.keys_of(self.label) if index.nodes[key].properties["p"] == 1)
+
+    def plan(self, walker: Walker) -> Steps[list[Row]]:
+        raise NotImplementedError
+
+
+async def test_only_a_foreign_evaluator_may_fail_for_lack_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groundedness, "_python_part", lambda name: Fragile)
+    here = await place()
+
+    async def supported(template: str, *asked: Any, **parameters: Any) -> Any:
+        question = BY_VALUE.model_copy(
+            update={"template": template, "parameters": {**BY_VALUE.parameters, **parameters}}
+        )
+        turn = Turn(Message("assistant"), results=tuple(await here.results(list(asked))))
+        return supported_rows(question, Trajectory((), (turn,), ExitStatus.ANSWERED), keys("a1"))
+
+    assert await supported("mine", nodes("A", "key", "a1")) == {("a1",)}
+    assert await supported("mine", values("A")) is None, "the property of no node was observed"
+    with pytest.raises(KeyError):
+        await supported("node_by_property", values("A"))
+    with pytest.raises(NotImplementedError):
+        await supported("mine", values("A"), property="mistake")

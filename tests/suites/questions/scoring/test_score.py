@@ -1,0 +1,249 @@
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.suites.questions.scoring.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from tests.evaluation.episodes import call, episode, seen, tool_turn
+from tests.suites.questions import evidence_graph
+
+
+def task(gold, fields=("node_key",), scored=None, mode="set", template="node_by_property", **more):
+    return QuestionTask(
+        task_id="t",
+        template=template,
+        question="Which?",
+        parameters={"label": "L", "property": "p", "value": 1},
+        gold=gold,
+        gold_size=len(gold),
+        seed=0,
+        graph_digest="d",
+        category="retrieval",
+        cypher="RETURN 1",
+        cypher_parameters={},
+        answer_fields=fields,
+        scored_fields=scored or fields,
+        mode=mode,
+        template_version=1,
+        **more,
+    )
+
+
+def keys(*names):
+    return [{"node_key": name} for name in names]
+
+
+def score(question, answer, *shown, setting="tools", **how) -> QuestionScore:
+    """`shown`: rows with keys of nodes that a tool gives back, which all have the value that is asked for."""
+    found = [
+        [{"label": "L", "properties": {"key": key, "p": 1}} for row in rows for key in row.values()] for rows in shown
+    ]
+    turns = [tool_turn(seen(call(number, value=number), rows)) for number, rows in enumerate(found)]
+    trajectory = episode(*turns, answer=answer if isinstance(answer, str) else json.dumps(answer), **how)
+    return score_question(question, setting, trajectory, extract_rows(question, trajectory.reply))
+
+
+def test_a_right_answer():
+    result = score(task(keys("a", "b")), keys("b", "a"), keys("a", "b", "c"))
+    assert (result.correct, result.strict_correct, result.f1, result.grounded) == (True, True, 1.0, 1.0)
+    assert (result.error_class, result.last_mile, result.extraction_stage) == (None, False, "strict")
+    assert (result.answered, result.rows_given, result.evidence_sufficient) == (True, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown", "error"),
+    [
+        (keys("a", "x"), keys("a", "b"), "invented"),
+        (keys("a"), keys("a", "b"), "misread"),
+        (keys("a"), keys("a"), "incomplete"),
+        ("a and b", keys("a", "b"), "unreadable"),
+        ("[]", keys("a", "b"), "no_answer"),
+        ("", keys("a", "b"), "no_answer"),
+        ("<think>It may be a.</think> ", keys("a", "b"), "no_answer"),
+    ],
+)
+def test_why_an_answer_is_wrong(answer, shown, error):
+    assert score(task(keys("a", "b")), answer, shown).error_class == error
+
+
+def test_without_tools_nothing_can_be_verified():
+    result = score(task(keys("a")), keys("b"), setting="no_tools")
+    assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
+
+
+def test_rows_given_without_any_call_are_invented():
+    result = score(task(keys("a")), keys("b"))
+    assert (result.grounded, result.error_class) == (0.0, "invented")
+
+
+def test_a_question_without_evaluator_cannot_be_verified():
+    for more in ({"oracles": 1}, {"template": "somebody_elses"}):
+        result = score(task(keys("a"), **more), keys("b"), keys("a", "b"))
+        assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown", "last_mile"),
+    [
+        ("The nodes are a and b.", keys("a", "b"), True),
+        ('[{"key": "a"}, {"key": "b"}]', keys("a", "b"), True),
+        ('[{"node_key": "a"}, {"key": "b"}]', keys("a", "b"), True),
+        ("The node is a.", keys("a", "b"), False),
+        ("The nodes are a and b.", keys("a"), False),
+        ('[{"node_key": "a"}]', keys("a", "b"), False),
+        ('[{"node_key": "a"}, {"node_key": "b"}]', keys("a", "b"), False),
+        ('[{"node_key": "a"}, {"node_key": "b"}, {"node_key": "x"}]', keys("a", "b"), False),
+    ],
+)
+def test_right_evidence_in_the_wrong_form(reply, shown, last_mile):
+    assert score(task(keys("a", "b")), reply, shown).last_mile is last_mile
+
+
+def test_an_answer_forced_by_the_turn_limit_is_none_strictly():
+    for how in ({"forced": True}, {"status": ExitStatus.TURN_LIMIT}):
+        result = score(task(keys("a")), keys("a"), keys("a"), **how)
+        assert (result.correct, result.strict_correct) == (True, False)
+
+
+def test_all_properties_are_the_stricter_score():
+    gold = [{"source_key": "a", "target_key": "b", "days": 40, "note": None}]
+    question = task(gold, ("source_key", "target_key", "days", "note"), ("source_key", "target_key"))
+    ends = {"source_key": "a", "target_key": "b"}
+    assert score(question, [{**ends, "days": "40.0"}], gold).all_properties_correct is True
+    wrong = score(question, [{**ends, "days": 41}], gold)
+    assert (wrong.correct, wrong.all_properties_correct, wrong.missing_fields) == (True, False, ("note",))
+    assert score(task(keys("a")), keys("a")).all_properties_correct is None
+
+
+@pytest.mark.parametrize("mode", ["any-one", "ties-allowed"])
+def test_one_of_several_right_answers_is_enough(mode):
+    question = task(keys("a", "b"), mode=mode)
+    assert score(question, keys("b"), keys("b")).correct
+    assert score(question, keys("b"), keys("b")).evidence_sufficient
+    assert not score(question, keys("b", "c"), keys("b", "c")).correct
+    assert score(question, keys("c"), keys("c")).evidence_sufficient is False
+    gold = [{"node_key": "a", "n": 1}, {"node_key": "b", "n": 2}]
+    question = task(gold, ("node_key", "n"), ("node_key",), mode=mode)
+    assert score(question, gold[:1], keys("a")).all_properties_correct is True
+    assert score(question, [{"node_key": "a", "n": 2}], keys("a")).all_properties_correct is False
+
+
+def test_an_answer_that_a_model_extracted_is_scored_like_any_other():
+    result = score_question(task(keys("a")), "tools", episode(answer="it is a"), Extraction(keys("a"), "model"))
+    assert (result.correct, result.extraction_stage) == (True, "model")
+
+
+def test_extra_fields_are_flagged():
+    assert score(task(keys("a")), [{"node_key": "a", "label": "L"}]).extra_fields == ("label",)
+
+
+def test_the_figures_of_a_partly_right_answer():
+    result = score(task(keys("a", "b")), keys("b", "x", "y"), keys("a", "b"))
+    assert (result.precision, result.recall, result.false_positives) == (1 / 3, 1 / 2, 2)
+    assert result.f1 == pytest.approx(2 / 5)
+    assert (result.grounded, result.rows_given) == (pytest.approx(1 / 3), 3)
+
+
+@pytest.mark.parametrize(
+    ("row", "computed", "error"),
+    [
+        ({"node_key": "a", "n": 7}, ("n",), "unsupported"),
+        ({"node_key": "a", "n": 7}, (), "invented"),
+        ({"node_key": "a", "n": None}, (), "unsupported"),
+        ({"node_key": "z", "n": 7}, ("n",), "invented"),
+    ],
+)
+def test_what_is_computed_or_null_is_not_invented(row, computed, error):
+    question = task([{"node_key": "b", "n": 3}], fields=("node_key", "n"), computed=computed)
+    result = score(question, [row], keys("a"))
+    assert (result.error_class, result.grounded) == (error, 0.0)
+
+
+def test_a_reading_that_is_lossy_says_so():
+    question, said = task(keys("a")), episode(answer="a")
+    assert score_question(question, "tools", said, Extraction(keys("a"), "embedded", True)).lossy
+    assert not score_question(question, "tools", said, Extraction(keys("a"), "embedded")).lossy
+
+
+@pytest.mark.parametrize(("mode", "last_mile"), [("any-one", True), ("ties-allowed", True), ("set", False)])
+def test_one_right_row_in_the_wrong_form_is_enough_where_one_is_asked_for(mode, last_mile):
+    assert score(task(keys("a", "b"), mode=mode), "The node is a.", keys("a", "b")).last_mile is last_mile
+
+
+def test_the_form_alone_may_be_wrong_without_tools_too():
+    assert score(task(keys("a")), "The node is a.", setting="no_tools").last_mile
+    assert not score(task(keys("a")), "<think>a</think>The node is b.", setting="no_tools").last_mile
+
+
+def test_waste_is_part_of_the_score():
+    rows = [{"label": "L", "properties": {"key": "a", "p": 1}}]
+    turns = [
+        tool_turn(seen(call(1, value=1), rows), seen(call(2, value=2), "no", error="bad_arguments")),
+        tool_turn(seen(call(3, value=1), rows)),
+        tool_turn(seen(call(4, "think", thought="hm"), "hm")),
+    ]
+    trajectory = episode(*turns, answer='[{"node_key": "a"}]')
+    result = score_question(task(keys("a")), "tools", trajectory, extract_rows(task(keys("a")), trajectory.reply))
+    assert (result.repeated_calls, result.parallel_calls, result.tool_errors, result.think_calls) == (1, 2, 1, 1)
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("1.10", "1.1"), ("1000", "1e3"), ("true", "True")])
+def test_a_node_whose_key_looks_like_the_right_one_is_wrong(right, wrong):
+    found = score(task(keys(right)), keys(wrong), keys(right, wrong))
+    assert (found.correct, found.grounded, found.error_class) == (False, 1.0, "misread")
+    assert score(task(keys(right)), keys(wrong), keys(right)).error_class == "invented"
+    assert score(task(keys(right)), keys(right), keys(right)).correct
+    assert not score(task(keys(right)), f"It is {wrong}.", keys(right)).last_mile
+
+
+def test_a_key_without_quotes_is_its_text():
+    assert score(task(keys("7", "1.10")), '[{"node_key": 7}, {"node_key": 1.10}]', keys("7", "1.10")).grounded == 1.0
+    assert not score(task(keys("1.1")), '[{"node_key": 1.10}]', keys("1.1", "1.10")).correct
+
+
+LEAVES = {
+    "graphwalk/evaluation/comments.py": {"comment"},
+    "graphwalk/evaluation/extraction.py": {"strip_thinking"},
+    "graphwalk/tools/encodings.py": {"split_notes"},
+}
+"""File → functions of it that a score calls, and whose names say enough."""
+
+
+async def test_a_score_runs_the_files_that_the_contributing_guide_lists():
+    root = Path(__file__).parents[4]
+    guide = (root / "CONTRIBUTING.md").read_text("utf-8")
+    listed = set(re.findall(r"^\* `(graphwalk/[\w/]+\.py)`:", guide, re.MULTILINE))
+    here = await evidence_graph.place()
+    questions = [
+        evidence_graph.task("node_by_property", label="A", property="p", value=1),
+        evidence_graph.task("node_count", source_label="A", target_label="B"),
+    ]
+    calls = [evidence_graph.nodes("A", "p", "1"), *evidence_graph.WALKED]
+    turns = (Turn(Message("assistant"), results=tuple(await here.results(calls))), Turn(Message("assistant", "[]")))
+    functions: dict[str, set[str]] = {}
+
+    def record(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(root / "graphwalk") and not frame.f_code.co_name.startswith("<"):
+            functions.setdefault(path.relative_to(root).as_posix(), set()).add(frame.f_code.co_name)
+
+    for question in questions:
+        trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
+        for answer in (question.gold, [dict.fromkeys(question.answer_fields, "x")], []):
+            extraction = Extraction(answer, "strict")
+            score_question(question, "tools", trajectory, extraction)  # loads the questions
+            sys.setprofile(record)
+            try:
+                score_question(question, "tools", trajectory, extraction)
+            finally:
+                sys.setprofile(None)
+    others = {file: names for file, names in functions.items() if file not in listed and "/types/" not in file}
+    kinds = {f"graphwalk/suites/questions/kinds/{question.template}.py": {"rows"} for question in questions}
+    assert (others, len(listed)) == ({**LEAVES, **kinds}, 8)
+    assert listed <= functions.keys()

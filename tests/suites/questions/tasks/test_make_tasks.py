@@ -1,0 +1,238 @@
+"""Making tasks: complete records, the same from the same seed, right, and what a graph cannot host."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.experiment import AnyExperiment
+from graphwalk.errors import ConfigError, OracleError
+from graphwalk.evaluation.rows import same_rows
+from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
+from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.stores.base import Database
+from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
+from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks, tasks_on
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Row
+from tests.runs.runs import experiment, records, start
+from tests.suites.questions.tasks.test_oracles_by_hand import GRAPH
+
+KINDS = tuple(shipped_kinds().values())
+ODD: dict[str, Any] = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
+TURN_LIMIT = QuestionsSuite.turn_limit
+
+
+async def preset_tasks(preset: str, seed: int = 3, *, spec: Any = None, index: int = 0, **drawing: Any) -> Any:
+    graph = generate_graph(GraphSpec(preset=preset, **(spec or {})), seed, index)
+    return await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=seed, kinds=KINDS, **drawing)
+
+
+@pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])
+@pytest.mark.parametrize("preset", GRAPH_PRESETS)
+async def test_every_preset_hosts_every_kind_and_the_expert_is_right(preset: str, spec: dict[str, Any]) -> None:
+    for index in range(2):
+        tasks = await preset_tasks(preset, spec=spec, index=index, agent=AgentConfig())
+        assert [task.template for task in tasks] == list(shipped_kinds())
+        for task in tasks:
+            assert len(task.gold) == task.gold_size > 0
+            assert all(row.keys() == set(task.answer_fields) for row in task.gold)
+            assert set(task.scored_fields) <= set(task.answer_fields)
+            assert task.template != "remote_node_property" or {"value": None} not in task.gold
+            assert 0 < task.reference_turns <= TURN_LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", [{}, ODD, {"self_loops": True}, {"missing_rate": 0.6}], ids=str)
+@pytest.mark.parametrize("preset", GRAPH_PRESETS)
+async def test_many_seeds_host_them_too(preset: str, spec: dict[str, Any]) -> None:
+    for seed in range(100, 105):
+        left_out: dict[str, str] = {}
+        tasks = await preset_tasks(preset, seed, spec=spec, agent=AgentConfig(), left_out=left_out)
+        assert len(tasks) + len(left_out) == len(shipped_kinds())
+        # Where most values are missing, one choice in thousands has an answer, and the search may end in vain.
+        assert set(left_out) <= ({"negation_on_rel_property"} if "missing_rate" in spec else set())
+
+
+async def test_the_unscoped_cypher_of_a_record_gives_its_gold() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-150"), 4)
+    store = await EmbeddedDatabase().load(graph)
+    for task in await make_tasks(graph, store, seed=4):
+        rows = await store.run(task.cypher, task.cypher_parameters)
+        if task.mode == "ties-allowed":
+            assert len(rows) == 1
+            assert rows[0] in task.gold
+        else:
+            assert same_rows(rows, task.gold)
+            assert len(rows) == task.gold_size
+
+
+async def test_one_record_in_full() -> None:
+    store = await EmbeddedDatabase().load(GRAPH)
+    (task,) = await make_tasks(GRAPH, store, seed=0, kinds=choose_kinds(["node_by_property"]))
+    assert task.model_dump() == snapshot(
+        {
+            "task_id": "14d68732942e-node_by_property-0",
+            "suite": "questions",
+            "template": "node_by_property",
+            "question": """\
+Which S nodes have the value "x" in their property "p"? Find all of them.
+
+Answer with a JSON list of objects, one for every node:
+[{"node_key": "<key of the node>"}, ...]\
+""",
+            "parameters": {"label": "S", "property": "p", "value": "x"},
+            "gold": [{"node_key": "s1"}, {"node_key": "s2"}, {"node_key": "s3"}],
+            "gold_size": 3,
+            "seed": 0,
+            "graph_digest": "14d68732942e165d6fb58b5675437afc11aa17bcc50b616bd95418348c53566a",
+            "reference_turns": None,
+            "reference_calls": None,
+            "category": "retrieval",
+            "cypher": "MATCH (n:`S` { `p`: $value}) RETURN DISTINCT n.key AS node_key",
+            "cypher_parameters": {"value": "x"},
+            "answer_fields": ("node_key",),
+            "scored_fields": ("node_key",),
+            "mode": "set",
+            "template_version": 1,
+            "candidates": 4,
+        }
+    )
+
+
+async def test_tasks_of_one_kind_differ_and_do_not_depend_on_their_number() -> None:
+    many = await preset_tasks("paper-100", per_question=2)
+    one = await preset_tasks("paper-100")
+    assert [task for task in many if task.task_id.endswith("-0")] == one
+    assert len({(task.template, str(task.parameters)) for task in many}) == len(many) == 2 * len(shipped_kinds())
+    assert len({task.task_id for task in many}) == len(many)
+    assert [QuestionTask.model_validate_json(task.model_dump_json()) for task in many] == many
+
+
+async def test_another_seed_draws_other_parameters() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-500"), 0)
+    store = await EmbeddedDatabase().load(graph)
+    first, second = [await make_tasks(graph, store, seed=seed) for seed in (1, 2)]
+    assert sum(a.parameters == b.parameters for a, b in zip(first, second, strict=True)) < 4
+
+
+class ForgetfulStore(EmbeddedStore):
+    """Loses the last row."""
+
+    async def run(self, cypher: str, parameters: object = None) -> list[Row]:
+        return (await super().run(cypher, parameters))[:-1]  # type: ignore[arg-type]
+
+
+async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100"), 0)
+    store = await EmbeddedDatabase().load(graph)
+    store.__class__ = ForgetfulStore
+    with pytest.raises(OracleError, match="the evaluator of node_by_property differ"):
+        await make_tasks(graph, store, seed=0, kinds=choose_kinds(["node_by_property"]))
+
+
+EACH = "each relationship in its own direction"
+LACKS = {
+    "path_finding": "in 27 no path of two relationships, each in its own direction, visits the three labels",
+    "variable_hop_path": f"in 18 no path, {EACH}, leads to the second label and one step on",
+    "remote_node_property": "no path of two or more relationships, each in its own direction, leads from the node",
+    "compositional_intersection": "in 18 no node has relationships that go to both labels",
+    "negation_with_connection": "in 4 no node leads to both labels, so that the negation rules out none",
+}
+"""The omitted kinds of a graph in which people and companies lead to films, and films to nothing."""
+TINY = {"nodes": 4, "labels": 2, "mean_degree": 0.5}
+QUESTIONS = ["node_by_property", "variable_hop_path"]
+
+
+def sweep(graphs: list[dict[str, Any]], leave_out: bool | None = None) -> AnyExperiment:
+    fields = {"name": "questions", "graphs": graphs, "questions": QUESTIONS, "leave_out": leave_out}
+    update = {"suite": QuestionsConfig.model_validate(fields), "models": ("scripted/expert",)}
+    return experiment().model_copy(update=update)
+
+
+async def test_a_sweep_over_sizes_leaves_questions_out_with_a_note(tmp_path: Path) -> None:
+    summary = await start(tmp_path / "run", sweep([TINY, {"preset": "paper-100"}]))
+    assert summary.finished == summary.episodes == len(records(tmp_path / "run"))
+    assert {record["task"]["template"] for record in records(tmp_path / "run")} == set(QUESTIONS)
+    graphs = RunFolder.open(tmp_path / "run").read_manifest()["fingerprint"]["graphs"]
+    assert "variable_hop_path" in graphs[0]["left_out"]
+    assert "left_out" not in graphs[1]
+    notes = report_of(RunFolder.open(tmp_path / "run")).notes
+    assert "Some graphs are not asked: variable_hop_path (see run.json for the reasons)." in notes
+
+
+@pytest.mark.parametrize(("graphs", "leave_out"), [([TINY], None), ([TINY, {"preset": "paper-100"}], False)])
+async def test_elsewhere_a_question_without_an_answer_is_an_error(
+    tmp_path: Path, graphs: list[dict[str, Any]], leave_out: bool | None
+) -> None:
+    with pytest.raises(ConfigError, match="cannot host the question"):
+        await start(tmp_path / "run", sweep(graphs, leave_out=leave_out))
+
+
+async def test_a_dense_graph_does_not_host_a_long_walk() -> None:
+    graph = generate_graph(GraphSpec(nodes=300, labels=1, relationship_types=1, mean_degree=60.0), 1)
+    with pytest.raises(ConfigError, match="have too many paths"):
+        await tasks_on(graph, seed=1, questions=["variable_hop_path"])
+
+
+def films() -> PropertyGraph:
+    """Person -[ACTED_IN | DIRECTED]-> Movie <-[PRODUCED]- Company: an ordinary schema."""
+    numbers = range(90)
+    nodes = [Node(f"{label} {n}", (label,), {"born": 1900 + n % 70}) for label in ("Person", "Movie") for n in numbers]
+    nodes += [Node(f"Company {n}", ("Company",), {"country": "AB"[n % 2]}) for n in range(12)]
+    acted = [("ACTED_IN", f"Person {(7 * n + 11 * k * k) % 90}", n) for n in numbers for k in range(2 + n % 3)]
+    others = [("DIRECTED", f"Person {31 * n % 90}", n) for n in numbers]
+    others += [("PRODUCED", f"Company {n * n % 12}", n) for n in numbers]
+    relationships = [Relationship(type_, source, f"Movie {n}", {"share": n % 4}) for type_, source, n in acted + others]
+    return PropertyGraph.from_rows(nodes, relationships)
+
+
+async def test_the_reason_names_what_an_ordinary_graph_lacks() -> None:
+    left_out: dict[str, str] = {}
+    store, rows = await EmbeddedDatabase().load(films()), [OWN_ROWS]
+    tasks = await make_tasks(films(), store, kinds=KINDS, seed=1, own=True, answer_rows=rows, left_out=left_out)
+    assert left_out.keys() == LACKS.keys()
+    for name, words in LACKS.items():
+        assert words in left_out[name], left_out[name]
+    assert "shared_neighbor" in {task.template for task in tasks}
+
+
+async def test_target_and_expert_agree_on_relationships_in_both_directions(any_database: Database) -> None:
+    store, agent, kinds = await any_database.load(films()), AgentConfig(), choose_kinds(["shared_neighbor"])
+    tasks = await make_tasks(films(), store, kinds=kinds, seed=1, agent=agent, own=True, per_question=12)
+    labels = {tuple(task.parameters[f"{name}_label"] for name in ("source", "middle", "target")) for task in tasks}
+    assert labels > {("Person", "Movie", "Person"), ("Movie", "Person", "Movie")}
+    assert all(task.reference_calls is not None for task in tasks)
+
+
+SCRIPT = """
+import asyncio, hashlib
+from tests.suites.questions.tasks.test_make_tasks import preset_tasks
+tasks = asyncio.run(preset_tasks("paper-200", seed=11))
+print(hashlib.sha256("".join(task.model_dump_json() for task in tasks).encode()).hexdigest())
+"""
+
+
+@pytest.mark.extended
+def test_the_same_seed_gives_the_same_bytes_in_every_process() -> None:
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "42")
+    }
+    assert len(digests) == 1

@@ -1,0 +1,102 @@
+"""Cypher and the evaluators never differ; where they would, the smallest graph is shown (R27)."""
+
+from dataclasses import replace
+
+import pytest
+from inline_snapshot import snapshot
+
+from graphwalk.errors import OracleError
+from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.catalogue import Question, shipped_kinds
+from graphwalk.suites.questions.tasks import graph_index as compared
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.oracles import Scratch, agree, agreed_rows
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Value
+from tests.suites.questions.odd_graphs import odd_graph, odd_question
+
+PER_GRAPH = 3
+"""Questions of each kind about one graph."""
+
+
+async def count_agreements(database: Database, graphs: int, per_graph: int = PER_GRAPH) -> tuple[int, int]:
+    """(checks, checks with an answer that is not empty). OracleError at the first difference."""
+    checks = answered = 0
+    for number in range(graphs):
+        random = stdlib_random(0, "odd graph", number)
+        graph = odd_graph(random)
+        index, store = GraphIndex(graph), await database.load(graph)
+        scratch = Scratch(graph, store)
+        for kind in shipped_kinds().values():
+            for _ in range(per_graph):
+                rows = await agreed_rows(odd_question(kind, index, random), store, scratch)
+                checks += 1
+                answered += bool(rows and rows != [{"count": 0}])
+        await store.drop()
+    return checks, answered
+
+
+GRAPHS = [60, pytest.param(250, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("graphs", GRAPHS)
+async def test_the_embedded_engine_and_the_evaluators_agree_on_odd_graphs(graphs: int) -> None:
+    checks, answered = await count_agreements(EmbeddedDatabase(), graphs)
+    assert checks == graphs * len(shipped_kinds()) * PER_GRAPH
+    assert answered > checks // 4, "most answers are empty: the graphs are too odd to show anything"
+
+
+async def test_a_difference_lists_the_rows_that_one_oracle_finds() -> None:
+    nodes = [Node("a1", ("A",), {}), Node("a2", ("A",), {}), Node("b", ("B",), {})]
+    graph = PropertyGraph.from_rows(nodes, [Relationship("R", "a1", "b", {}), Relationship("R", "b", "a2", {})])
+    kind = shipped_kinds()["path_from_specific_node"]
+    parameters: dict[str, Value] = {"source_label": "B", "key": "b", "target_label": "A", "max_hops": 1}
+    question = Question(kind, GraphIndex(graph), parameters)
+    backwards = kind.template.model_copy(
+        update={"cypher": kind.template.cypher.replace("-[*", "<-[*").replace("]->", "]-")}
+    )
+    store = await EmbeddedDatabase().load(graph)
+    assert await agreed_rows(question, store, Scratch(graph, store)) == [{"target_node_key": "a2"}]
+    with pytest.raises(OracleError) as caught:
+        await agreed_rows(replace(question, kind=replace(kind, template=backwards)), store, Scratch(graph, store))
+    assert str(caught.value) == snapshot("""\
+Cypher (embedded store) and the evaluator of path_from_specific_node differ
+graph: digest 8ee3d8b45a3fa3725309b39a53f52da94b4066cd4f6bc95e55f89f6f52b2243f, seed None
+parameters: {'source_label': 'B', 'key': 'b', 'target_label': 'A', 'max_hops': 1}
+query: MATCH (a:`B`) WHERE a.`key` = $key MATCH (a)<-[*1..1]-(b:`A`) RETURN DISTINCT b.key AS target_node_key
+only Cypher found: [{'target_node_key': 'a1'}]
+only the evaluator found: [{'target_node_key': 'a2'}]\
+""")
+
+
+async def test_one_tied_node_is_enough_and_a_wrong_one_is_not() -> None:
+    nodes = [Node("a", ("A",), {}), Node("b", ("A",), {}), Node("c", ("A",), {})]
+    graph = PropertyGraph.from_rows(
+        nodes, [Relationship("R", "a", "b", {}), Relationship("R", "b", "a", {}), Relationship("S", "c", "a", {})]
+    )
+    index, store = GraphIndex(graph), await EmbeddedDatabase().load(graph)
+    kind = shipped_kinds()["node_with_most_relationships"]
+    question = Question(kind, index, {"source_label": "A", "relationship_type": "R"})
+    tied = [{"node_key": "a", "rel_count": 1}, {"node_key": "b", "rel_count": 1}]
+    assert await agreed_rows(question, store, Scratch(graph, store)) == tied
+    assert agree(question, tied[:1], tied)
+    assert not agree(question, [{"node_key": "c", "rel_count": 1}], tied)
+    assert not agree(question, [], tied)
+    assert not agree(question, tied[:1], [])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal", "differs"),
+    [
+        (1, 1.0, True, False),
+        (1, True, False, True),
+        ("1", 1, False, True),
+        ("a", "b", False, True),
+        (None, 1, False, False),
+        (None, None, False, False),
+    ],
+)
+def test_comparison_follows_cypher(left: Value | None, right: Value | None, equal: bool, differs: bool) -> None:
+    assert (compared.equal(left, right), compared.differs(left, right)) == (equal, differs)

@@ -1,0 +1,45 @@
+"""Graphs of any shape: the oracles agree on every question that can be hosted, the expert finds it with the tools."""
+
+from random import Random
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.evaluation.rows import as_shown, same_rows
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks
+from tests.suites.questions.any_graphs import any_graph
+
+GRAPHS = 12
+
+
+@pytest.mark.parametrize("bare", [False, True])
+async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) -> None:
+    kinds = list(shipped_kinds().values())
+    hosted: dict[str, int] = dict.fromkeys(shipped_kinds(), 0)
+    for seed in range(GRAPHS):
+        graph = any_graph(Random(seed), bare=bare)
+        store = await EmbeddedDatabase().load(graph)
+        left_out: dict[str, str] = {}
+        tasks = await make_tasks(
+            graph,
+            store,
+            kinds=kinds,
+            seed=seed,
+            agent=AgentConfig(),
+            own=True,
+            answer_rows=[OWN_ROWS],
+            left_out=left_out,
+        )
+        assert {task.template for task in tasks} | left_out.keys() == hosted.keys()
+        for task in tasks:
+            hosted[task.template] += 1
+            assert task.reference_calls is not None, "the expert has played it"
+            if all(isinstance(v, str | int | float) and "-" not in str(v) for v in task.parameters.values()):
+                python = shipped_kinds()[task.template].python
+                assert python is not None
+                rows = python(**task.parameters).rows_by_brute_force(graph)
+                assert rows is not None
+                assert same_rows(list(map(as_shown, rows)), task.gold), task.question
+    assert min(hosted.values()) > 0, hosted

@@ -1,0 +1,263 @@
+"""Parameters are drawn so that a question is worth asking, and graphs that cannot host one are an error."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+from scipy.stats import chisquare
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.seeds import stdlib_random
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.catalogue import Question, choose_kinds, shipped_kinds
+from graphwalk.suites.questions.config import RowBounds
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
+from graphwalk.suites.questions.tasks.make_tasks import make_tasks
+from graphwalk.suites.questions.tasks.oracles import Scratch
+from graphwalk.suites.questions.tasks.parameters import (
+    ParameterSearch,
+    ParameterSpace,
+    has_answer,
+    is_worth_asking,
+    known_rows,
+)
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Row, Value
+from tests.suites.questions.odd_graphs import odd_graph
+
+INDEX = GraphIndex(generate_graph(GraphSpec(preset="paper-200"), 5))
+
+
+async def scratch_for(index: GraphIndex) -> Scratch:
+    return Scratch(index.graph, await EmbeddedDatabase().load(index.graph))
+
+
+async def drawn(index: GraphIndex, name: str, number: int = 0, max_hops: int = 3) -> dict[str, Value]:
+    search = ParameterSearch(index, await scratch_for(index), max_hops)
+    found, _ = await search.draw(shipped_kinds()[name], stdlib_random(0, "test", name, number))
+    return found
+
+
+async def several(name: str) -> Sequence[tuple[dict[str, Value], list[dict[str, Value]]]]:
+    found = [await drawn(INDEX, name, number) for number in range(20)]
+    return [(parameters, evaluate(name, INDEX, parameters)) for parameters in found]
+
+
+def evaluate(name: str, index: GraphIndex, parameters: dict[str, Value]) -> list[Row]:
+    python = shipped_kinds()[name].python
+    assert python is not None
+    return python(**parameters).right_rows(index)
+
+
+@pytest.mark.parametrize("name", ["remote_node_property", "negation_with_connection", "path_from_specific_node"])
+async def test_all_parameters_worth_asking_about_are_equally_likely(name: str) -> None:
+    """Counted over 4,000 draws by chi-square, against a list of all that was made without drawing."""
+    graph = generate_graph(GraphSpec(nodes=40, labels=3, relationship_types=2, properties=2, values=3), 2)
+    index, kind = GraphIndex(graph), shipped_kinds()[name]
+    space, scratch = ParameterSpace(index, 3), await scratch_for(index)
+    choices = [space.at(kind.template, number) for number in range(space.size(kind.template))]
+    likely = [tuple(parameters.values()) for parameters in choices if await is_worth(name, index, scratch, parameters)]
+    random, search = stdlib_random(0, "uniform", name), ParameterSearch(index, scratch, 3)
+    found = Counter([tuple((await search.draw(kind, random))[0].values()) for _ in range(4_000)])
+    assert 1 < len(likely) < len(choices)
+    assert set(found) == set(likely)
+    assert chisquare([found[parameters] for parameters in likely]).pvalue > 0.001
+
+
+async def is_worth(name: str, index: GraphIndex, scratch: Scratch, parameters: dict[str, Value]) -> bool:
+    rows = evaluate(name, index, parameters)
+    question = Question(shipped_kinds()[name], index, parameters)
+    return bool(rows) and await is_worth_asking(question, rows, scratch)
+
+
+@pytest.mark.parametrize("name", shipped_kinds())
+def test_every_choice_has_a_number_of_its_own(name: str) -> None:
+    graph = generate_graph(GraphSpec(nodes=12, labels=3, relationship_types=2, properties=1.5, values=2), 4)
+    index, template = GraphIndex(graph), shipped_kinds()[name].template
+    space = ParameterSpace(index, 3)
+    size = space.size(template)
+    choices = [space.at(template, number) for number in range(0, size, max(1, size // 5_000))]
+    assert len({tuple(choice.values()) for choice in choices}) == len(choices)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "name"), [({"at_most": 50}, "variable_hop_path"), ({"at_least": 10}, "path_finding")]
+)
+async def test_answers_are_as_long_as_asked_for(bounds: dict[str, int], name: str) -> None:
+    search = ParameterSearch(INDEX, await scratch_for(INDEX), 3)
+    kind, rows = shipped_kinds()[name], RowBounds(**bounds)
+    lengths = []
+    for number in range(20):
+        random = stdlib_random(0, "test", name, number)
+        parameters, right = await search.draw(kind, random, (), rows)
+        assert right == evaluate(name, INDEX, parameters)
+        lengths.append(len(right))
+    assert all(map(rows.hold, lengths))
+    assert not all(rows.hold(len(found)) for _, found in await several(name))
+
+
+async def test_bounds_that_no_answer_meets_are_an_error() -> None:
+    search = ParameterSearch(INDEX, await scratch_for(INDEX), 3)
+    kind, random = shipped_kinds()["node_count"], stdlib_random(0, "test")
+    reason = (
+        "none of 64 parameter sets was usable: in 7 no relationship goes from the one label to the other; "
+        "the answer of 57 does not have at least 2 rows (suite.answer_rows)"
+    )
+    with pytest.raises(ConfigError, match=re.escape(reason)) as caught:
+        await search.draw(kind, random, (), RowBounds(at_least=2))
+    assert "suite.answer_rows" in caught.value.hint
+
+
+async def test_every_question_is_asked_within_each_of_several_bounds() -> None:
+    store = await EmbeddedDatabase().load(INDEX.graph)
+    bounds = [RowBounds(at_most=40), RowBounds(at_least=41, at_most=100), RowBounds(at_least=101)]
+    kinds = choose_kinds(["variable_hop_path"])
+    tasks = await make_tasks(INDEX.graph, store, seed=1, kinds=kinds, per_question=2, answer_rows=bounds)
+    assert [task.answer_rows for task in tasks] == [rows for rows in bounds for _ in range(2)]
+    assert all(task.answer_rows is not None and task.answer_rows.hold(task.gold_size) for task in tasks)
+    assert [task.task_id[-1] for task in tasks] == list("012345")
+
+
+async def test_a_tie_is_asked_about() -> None:
+    nodes = [Node(key, ("A",), {}) for key in "abc"]
+    ends = ["ab", "ac", "ba", "bc", "ca"]
+    graph = PropertyGraph.from_rows(nodes, [Relationship("R", source, target, {}) for source, target in ends])
+    index = GraphIndex(graph)
+    assert len(evaluate("node_with_most_relationships", index, await drawn(index, "node_with_most_relationships"))) == 2
+
+
+async def test_hops_stay_within_the_limit() -> None:
+    for name in ("variable_hop_path", "path_from_specific_node", "remote_node_property"):
+        assert {(await drawn(INDEX, name, number))["max_hops"] for number in range(20)} == {2, 3}
+        assert {(await drawn(INDEX, name, number, max_hops=2))["max_hops"] for number in range(5)} == {2}
+
+
+async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
+    nodes = [Node(key, ("A",), {}) for key in "abc"]
+    graph = PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {})])
+    messages = {}
+    for name in (
+        "node_with_most_relationships",
+        "relationship_by_property",
+        "variable_hop_path",
+        "negation_with_connection",
+    ):
+        with pytest.raises(ConfigError) as caught:
+            await drawn(GraphIndex(graph), name)
+        graph_part, _, messages[name] = str(caught.value).partition(f" cannot host the question {name}: ")
+        assert graph_part == f"the graph {graph.digest[:12]} (3 nodes, 1 relationship)"
+    assert messages == snapshot(
+        {
+            "node_with_most_relationships": (
+                "none of 1 parameter sets was usable: in 1 all nodes with such relationships have equally many"
+            ),
+            "relationship_by_property": "it requires a relationship type and properties",
+            "variable_hop_path": (
+                "none of 2 parameter sets was usable: in 2 no path, each relationship in its own direction, leads to the "
+                "second label and one step on (shared_neighbor follows both directions)"
+            ),
+            "negation_with_connection": "it requires two labels",
+        }
+    )
+
+
+async def test_a_question_is_not_asked_more_often_than_the_graph_allows() -> None:
+    taken = [(type_,) for type_ in INDEX.relationships_of]
+    kind, random = shipped_kinds()["relationship_count"], stdlib_random(0, "test")
+    with pytest.raises(ConfigError, match="relationship_count 5 times: no further parameter sets exist"):
+        await ParameterSearch(INDEX, await scratch_for(INDEX), 3).draw(kind, random, taken)
+
+
+LEFT_OUT = {
+    "negation_with_connection": {"excluded_label": "Nothing"},
+    "negation_on_rel_property": {"excluded_value": "nothing at all"},
+}
+"""Parameters under which one condition no longer excludes anything."""
+
+
+async def asked(graph: PropertyGraph, name: str, parameters: dict[str, Value]) -> tuple[list[Row], bool]:
+    """The right rows, and whether they are worth asking for."""
+    index = GraphIndex(graph)
+    scratch = Scratch(graph, await EmbeddedDatabase().load(graph))
+    question = Question(shipped_kinds()[name], index, parameters)
+    rows = await known_rows(question, scratch)
+    return rows, has_answer(question, rows) and await is_worth_asking(question, rows, scratch)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "worth"),
+    [
+        # a1, a2 and a3 are A; b is B. a1→b, a2→b (p=1), a1→a2 (p=2), a3→a3
+        ("node_count", "A B", True),
+        ("node_count", "B A", False),
+        ("relationship_count", "R", True),
+        ("node_with_most_relationships", "A R", True),
+        ("node_with_most_relationships", "A S", False),
+        ("node_by_property", "A q x", True),
+        ("node_by_property", "B q x", False),
+        ("relationship_by_property", "R p 1", True),
+        ("relationship_by_property", "S p 5", False),
+        ("compositional_intersection", "A A B", True),
+        ("negation_with_connection", "A B A", True),
+        ("negation_with_connection", "B A B", False),
+        ("path_finding", "A A B", True),
+        ("path_from_specific_node", "A a1 A 2", True),
+        ("path_from_specific_node", "A a1 B 2", False),
+    ],
+)
+async def test_an_answer_that_is_simply_everything_is_not_asked_for(name: str, words: str, worth: bool) -> None:
+    nodes = [
+        Node("a1", ("A",), {"q": "x"}),
+        Node("a2", ("A",), {"q": "y"}),
+        Node("a3", ("A",), {}),
+        Node("b", ("B",), {"q": "x"}),
+    ]
+    relationships = [
+        Relationship("R", "a1", "b", {"p": 1}),
+        Relationship("R", "a2", "b", {"p": 1}),
+        Relationship("R", "a1", "a2", {"p": 2}),
+        Relationship("S", "a3", "a3", {"p": 5}),
+        Relationship("S", "a3", "a3", {"p": 5}),
+    ]
+    graph = PropertyGraph.from_rows(nodes, relationships)
+    values: list[Any] = [int(word) if word.isdecimal() else word for word in words.split()]
+    parameters = dict(zip(shipped_kinds()[name].template.parameters, values, strict=True))
+    assert (await asked(graph, name, parameters))[1] is worth
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+async def test_an_exclusion_is_asked_about_exactly_where_it_changes_the_answer(name: str) -> None:
+    kind, worth = shipped_kinds()[name], 0
+    for number in range(800):
+        random = stdlib_random(0, "worth asking", number)
+        graph = odd_graph(random)
+        space = ParameterSpace(GraphIndex(graph), 3)
+        if not (size := space.size(kind.template)):
+            continue
+        parameters = space.at(kind.template, random.randrange(size))
+        rows, is_worth = await asked(graph, name, parameters)
+        wider, _ = await asked(graph, name, {**parameters, **LEFT_OUT[name]})
+        assert is_worth == (0 < len(rows) < len(wider)), parameters
+        worth += is_worth
+    assert worth > 3
+
+
+async def test_a_remote_value_must_be_known_and_not_just_any() -> None:
+    """1 and 1.0 are one value, 1 and true are two."""
+    values: list[Any] = [1, 1.0, True, None]
+    nodes = [Node("s", ("S",), {}), Node("m", ("M",), {})]
+    nodes += [Node(f"t{n}", ("T",), {} if value is None else {"p": value}) for n, value in enumerate(values)]
+    remote = {"source_label": "S", "key": "s", "target_label": "T", "property": "p", "max_hops": 2}
+
+    async def worth(*targets: int) -> bool:
+        arrows = [Relationship("R", "s", "m", {}), *(Relationship("R", "m", f"t{n}", {}) for n in targets)]
+        return (await asked(PropertyGraph.from_rows(nodes, arrows), "remote_node_property", remote))[1]
+
+    assert await worth(0)
+    assert await worth(0, 1)
+    assert not await worth(0, 2)
+    assert not await worth(0, 3)
