@@ -9,6 +9,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from graphwalk.config.prompts import PROMPT_SETS, Prompts, prompt_set, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
+from graphwalk.tools.encodings import ENCODINGS
 
 
 class AgentConfig(Strict):
@@ -49,7 +50,7 @@ class AgentConfig(Strict):
     """Timeout of a query written by the model (write_cypher)."""
     query_rows: PositiveInt = 1000
     """Rows in the result of a query written by the model."""
-    encoding: Literal["json", "compact", "csv"] = "json"
+    encoding: str = Field(default="json", json_schema_extra={"enum": list(ENCODINGS)})
     """Text format of tool results."""
     graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"
     """Text format of the whole graph in the no_tools setting."""
@@ -69,6 +70,14 @@ class AgentConfig(Strict):
     prompts: NameOrPath | None = None
     """A folder whose files replace those of the same name in templates/prompts/. "short": built-in prompts for models
     with a small context; "paper": with the information of the papers and no more."""
+
+    @field_validator("encoding")
+    @classmethod
+    def _is_registered(cls, encoding: str) -> str:
+        if encoding not in ENCODINGS:
+            *others, last = ENCODINGS
+            raise ValueError(f'must be {", ".join(others)} or {last}, not "{encoding}"')
+        return encoding
 
     @field_validator("prompts")
     @classmethod

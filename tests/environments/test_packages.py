@@ -33,12 +33,12 @@ def python_of(name: str) -> Path:
 
 
 def test_make_installs_what_graphwalk_depends_on_beside_those_projects() -> None:
-    """Except for what both bring along, and what only a person at a terminal uses."""
+    """Except for what both bring along."""
     (walking,) = re.findall(r"^WALKING := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     depends = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
     names = {re.match(r"[\w-]+", wanted)[0] for wanted in depends}  # type: ignore[index]
     installed = {re.match(r"[\w-]+", wanted.strip('"'))[0] for wanted in walking.split()}  # type: ignore[index]
-    assert names - installed == {"openai", "pydantic", "prompt-toolkit"}
+    assert names - installed == {"openai", "pydantic"}
 
 
 def environment(package: str) -> dict[str, str]:
