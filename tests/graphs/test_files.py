@@ -106,32 +106,6 @@ def test_we_read_the_graphml_of_networkx(tmp_path: Path) -> None:
     assert load_graph(tmp_path / "g.graphml").digest == PAPER.digest
 
 
-def test_kglite_runs_our_cypher(tmp_path: Path) -> None:
-    import kglite
-
-    save_graph(PAPER, tmp_path / "g.cypher")
-    database = kglite.KnowledgeGraph()
-    for statement in (tmp_path / "g.cypher").read_text().rstrip().split(";\n"):
-        database.cypher(statement)
-    relationships = database.cypher(
-        "MATCH (a)-[r]->(b) RETURN a.key AS a, type(r) AS t, properties(r) AS p, b.key AS b"
-    )
-    expected = [(r.source, r.type, dict(r.properties), r.target) for r in PAPER.relationships()]
-    # kglite counts the type of a relationship among its properties.
-    found = [(r["a"], r["t"], {k: v for k, v in r["p"].items() if k != "type"}, r["b"]) for r in relationships]
-    assert sorted(map(repr, map(_sorted_map, found))) == sorted(map(repr, map(_sorted_map, expected)))
-    for node in PAPER.nodes():
-        names = "".join(f", n.`{name}` AS `{name}`" for name in node.properties)
-        rows = database.cypher(
-            f"MATCH (n:`{node.label}` {{key: $key}}) RETURN n.key AS key{names}", params={"key": node.key}
-        )
-        assert [dict(row) for row in rows] == [{"key": node.key, **node.properties}]
-
-
-def _sorted_map(row: tuple[str, str, dict[str, object], str]) -> tuple[object, ...]:
-    return (row[0], row[1], sorted(row[2].items()), row[3])
-
-
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "g.graphml"
     save_graph(SMALL, path)
