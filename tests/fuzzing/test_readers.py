@@ -171,8 +171,8 @@ def test_valid_json_of_another_form(name: str, tmp_path: Path) -> None:
 
 def _before(text: str, *marks: str) -> Callable[[str], str]:
     def changed(content: str) -> str:
-        found = next(mark for mark in marks if mark in content)
-        return content.replace(found, text + found, 1)
+        mark = next(mark for mark in marks if mark in content)
+        return content.replace(mark, text + mark, 1)
 
     return changed
 

@@ -113,7 +113,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="control characters"):
         save_graph(PropertyGraph.from_rows([Node("a", ("A",), {"p": "\0"})], []), path)
     assert path.read_bytes() == before
-    assert [found.name for found in tmp_path.iterdir()] == ["g.graphml"]
+    assert [file.name for file in tmp_path.iterdir()] == ["g.graphml"]
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

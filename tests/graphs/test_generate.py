@@ -79,7 +79,7 @@ def test_every_graph_obeys_its_spec(spec: GraphSpec) -> None:
     assert sorted(label_of) == list(range(spec.nodes))
     assert len(set(graph.keys)) == spec.nodes
     assert len(spans) <= spec.relationship_types
-    assert all(len(found) <= spec.pairs for found in spans.values())
+    assert all(len(labels) <= spec.pairs for labels in spans.values())
     assert spec.self_loops or all(source != target for _, source, target in joined)
     assert spec.parallel_relationships or len(set(joined)) == len(joined)
     for table in (*graph.node_tables, *graph.relationship_tables):
