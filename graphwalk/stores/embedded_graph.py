@@ -247,9 +247,7 @@ def own_value(value: Any, dialect: EmbeddedDialect) -> Any:
         return {"labels": labels, "properties": own_value(properties, dialect)}
     if value.keys() == _RELATIONSHIP_KEYS:
         return {"type": dialect.name(value["type"]), "properties": own_value(value["properties"], dialect)}
-    own = {dialect.name(n): own_value(held, dialect) for n, held in value.items() if n != "id" or not _is_mark(held)}
+    own = {
+        dialect.name(n): own_value(v, dialect) for n, v in value.items() if n != "id" or not str(v).startswith(ID_MARK)
+    }
     return dict(sorted(own.items()))
-
-
-def _is_mark(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith(ID_MARK)

@@ -21,7 +21,7 @@ def test_a_round_trip_gives_the_same_graph(spec: GraphSpec) -> None:
     assert (again.digest, again.seed, again.spec) == (graph.digest, graph.seed, graph.spec)
 
 
-def test_somebody_elses_graph_is_understood() -> None:
+def test_a_graph_of_another_program_is_read() -> None:
     theirs = nx.MultiDiGraph()
     theirs.add_node(1, labels=["Person"], key="1", age=np.int64(30), nickname=None)
     theirs.add_node("b", label="City")

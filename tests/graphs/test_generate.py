@@ -48,7 +48,7 @@ def test_same_bytes_in_every_process() -> None:
 
 
 def test_same_bytes_in_every_release() -> None:
-    """A new digest means that everybody's recorded graphs can no longer be made again: think before changing it."""
+    """With another digest, recorded graphs can no longer be made again: think before changing it."""
     assert generate_graph(GraphSpec(preset="paper-100"), 7).digest == PAPER_100_SEED_7
 
 
