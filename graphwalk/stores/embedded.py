@@ -113,13 +113,10 @@ class EmbeddedStore(GraphStore):
                 raise QueryRefused("too_large", "query_too_large") from error
             raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except _EngineRefusedError as error:
-            raise QueryRefused("query_error", "query_error", problem=self._restore_names(str(error))) from error
+            first_line = _POSITION.sub("", str(error).strip().partition("\n")[0])
+            problem = self.dialect.with_own_names(first_line)
+            raise QueryRefused("query_error", "query_error", problem=problem) from error
         return QueryResult(shown_rows(self._decode_rows(engine_rows)), total, written.ordered)
-
-    def _restore_names(self, problem: str) -> str:
-        """Return an error message of the engine with the names that the model wrote."""
-        text = _POSITION.sub("", problem.strip().partition("\n")[0])
-        return self.dialect.with_own_names(text)
 
     def end_process(self) -> None:
         """End the process for Cypher of files and models, where there is one."""

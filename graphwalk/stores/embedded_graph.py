@@ -13,6 +13,7 @@ import kglite
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.cypher import NO_LABEL, RESERVED_PREFIX, Dialect, quote
+from graphwalk.stores.cypher_check import tokens_in
 from graphwalk.stores.graph_schema import has_several_labels
 from graphwalk.stores.serialisation import ESCAPED, Serialisation, decoded
 from graphwalk.stores.transfer import node_batches, relationship_batches, stored_graph
@@ -36,13 +37,6 @@ STORED = "gw_stored"
 """The one that holds the way there."""
 _PLAIN = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 """All characters were tried; others are refused in patterns, in back-ticks too."""
-_TOKEN = re.compile(
-    r"(?P<skipped>//[^\n]*|/\*.*?\*/)"
-    r"|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
-    r"|(?P<name>`(?:[^`]|``)*`|[^\W\d]\w*)"
-    r"|\d\w*|\S",
-    re.DOTALL,
-)
 _STORED = re.compile(rf"\b{RESERVED_PREFIX}\w+")
 BATCH = 10_000
 REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
@@ -89,8 +83,8 @@ class EmbeddedDialect(Dialect):
 
         These are the names in `p.name`, `p {.name}` and `{name: "Ida"}`. Raise ConfigError for `p["name"]`.
         """
-        tokens = [token for token in _TOKEN.finditer(cypher) if not token["skipped"]]
-        texts = ["", *(token[0] for token in tokens), "", ""]
+        tokens = list(tokens_in(cypher))
+        texts = ["", *(token.text for token in tokens), "", ""]
         brackets, parts, end = [""], [], 0
         for number, token in enumerate(tokens, 1):
             before, text, after = texts[number - 1 : number + 2]
@@ -99,11 +93,11 @@ class EmbeddedDialect(Dialect):
             elif text in (")", "]", "}") and len(brackets) > 1:
                 brackets.pop()
             key_of_map = brackets[-1] == "{" and before in ("{", ",") and after == ":"
-            if token["name"] and (key_of_map or (before == "." and after != "(")):
-                parts += [cypher[end : token.start()], self._spelled_out(text)]
-                end = token.end()
+            if token.kind in ("word", "quoted") and (key_of_map or (before == "." and after != "(")):
+                parts += [cypher[end : token.at], self._spelled_out(text)]
+                end = token.at + len(text)
             name = after[1:-1]
-            indexed = token.start() and re.fullmatch(r"[\w`)\]]", cypher[token.start() - 1]) and before.upper() != "IN"
+            indexed = token.at and re.fullmatch(r"[\w`)\]]", cypher[token.at - 1]) and before.upper() != "IN"
             if text == "[" and indexed and texts[number + 2] == "]" and self.stored_property(name) != name:
                 raise ConfigError(
                     f"the embedded engine cannot read {before}[{after}]:\n{cypher}", hint=f"write {before}.{name}"
@@ -253,9 +247,7 @@ def own_value(value: Any, dialect: EmbeddedDialect) -> Any:
         return {"labels": labels, "properties": own_value(properties, dialect)}
     if value.keys() == _RELATIONSHIP_KEYS:
         return {"type": dialect.name(value["type"]), "properties": own_value(value["properties"], dialect)}
-    own = {dialect.name(n): own_value(held, dialect) for n, held in value.items() if n != "id" or not _is_mark(held)}
+    own = {
+        dialect.name(n): own_value(v, dialect) for n, v in value.items() if n != "id" or not str(v).startswith(ID_MARK)
+    }
     return dict(sorted(own.items()))
-
-
-def _is_mark(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith(ID_MARK)

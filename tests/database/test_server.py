@@ -3,7 +3,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -104,32 +103,6 @@ def test_the_compose_file_is_closed_to_others_and_works_without_settings() -> No
     assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
     assert ":?" not in text
     assert service["environment"]["NEO4J_AUTH"] == f"neo4j/${{NEO4J_PASSWORD:-{COMPOSE_PASSWORD}}}"
-
-
-SHELL = """\
-#!{python}
-import os, sys, neo4j
-auth = os.environ["NEO4J_USERNAME"], os.environ["NEO4J_PASSWORD"]
-neo4j.GraphDatabase.driver("{uri}", auth=auth).execute_query(sys.argv[1])
-"""
-
-
-@pytest.mark.neo4j
-def test_a_container_is_healthy_when_a_query_with_the_password_is_answered(
-    neo4j_server: Settings, tmp_path: Path
-) -> None:
-    """Run the check as Docker would, on a server of the tests. The jars contain no cypher-shell."""
-    service = yaml.safe_load(data_path("docker-compose.yml").read_text())["services"]["neo4j"]
-    kind, check = service["healthcheck"]["test"]
-    shell = tmp_path / "cypher-shell"
-    shell.write_text(SHELL.format(python=sys.executable, uri=neo4j_server.neo4j_uri))
-    shell.chmod(0o755)
-    password = neo4j_server.neo4j_password
-    ends = []
-    for auth in (f"neo4j/{password}", f"neo4j/{password}x"):
-        variables = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NEO4J_AUTH": auth}
-        ends.append(subprocess.run(["sh", "-c", check.replace("$$", "$")], env=variables, check=False).returncode)
-    assert (kind, ends) == ("CMD-SHELL", [0, 1])
 
 
 @pytest.mark.neo4j

@@ -48,10 +48,10 @@ def mapped(copy: AnonymisedCopy) -> PropertyGraph:
 def plain(graph: PropertyGraph) -> "nx.MultiDiGraph[int]":
     """Structure alone: node numbers and directed relationships."""
     number = {key: place for place, key in enumerate(graph.keys)}
-    made: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    made.add_nodes_from(number.values())
-    made.add_edges_from((number[r.source], number[r.target]) for r in graph.relationships())
-    return made
+    structure: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    structure.add_nodes_from(number.values())
+    structure.add_edges_from((number[r.source], number[r.target]) for r in graph.relationships())
+    return structure
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.digest[:6])
@@ -92,13 +92,13 @@ def texts_in(value: object) -> set[str]:
 
 
 def words_of(graph: PropertyGraph) -> set[str]:
-    found = {key.lower() for key in graph.keys}
+    words = {key.lower() for key in graph.keys}
     for table in graph.node_tables:
-        found |= {label.lower() for label in table.labels}
-    found |= {table.type.lower() for table in graph.relationship_tables}
+        words |= {label.lower() for label in table.labels}
+    words |= {table.type.lower() for table in graph.relationship_tables}
     for name, values in values_of(graph).items():
-        found |= {name.lower()} | {text for value in values for text in texts_in(value)}
-    return found
+        words |= {name.lower()} | {text for value in values for text in texts_in(value)}
+    return words
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.digest[:6])

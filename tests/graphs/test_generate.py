@@ -48,7 +48,7 @@ def test_same_bytes_in_every_process() -> None:
 
 
 def test_same_bytes_in_every_release() -> None:
-    """A new digest means that everybody's recorded graphs can no longer be made again: think before changing it."""
+    """With another digest, recorded graphs can no longer be made again: think before changing it."""
     assert generate_graph(GraphSpec(preset="paper-100"), 7).digest == PAPER_100_SEED_7
 
 
@@ -79,7 +79,7 @@ def test_every_graph_obeys_its_spec(spec: GraphSpec) -> None:
     assert sorted(label_of) == list(range(spec.nodes))
     assert len(set(graph.keys)) == spec.nodes
     assert len(spans) <= spec.relationship_types
-    assert all(len(found) <= spec.pairs for found in spans.values())
+    assert all(len(labels) <= spec.pairs for labels in spans.values())
     assert spec.self_loops or all(source != target for _, source, target in joined)
     assert spec.parallel_relationships or len(set(joined)) == len(joined)
     for table in (*graph.node_tables, *graph.relationship_tables):
@@ -89,12 +89,6 @@ def test_every_graph_obeys_its_spec(spec: GraphSpec) -> None:
             assert len({type(value) for value in column.pool}) == 1
             assert all((MISSING if spec.missing_rate else 0) <= code < spec.values for code in column.codes.tolist())
     assert generate_graph(spec, 1).digest == graph.digest
-
-
-def test_nodes_are_spread_evenly_over_labels() -> None:
-    sizes = np.array([len(table.numbers) for table in generate_graph(LARGE, 7).node_tables])
-    assert len(sizes) == 5
-    assert ((sizes - 800) ** 2 / 800).sum() < 20
 
 
 def test_density_is_the_chance_of_every_allowed_pair() -> None:
@@ -109,22 +103,6 @@ def test_density_is_the_chance_of_every_allowed_pair() -> None:
         for (source, target), count in blocks.items():
             allowed = sizes[source] * (sizes[target] - (source == target))
             assert abs(count - allowed * LARGE.probability) < 5 * np.sqrt(allowed * LARGE.probability)
-
-
-def test_mean_degree_is_what_was_asked_for() -> None:
-    counts = [generate_graph(LARGE, seed).relationship_count / 4000 for seed in range(10)]
-    assert abs(np.mean(counts) - 5) < 0.15
-
-
-def test_within_a_block_every_node_is_as_likely() -> None:
-    graph = generate_graph(GraphSpec(nodes=50, labels=1, relationship_types=1, mean_degree=20, self_loops=True), 7)
-    ends = np.zeros((50, 50))
-    for index in range(200):
-        for _, source, target in pairs(generate_graph(GraphSpec(**graph.spec), 7, index)):
-            ends[source, target] += 1
-    expected = ends.sum() / 2500
-    assert abs(expected / 200 - 20 / 50) < 0.01
-    assert ((ends - expected) ** 2 / (expected * (1 - 0.4))).sum() < 2500 + 6 * np.sqrt(5000)
 
 
 def test_density_one_joins_everything() -> None:

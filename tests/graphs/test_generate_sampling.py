@@ -10,18 +10,18 @@ from graphwalk.graphs.generate import counts_with_mean, distinct_integers
 @given(total=st.integers(1, 300), share=st.floats(0, 1), seed=st.integers(0, 9))
 def test_distinct_integers_are_distinct_ascending_and_in_range(total: int, share: float, seed: int) -> None:
     count = round(share * total)
-    found = distinct_integers(seeds.generator(seed, "test"), total, count).tolist()
-    assert len(found) == count
-    assert found == sorted(set(found))
-    assert all(0 <= value < total for value in found)
+    integers = distinct_integers(seeds.generator(seed, "test"), total, count).tolist()
+    assert len(integers) == count
+    assert integers == sorted(set(integers))
+    assert all(0 <= value < total for value in integers)
 
 
 @pytest.mark.parametrize("count", [2, 5, 8])
 def test_every_integer_is_equally_likely(count: int) -> None:
     rng = seeds.generator(1, "test")
-    seen = np.bincount(np.concatenate([distinct_integers(rng, 10, count) for _ in range(4000)]), minlength=10)
+    counts = np.bincount(np.concatenate([distinct_integers(rng, 10, count) for _ in range(4000)]), minlength=10)
     expected = 400 * count
-    assert ((seen - expected) ** 2 / expected).sum() < 30
+    assert ((counts - expected) ** 2 / expected).sum() < 30
 
 
 def test_a_huge_range_costs_no_memory() -> None:

@@ -1,4 +1,3 @@
-import json
 from typing import get_args
 
 import pytest
@@ -105,8 +104,3 @@ def test_everything_is_there_and_nothing_about_the_making(encoding: GraphEncodin
     assert types == graph.relationship_count
     assert "density" not in text
     assert "seed" not in text
-
-
-def test_the_json_text_is_json() -> None:
-    graph = generate_graph(GraphSpec(preset="paper-100"), 7)
-    assert sorted(json.loads(graph_text(graph, "json"))) == ["nodes", "relationships"]

@@ -83,8 +83,8 @@ def any_graphs(draw: st.DrawFn) -> PropertyGraph:
 async def comes_back(store: GraphStore, graph: PropertyGraph) -> None:
     """Check that the store has the loaded names and values, and no internal ones."""
     ordered = PropertyGraph.from_rows(sorted(graph.nodes(), key=lambda node: node.key), graph.relationships())
-    found = await store.read_graph()
-    assert found.digest == ordered.digest
+    loaded = await store.read_graph()
+    assert loaded.digest == ordered.digest
     for samples in (0, 2):
         assert repr(await store.schema(samples)) == repr(schema_of(graph, samples))  # NaN equals nothing
 

@@ -32,15 +32,15 @@ async def test_a_query_of_a_models_own_sees_the_names_of_the_graph() -> None:
         "MATCH (a:`Größe`)-[r:`führt zu`]->(b) WHERE type(r) = 'führt zu' AND 'Ort' IN labels(a) AND a.`1st` = 2 "
         "RETURN labels(a) AS la, size(labels(b)) AS lb, type(r) AS t, keys(a) AS k, a"
     )
-    found = await store.ask(query, seconds=5.0, rows=10)
+    result = await store.ask(query, seconds=5.0, rows=10)
     await store.drop()
-    (row,) = found.rows
+    (row,) = result.rows
     assert sorted(row.pop("k")) == ["1st", "key", "name"]
     properties = {"1st": 2, "key": "a", "name": "x"}
     node = {"labels": ["Größe", "Ort"], "properties": properties}
     assert row == {"la": ["Größe", "Ort"], "lb": 0, "t": "führt zu", "a": node}
-    seen = str(await everything(graph))
-    assert not any(name in seen for name in HIDDEN)
+    text = str(await everything(graph))
+    assert not any(name in text for name in HIDDEN)
 
 
 async def everything(graph: PropertyGraph) -> object:

@@ -54,8 +54,8 @@ TRAJECTORIES = st.builds(
 
 def through_a_file(value: dict[str, Any]) -> dict[str, Any]:
     record = decode_line(encode_line({"value": value}))
-    found: dict[str, Any] = record["value"]
-    return found
+    decoded: dict[str, Any] = record["value"]
+    return decoded
 
 
 @given(TRAJECTORIES)

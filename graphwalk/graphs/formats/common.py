@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
-from xml.parsers.expat import ExpatError
+from xml.etree.ElementTree import ParseError
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import write_whole
@@ -150,7 +150,7 @@ def point_of(fields: Mapping[str, Any]) -> Point:
     return Point(srid, tuple(map(float, coordinates)))
 
 
-_DAMAGE = (ValueError, ArithmeticError, ExpatError, OSError, RecursionError, MemoryError)
+_DAMAGE = (ValueError, ArithmeticError, ParseError, OSError, RecursionError, MemoryError)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

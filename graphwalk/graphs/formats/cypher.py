@@ -22,10 +22,10 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def literal(value: Value | None) -> str:
+def literal(value: Value) -> str:
     """Return a value as a Cypher literal. Raise ConfigError for bytes, which Cypher cannot write."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return "'" + _NOT_PRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped) + "'"
@@ -49,18 +49,13 @@ def write_cypher(graph: PropertyGraph, path: Path) -> None:
 
 def _statements(graph: PropertyGraph) -> Iterator[str]:
     tables = sorted(graph.node_tables, key=lambda table: table.labels)
-    # kglite takes a label's property names from its first node, so that node must have all of them.
-    empty: dict[tuple[str, ...], dict[str, Value | None]] = {
-        table.labels: dict.fromkeys(name for name, column in table.columns.items() if column.canonical().pool)
-        for table in tables
-    }
     # A unique property is the key of a node in a database that is read (`graphwalk.stores.neo4j.existing_names`).
     for label in dict.fromkeys(label for table in tables for label in table.labels):
         yield f"CREATE CONSTRAINT IF NOT EXISTS FOR (n:{quoted(label)}) REQUIRE n.`key` IS UNIQUE;"
     labels_of = {}
     for node in graph.nodes():
         labels_of[node.key] = "".join(f":{quoted(label)}" for label in node.labels)
-        entries: dict[str, Value | None] = {"key": node.key, **by_name({**empty[node.labels], **node.properties})}
+        entries = {"key": node.key, **by_name(node.properties)}
         yield f"CREATE ({labels_of[node.key]}{' ' if node.labels else ''}{_map(entries)});"
     for r in graph.relationships():
         ends = (f"{name}{labels_of[k]} {_map({'key': k})}" for name, k in (("a", r.source), ("b", r.target)))
@@ -68,5 +63,5 @@ def _statements(graph: PropertyGraph) -> Iterator[str]:
         yield f"MATCH ({next(ends)}), ({next(ends)}) CREATE (a)-[:{quoted(r.type)}{properties}]->(b);"
 
 
-def _map(entries: Mapping[str, Value | None]) -> str:
+def _map(entries: Mapping[str, Value]) -> str:
     return "{" + ", ".join(f"{quoted(name)}: {literal(value)}" for name, value in entries.items()) + "}"

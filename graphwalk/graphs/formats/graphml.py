@@ -1,12 +1,13 @@
 """Read and write GraphML."""
 
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.parsers import expat
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
 from graphwalk.errors import ConfigError
@@ -38,6 +39,7 @@ _NOT_HELD = {
     "hyperedge": "hyperedges (edges between more than two nodes)",
 }
 _HEADER = ("schema_version", "seed", "spec")
+_DECLARATION = re.compile(rb"<!\s*(ENTITY|ATTLIST)")
 
 
 def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
@@ -45,23 +47,20 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
 
     Raise ConfigError with the file and the node or relationship that cannot be used.
     """
-
-    def refuse_declaration(*_: Any) -> None:
-        # Entities and default attributes can expand to any size.
-        raise ValueError("it declares entities or attributes of its own, which are not read")
-
     with reading(path), open_bytes(path) as file:
+        document = file.read()
+        if _DECLARATION.search(document.replace(b"\0", b"")):  # entities and default attributes can expand to any size
+            raise ValueError("it declares entities or attributes of its own, which are not read")
         reader = _Reader(undirected)
-        parser = expat.ParserCreate(namespace_separator="}")
-        parser.buffer_text = True
-        parser.StartElementHandler = reader.start
-        parser.EndElementHandler = reader.end
-        parser.CharacterDataHandler = reader.text.append
-        parser.EntityDeclHandler = parser.AttlistDeclHandler = refuse_declaration
         try:
-            parser.ParseFile(file)
+            for event, element in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):
+                tag = element.tag.rpartition("}")[2]
+                if event == "start":
+                    reader.check(tag, element)
+                elif tag in reader.handlers:
+                    reader.handlers[tag](element)
         except LookupError as error:
-            if type(error) is LookupError:  # expat's own, for the encoding in the first line
+            if type(error) is LookupError:  # the parser's own, for the encoding in the first line
                 raise ValueError(str(error)) from error
             raise
         if reader.directed is None:
@@ -71,121 +70,99 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
 
 
 class _Key(NamedTuple):
-    """The meaning of the data of one key id."""
+    """The meaning of the data of one key id; `default` is the text where the data is missing."""
 
     domain: str
     name: str
     type: str
     is_list: bool
-
-
-@dataclass(slots=True)
-class _Open:
-    """An element that has begun: its attributes, and the data in it by key id."""
-
-    tag: str
-    attributes: Mapping[str, str]
-    data: dict[str, str] = field(default_factory=dict)
+    default: str | None
 
 
 class _Reader:
-    """Handlers of a parser, and the content that they have read."""
+    """The content of the elements that have been read so far."""
 
     def __init__(self, undirected: Undirected) -> None:
         self.head: dict[str, Any] = {}
         self.nodes: list[Node] = []
         self.relationships: list[Relationship] = []
         self.directed: bool | None = None
-        self.text: list[str] = []
+        self.handlers = {"key": self._add_key, "node": self._add_node, "edge": self._add_edge, "graph": self._add_head}
+        """Functions for elements that have been read to their end."""
         self._undirected = undirected
         self._keys: dict[str, _Key] = {}
-        self._defaults: dict[str, str] = {}
-        self._open: list[_Open] = []
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition("}")[2]
+    def check(self, tag: str, element: Element) -> None:
+        """Raise ValueError for an element that a property graph cannot hold; note whether edges have a direction."""
+        if tag in _NOT_HELD:
+            raise ValueError(f"a property graph cannot hold {_NOT_HELD[tag]}")
         if tag == "graph":
             if self.directed is not None:
                 raise ValueError("nested graphs and several graphs in one file cannot be read")
-            self.directed = attributes.get("edgedefault", "directed") == "directed"
-        elif tag in _NOT_HELD:
-            raise ValueError(f"a property graph cannot hold {_NOT_HELD[tag]}")
-        self.text.clear()
-        self._open.append(_Open(tag, attributes))
+            self.directed = element.get("edgedefault", "directed") == "directed"
 
-    def end(self, name: str) -> None:
-        element = self._open.pop()
-        above = self._open[-1] if self._open else element
-        text = "".join(self.text)
-        self.text.clear()
-        id_ = element.attributes.get("key", "")
-        match element.tag, above.tag:
-            case "data", "node" | "edge":
-                if id_ in above.data:
-                    raise ValueError(f"{above.tag} {brief(above.attributes.get('id', ''))} has the data {id_!r} twice")
-                above.data[id_] = text
-            case "data", "graph":
-                if (name := self._key(id_).name) in _HEADER:
-                    self.head[name] = parse_json(text)
-            case "default", "key":
-                above.data["default"] = text
-            case "key", _:
-                self._add_key(element)
-            case "node", _:
-                self._add_node(element)
-            case "edge", _:
-                self._add_edge(element)
+    def _add_head(self, graph: Element) -> None:
+        for data in graph.iterfind("{*}data"):
+            name = self._key(data.get("key", "")).name
+            if name in _HEADER:
+                self.head[name] = parse_json(data.text or "")
 
-    def _add_key(self, element: _Open) -> None:
-        attributes = element.attributes
-        id_ = attributes.get("id", "")
+    def _add_key(self, element: Element) -> None:
+        id_ = element.get("id", "")
         if id_ in self._keys:
             raise ValueError(f"two <key> elements have the id {id_!r}")
-        plain, listed = attributes.get("attr.type", "string"), attributes.get("attr.list")
-        type_, is_list = (listed or plain.removesuffix("[]")), bool(listed) or plain.endswith("[]")
-        type_ = attributes.get("graphwalk.type", type_)
-        default = element.data.get("default")
-        self._keys[id_] = _Key(attributes.get("for", "all"), attributes.get("attr.name", id_), type_, is_list)
-        if default is not None:
-            self._defaults[id_] = default
+        plain, items = element.get("attr.type", "string"), element.get("attr.list")
+        self._keys[id_] = _Key(
+            domain=element.get("for", "all"),
+            name=element.get("attr.name", id_),
+            type=element.get("graphwalk.type", items or plain.removesuffix("[]")),
+            is_list=bool(items) or plain.endswith("[]"),
+            default=element.findtext("{*}default"),
+        )
 
-    def _add_node(self, element: _Open) -> None:
-        labels, attributes = self._attributes(element, ("label", "labels"))
+    def _add_node(self, element: Element) -> None:
+        labels, attributes = self._attributes("node", element, ("label", "labels"))
         if "labels" in labels:
             names: list[Any] | None = labels_of(labels["labels"]) if labels["labels"] else []
         else:
             names = [labels["label"]] if "label" in labels else None
-        key = element.attributes.get("id", "")
         # Neo4j's exports write the labels of a node as an attribute of its element, too.
-        if names is None and "labels" in element.attributes:
-            names = labels_of(element.attributes["labels"])
+        if names is None and "labels" in element.attrib:
+            names = labels_of(element.attrib["labels"])
             attributes.pop("labels", None)
-        self.nodes.append(node_from_attributes(key, attributes, names))
+        self.nodes.append(node_from_attributes(element.get("id", ""), attributes, names))
+        element.clear()
 
-    def _add_edge(self, element: _Open) -> None:
-        special, attributes = self._attributes(element, ("type",))
-        source, target = element.attributes.get("source", ""), element.attributes.get("target", "")
-        type_ = special.get("type", element.attributes.get("label"))
-        if "label" in element.attributes and attributes.get("label") == element.attributes["label"]:
+    def _add_edge(self, element: Element) -> None:
+        special, attributes = self._attributes("edge", element, ("type",))
+        source, target, label = (element.get(name) for name in ("source", "target", "label"))
+        if label is not None and attributes.get("label") == label:
             del attributes["label"]
-        relationship = relationship_from_attributes(source, target, attributes, type_)
-        own = element.attributes.get("directed")
+        relationship = relationship_from_attributes(source or "", target or "", attributes, special.get("type", label))
+        own = element.get("directed")
         if self.directed if own is None else own == "true":
             self.relationships.append(relationship)
         elif self._undirected == "both":
             self.relationships += both_directions([relationship])
         else:
             raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
+        element.clear()
 
-    def _attributes(self, element: _Open, structure: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _attributes(
+        self, domain: str, element: Element, structure: tuple[str, ...]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the data with names in `structure`, and all other data by name."""
-        defaults = {id_: t for id_, t in self._defaults.items() if self._keys[id_].domain in (element.tag, "all")}
+        texts = {id_: key.default for id_, key in self._keys.items() if key.domain in (domain, "all")}
+        data = [(item.get("key", ""), item.text or "") for item in element.iterfind("{*}data")]
+        if len(dict(data)) < len(data):
+            raise ValueError(f"the {domain} {brief(element.get('id', ''))} has data of one key twice")
         special: dict[str, Any] = {}
         attributes: dict[str, Any] = {}
-        for id_, text in {**defaults, **element.data}.items():
-            key = self._key(id_)
-            chosen = special if id_ in structure and key.name == id_ else attributes
-            chosen[key.name] = _value(key, text)
+        for id_, text in {**texts, **dict(data)}.items():
+            if text is not None:
+                key = self._key(id_)
+                chosen = special if id_ in structure and key.name == id_ else attributes
+                chosen[key.name] = _value(key, text)
         return special, attributes
 
     def _key(self, id_: str) -> _Key:

@@ -89,20 +89,6 @@ def check_labels(graph: PropertyGraph) -> None:
         )
 
 
-def facts_of(graph: PropertyGraph, run_id: str, owner: str) -> dict[str, str | int]:
-    """Return the properties of a new entry, except `scope`, `created` and `heartbeat`."""
-    return {
-        "run_id": run_id,
-        "digest": graph.digest,
-        "nodes": graph.node_count,
-        "relationships": graph.relationship_count,
-        "state": "loading",
-        "owner": owner,
-        "kept": False,
-        "batches": 0,
-    }
-
-
 class Loads:
     """The loaded graphs of one Neo4j, changed by one owner. Every statement is idempotent."""
 
@@ -243,11 +229,21 @@ class Loads:
 
     async def _enter(self, graph: PropertyGraph, scope: str, run_id: str) -> Load:
         """Return the entry of a graph; create it if there is none."""
+        facts = {
+            "run_id": run_id,
+            "digest": graph.digest,
+            "nodes": graph.node_count,
+            "relationships": graph.relationship_count,
+            "state": "loading",
+            "owner": self.owner,
+            "kept": False,
+            "batches": 0,
+        }
         entries = await self._read(
             "MERGE (l:GraphWalkLoad {scope: $scope}) "
             "ON CREATE SET l += $facts, l.created = timestamp(), l.heartbeat = timestamp() WITH l",
             scope=scope,
-            facts=facts_of(graph, run_id, self.owner),
+            facts=facts,
         )
         if not entries:
             raise StoreError(

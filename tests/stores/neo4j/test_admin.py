@@ -37,8 +37,8 @@ FOREIGN: list[dict[str, Any]] = [
 
 async def test_foreign_entries_are_left_alone(neo4j_server: Settings) -> None:
     mark = uuid.uuid4().hex
-    found = await Neo4jDatabase.open(neo4j_server, run_id=mark)
-    connection = found._connection
+    neo4j = await Neo4jDatabase.open(neo4j_server, run_id=mark)
+    connection = neo4j._connection
     await connection.write("UNWIND range(1, 50) AS i CREATE (:Person {mark: $mark})", mark=mark)
     try:
         for entry in FOREIGN:
@@ -49,16 +49,16 @@ async def test_foreign_entries_are_left_alone(neo4j_server: Settings) -> None:
             await connection.write("MATCH (l:GraphWalkLoad {mark: $mark}) DELETE l", mark=mark)
         (left,) = await connection.write("MATCH (n:Person {mark: $mark}) RETURN count(n) AS n", mark=mark)
         assert left["n"] == 50
-        await (await found.load(chain(3))).drop()
+        await (await neo4j.load(chain(3))).drop()
     finally:
         await connection.write("MATCH (n {mark: $mark}) DETACH DELETE n", mark=mark)
-        await found.close()
+        await neo4j.close()
 
 
 async def test_control_characters_of_a_run_are_not_shown(neo4j_server: Settings) -> None:
-    found = await Neo4jDatabase.open(neo4j_server, run_id="test\x1b]0;owned\x07\n")
-    store = await found.load(chain(3))
-    (load,) = [load for load in await found.loads() if load.scope == store.scope]
+    neo4j = await Neo4jDatabase.open(neo4j_server, run_id="test\x1b]0;owned\x07\n")
+    store = await neo4j.load(chain(3))
+    (load,) = [load for load in await neo4j.loads() if load.scope == store.scope]
     assert load.run_id == r"test\x1b]0;owned\x07\n"
     await store.drop()
-    await found.close()
+    await neo4j.close()

@@ -52,8 +52,8 @@ async def test_names_come_from_unique_properties_and_element_ids(own: OwnDatabas
     hall, person = sorted(rows, key=lambda row: row["type"], reverse=True)
     assert (person["neighbor_properties"]["key"], hall["neighbor_labels"]) == ("Ida", ["StHall", MARK])
     key = hall["neighbor_properties"]["key"]
-    found = await call(store, "get_all_nearest_neighbors", label="StHall", property_name="key", property_value=key)
-    [back] = decode_rows(found.content)
+    result = await call(store, "get_all_nearest_neighbors", label="StHall", property_name="key", property_value=key)
+    [back] = decode_rows(result.content)
     title = store.dialect.key_title or ""
     assert back["neighbor_properties"] == {"key": "Fog", title: "piano", "title": "Fog"}
     piano = await call(store, "get_node_by_property", label="StFilm", property_name=title, property_value="piano")
@@ -72,9 +72,9 @@ async def test_a_key_that_is_the_name_is_no_other_property_too(own: OwnDatabase)
     schema = await store.schema()
     person = schema.node("StPerson")
     assert person is not None
-    assert [found.name for found in person.properties] == ["key"]
-    found = await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="key", property_value="Ida")
-    assert decode_rows(found.content)[0]["neighbor_properties"] == {"key": "Fog"}
+    assert [property_.name for property_ in person.properties] == ["key"]
+    result = await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="key", property_value="Ida")
+    assert decode_rows(result.content)[0]["neighbor_properties"] == {"key": "Fog"}
 
 
 async def test_names_that_two_nodes_share_carry_their_label(own: OwnDatabase) -> None:
@@ -84,10 +84,10 @@ async def test_names_that_two_nodes_share_carry_their_label(own: OwnDatabase) ->
     store = await own.open([MARK])
     assert sorted((await store.read_graph()).keys) == ["StDog:Ida", "StPerson:Ida"]
     for label in ("StDog", "StPerson"):
-        found = await call(
+        result = await call(
             store, "get_node_by_property", label=label, property_name="key", property_value=f"{label}:Ida"
         )
-        assert found.rows == 1
+        assert result.rows == 1
 
 
 async def test_whole_numbers_are_names_and_keep_away_from_element_ids(own: OwnDatabase) -> None:
@@ -97,8 +97,8 @@ async def test_whole_numbers_are_names_and_keep_away_from_element_ids(own: OwnDa
     seven, other = sorted((await store.read_graph()).keys, key=lambda key: key != "7")
     assert (seven, other[0]) == ("7", "#")
     for label, key in (("StOrder", 7), ("StOrder", "7"), ("StOther", other)):
-        found = await call(store, "get_node_by_property", label=label, property_name="key", property_value=key)
-        assert found.rows == 1, key
+        result = await call(store, "get_node_by_property", label=label, property_name="key", property_value=key)
+        assert result.rows == 1, key
 
 
 async def test_keys_are_looked_up_by_index_or_element_id(own: OwnDatabase) -> None:
@@ -125,8 +125,8 @@ async def test_odd_names_are_walked(own: OwnDatabase, name: str) -> None:
     )
     store = await own.open()
     key = (await (await own.open([name])).read_graph()).keys[0]
-    found = await call(store, "get_node_by_property", label=name, property_name="key", property_value=key)
-    assert decode_rows(found.content)[0]["properties"] == {"key": key, name: "2001-04-25"}
+    result = await call(store, "get_node_by_property", label=name, property_name="key", property_value=key)
+    assert decode_rows(result.content)[0]["properties"] == {"key": key, name: "2001-04-25"}
     assert name in {node.label for node in (await store.schema()).nodes}
     values = await call(
         store, "get_unique_property_values", entity_name=name, entity_type="relationship", property_name=name
@@ -140,8 +140,8 @@ async def test_a_filter_hides_nodes_also_as_neighbors(own: OwnDatabase) -> None:
         f"(a)-[:ST_YES]->(:{MARK}:StOut {{n: 4}})"
     )
     store = await own.open(["StIn"], ["ST_YES"])
-    found = await call(store, "get_all_nearest_neighbors", label="StIn", property_name="n", property_value=1)
-    assert [row["neighbor_properties"]["n"] for row in decode_rows(found.content)] == [2]
+    result = await call(store, "get_all_nearest_neighbors", label="StIn", property_name="n", property_value=1)
+    assert [row["neighbor_properties"]["n"] for row in decode_rows(result.content)] == [2]
     schema = await store.schema()
     assert [(node.label, node.count) for node in schema.nodes] == [("StIn", 3), (MARK, 3)]
     assert [(r.type, r.count, r.pairs) for r in schema.relationships] == [
@@ -203,8 +203,8 @@ async def test_values_of_every_kind_are_looked_up_as_shown(own: OwnDatabase) -> 
     assert shown["nan"] == "NaN"
     assert shown["day"] == "2001-04-25"
     for name, value in shown.items():
-        found = await call(store, "get_node_by_property", label="StOdd", property_name=name, property_value=value)
-        assert found.rows == 1, f"{name} = {value!r}: {found.content}"
+        result = await call(store, "get_node_by_property", label="StOdd", property_name=name, property_value=value)
+        assert result.rows == 1, f"{name} = {value!r}: {result.content}"
 
 
 async def test_evidence_is_found_by_the_index_of_a_constraint(own: OwnDatabase) -> None:
@@ -300,14 +300,14 @@ async def test_an_item_finds_the_nodes_whose_list_contains_it(own: OwnDatabase) 
     )
     store = await own.open([MARK])
 
-    async def found(name: str, value: object) -> tuple[list[int], bool, str]:
+    async def films(name: str, value: object) -> tuple[list[int], bool, str]:
         reply = await call(store, "get_node_by_property", label="StFilm", property_name=name, property_value=value)
         return [row["properties"]["n"] for row in decode_rows(reply.content)], reply.in_list, reply.content
 
-    numbers, in_list, text = await found("the genres", "Sci-Fi")
+    numbers, in_list, text = await films("the genres", "Sci-Fi")
     assert (numbers, in_list) == ([1], True)
     assert 'the genres holds lists; these are the results for the lists that contain "Sci-Fi".' in text
-    assert (await found("the genres", ["Drama"]))[:2] == ([2], False)
-    assert (await found("days", "2001-04-25"))[:2] == ([1], True)
-    assert (await found("mixed", "a"))[:2] == ([3], False)
-    assert 'has the genres = "Noir" or a list that contains it.' in (await found("the genres", "Noir"))[2]
+    assert (await films("the genres", ["Drama"]))[:2] == ([2], False)
+    assert (await films("days", "2001-04-25"))[:2] == ([1], True)
+    assert (await films("mixed", "a"))[:2] == ([3], False)
+    assert 'has the genres = "Noir" or a list that contains it.' in (await films("the genres", "Noir"))[2]

@@ -89,5 +89,5 @@ async def test_a_schema_of_three_hundred_labels_is_a_map(own: OwnDatabase) -> No
     closer = await call(store, "get_schema", agent, entity_name="StKind007", entity_type="node")
     assert "StKind007, 2 nodes" in closer.content
     assert "p7: integer, for example 7" in closer.content
-    found = await call(store, "get_node_by_property", agent, label="StKind007", property_name="p7", property_value=7)
-    assert found.rows == 1
+    result = await call(store, "get_node_by_property", agent, label="StKind007", property_name="p7", property_value=7)
+    assert result.rows == 1

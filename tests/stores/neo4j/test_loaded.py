@@ -35,12 +35,12 @@ def run_id() -> str:
 
 @pytest.fixture
 async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
-    found = await Neo4jDatabase.open(neo4j_server, run_id=run_id)
-    yield found
-    for load in await found.loads():
+    neo4j = await Neo4jDatabase.open(neo4j_server, run_id=run_id)
+    yield neo4j
+    for load in await neo4j.loads():
         if load.run_id.startswith(run_id):
-            await found.drop(load.scope)
-    await found.close()
+            await neo4j.drop(load.scope)
+    await neo4j.close()
 
 
 def start_loader(settings: Settings, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
@@ -53,9 +53,9 @@ def start_loader(settings: Settings, run_id: str, nodes: int = NODES) -> "subpro
     )
 
 
-async def scope_count(found: Neo4jDatabase, scope: str) -> tuple[int, int]:
-    (nodes,) = await found._connection.write(f"MATCH (n:`{scope}`) RETURN count(n) AS n")
-    (relationships,) = await found._connection.write(f"MATCH (:`{scope}`)-[r]->() RETURN count(r) AS n")
+async def scope_count(neo4j: Neo4jDatabase, scope: str) -> tuple[int, int]:
+    (nodes,) = await neo4j._connection.write(f"MATCH (n:`{scope}`) RETURN count(n) AS n")
+    (relationships,) = await neo4j._connection.write(f"MATCH (:`{scope}`)-[r]->() RETURN count(r) AS n")
     return nodes["n"], relationships["n"]
 
 
@@ -131,16 +131,16 @@ async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_serv
 
 async def test_a_graph_that_another_process_is_loading_is_refused(neo4j_server: Settings) -> None:
     graph = chain(77)
-    found = await Neo4jDatabase.open(neo4j_server, run_id=BY_HAND)
-    entry = await found._loads._enter(graph, scope_of(BY_HAND, graph.digest), BY_HAND)
-    found._loads.prepared = True
+    neo4j = await Neo4jDatabase.open(neo4j_server, run_id=BY_HAND)
+    entry = await neo4j._loads._enter(graph, scope_of(BY_HAND, graph.digest), BY_HAND)
+    neo4j._loads.prepared = True
     try:
         with pytest.raises(StoreError, match="another process is loading") as raised:
             await database.load(neo4j_server, graph)
         assert "5 minutes" in raised.value.hint
-        assert entry.scope not in {load.scope for load in await found.clean(kept=True)}
+        assert entry.scope not in {load.scope for load in await neo4j.clean(kept=True)}
     finally:
-        await found.close()
+        await neo4j.close()
     loaded = await database.load(neo4j_server, graph)  # at its end a process gives up what it did not complete
     assert (loaded.scope, loaded.state) == (entry.scope, "complete")
     assert entry.scope in {load.scope for load in await database.clean(neo4j_server, kept=True)}
@@ -159,9 +159,9 @@ async def test_a_process_whose_graph_was_taken_over_changes_nothing(opened: Neo4
     await store.check_unchanged(0)
 
 
-async def expire(found: Neo4jDatabase, scope: str) -> None:
+async def expire(neo4j: Neo4jDatabase, scope: str) -> None:
     """Set the heartbeat of a graph back, as if its process had been gone for a while."""
-    await found._connection.write("MATCH (l:GraphWalkLoad {scope: $scope}) SET l.heartbeat = 1", scope=scope)
+    await neo4j._connection.write("MATCH (l:GraphWalkLoad {scope: $scope}) SET l.heartbeat = 1", scope=scope)
 
 
 async def test_an_answer_that_got_lost_does_not_load_twice(
@@ -220,12 +220,12 @@ async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
 async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, run_id: str) -> None:
     uri = f"neo4j://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
     routed = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
-    found = await Neo4jDatabase.open(routed, run_id=run_id)
-    store = await found.load(chain(10))
-    assert found._connection.bookmarks is not None
-    written = await found._connection.bookmarks.get_bookmarks()
+    neo4j = await Neo4jDatabase.open(routed, run_id=run_id)
+    store = await neo4j.load(chain(10))
+    assert neo4j._connection.bookmarks is not None
+    written = await neo4j._connection.bookmarks.get_bookmarks()
     assert written
-    assert await scope_count(found, store.scope) == (10, 18)
+    assert await scope_count(neo4j, store.scope) == (10, 18)
     await store.drop()
-    assert set(await found._connection.bookmarks.get_bookmarks()).isdisjoint(written)
-    await found.close()
+    assert set(await neo4j._connection.bookmarks.get_bookmarks()).isdisjoint(written)
+    await neo4j.close()
