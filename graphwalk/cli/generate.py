@@ -128,7 +128,9 @@ def graph(
     count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(help="FILE.json, .graphml, .cypher, .jsonl or .parquet. Default: print counts only."),
+        typer.Option(
+            help="FILE.json, .graphml, .cypher, .jsonl, .parquet, or a folder for CSV. Default: print counts only."
+        ),
     ] = None,
 ) -> None:
     """Generate property graphs with meaningless names."""
@@ -214,7 +216,7 @@ def convert(
         typer.Argument(
             metavar="[SOURCE] TARGET",
             help='SOURCE: graph file, folder of CSV, Cypher script, or "example"; none with --database. '
-            "TARGET: FILE.json, .graphml or .cypher.",
+            "TARGET: FILE.json, .graphml, .cypher, or a folder for CSV.",
         ),
     ],
     database: DatabaseName = None,

@@ -1,4 +1,4 @@
-"""Graph files of every format, chosen by their suffix; also folders of CSV files in the layout of Neo4j's importer."""
+"""Graph files of every format, chosen by their suffix; a folder holds CSV files in the layout of Neo4j's importer."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.graphs.formats.common import Undirected
-from graphwalk.graphs.formats.csv import read_csv_folder
+from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
 from graphwalk.graphs.formats.cypher import write_cypher
 from graphwalk.graphs.formats.graphml import read_graphml, write_graphml
 from graphwalk.graphs.formats.json import read_json, write_json
@@ -27,11 +27,14 @@ def _refuse_script(path: Path, undirected: Undirected) -> NoReturn:
     )
 
 
+FOLDER = ""
+"""The key of the format that is a folder: a name without a suffix."""
 CYPHER = ".cypher"
 FORMATS = {
     ".json": GraphFormat(read_json, write_json),
     ".graphml": GraphFormat(read_graphml, write_graphml),
     CYPHER: GraphFormat(_refuse_script, write_cypher),
+    FOLDER: GraphFormat(lambda path, _: read_csv_folder(path), write_csv_folder),
 }
 
 
@@ -43,8 +46,6 @@ def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
     path = Path(path)
     if str(path) == EXAMPLE and not path.exists():
         path = data_path("templates") / "graphs" / "harbour.json"
-    if path.suffix.lower() not in FORMATS and (path.is_dir() or not path.suffix):
-        return read_csv_folder(path)
     return graph_format(path).read(path, undirected)
 
 
@@ -54,10 +55,12 @@ def save_graph(graph: PropertyGraph, path: Path | str) -> None:
 
 
 def graph_format(path: Path) -> GraphFormat:
-    """Return the format of a file. Raise ConfigError if there is none."""
-    if path.suffix.lower() not in FORMATS:
+    """Return the format of a file or folder. Raise ConfigError if there is none."""
+    form = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if path.is_dir() else None)
+    if form is None:
+        suffixes = ", ".join(suffix for suffix in FORMATS if suffix)
         raise ConfigError(
             f"{path}: no graph format has the suffix {path.suffix!r}",
-            hint=f"use one of {', '.join(FORMATS)}; a folder of CSV files can be read, not written",
+            hint=f"use one of {suffixes}, or a folder of CSV files",
         )
-    return FORMATS[path.suffix.lower()]
+    return form

@@ -16,8 +16,8 @@ CLI = CliRunner()
 
 
 def test_from_one_form_into_another(tmp_path: Path) -> None:
-    assert CLI.invoke(app, ["convert", "example", str(tmp_path / "g.json")]).exit_code == 0
-    done = CLI.invoke(app, ["convert", str(tmp_path / "g.json"), str(tmp_path / "g.graphml")])
+    assert CLI.invoke(app, ["convert", "example", str(tmp_path / "csv")]).exit_code == 0
+    done = CLI.invoke(app, ["convert", str(tmp_path / "csv"), str(tmp_path / "g.graphml")])
     assert done.exit_code == 0
     assert "nodes          76" in done.output
     assert load_graph(tmp_path / "g.graphml").digest == load_graph("example").digest
@@ -46,13 +46,13 @@ async def test_a_database_is_written_to_every_format(
     async with await connect(neo4j_server, wait_seconds=10) as connection:
         await connection.write(content)
         try:
-            for target in ("g.json", "g.graphml", "g.cypher"):
+            for target in ("g.json", "g.graphml", "g.cypher", "csv"):
                 words = ("convert", "--database", "neo4j", "--labels", "CtOne", target)
                 done = await asyncio.to_thread(command, *words, folder=tmp_path, **neo4j_server.variables)
                 assert (done.returncode, done.stdout.split()) == (0, ["nodes", "2", "relationships", "1"]), done.stderr
         finally:
             await connection.write("MATCH (n:CtOne) DETACH DELETE n")
-    graphs = [load_graph(tmp_path / target) for target in ("g.json", "g.graphml")]
+    graphs = [load_graph(tmp_path / target) for target in ("g.json", "g.graphml", "csv")]
     assert len({graph.digest for graph in graphs}) == 1
     (person,) = (node for node in graphs[0].nodes() if "name" in node.properties)
     assert person.labels == ("Ct two words", "CtOne")

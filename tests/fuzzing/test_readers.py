@@ -53,18 +53,10 @@ def graph_file(suffix: str) -> Callable[[Path], tuple[Path, Read]]:
     return made
 
 
-CSV = {
-    "nodes.csv": "key:ID(Person),name,born:date,at:point,tags:string[],:LABEL\n7,Ruth,1841-03-09,"
-    '"{longitude: 10.7, latitude: 56.1}",a;b,Person;Captain\n8,"Ida ""I"", H.",,,"",Person\n',
-    "relationships.csv": ":START_ID(Person),:END_ID(Person),:TYPE,share:double,days:int[]\n7,8,OWNS,0.5,1;2\n8,8,IS,,\n",
-}
-
-
-def csv_file(name: str) -> Callable[[Path], tuple[Path, Read]]:
+def csv_file(pattern: str) -> Callable[[Path], tuple[Path, Read]]:
     def made(folder: Path) -> tuple[Path, Read]:
-        for title, text in CSV.items():
-            (folder / title).write_text(text, encoding="utf-8")
-        return folder / name, lambda file: load_graph(file.parent)
+        save_graph(small(), folder / "g")
+        return sorted((folder / "g").glob(pattern))[0], lambda file: load_graph(file.parent)
 
     return made
 
@@ -113,8 +105,8 @@ def server_state(folder: Path) -> tuple[Path, Read]:
 FILES = {
     "json": graph_file(".json"),
     "graphml": graph_file(".graphml"),
-    "nodes.csv": csv_file("nodes.csv"),
-    "relationships.csv": csv_file("relationships.csv"),
+    "nodes.csv": csv_file("nodes-*.csv"),
+    "relationships.csv": csv_file("relationships-*.csv"),
     "experiment": experiment_file,
     "question": question_file,
     "tool": tool_file,

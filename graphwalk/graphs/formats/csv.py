@@ -1,13 +1,15 @@
-"""Read folders of CSV files in the layout of Neo4j's importer."""
+"""Read and write folders of CSV files in the layout of Neo4j's importer."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.writing import check_link
+from graphwalk.files.writing import cannot_write, check_link, make_folder
 from graphwalk.graphs.formats.common import (
     apart_from_key,
     brief,
@@ -17,8 +19,12 @@ from graphwalk.graphs.formats.common import (
     read_text,
     read_value,
     reading,
+    type_name,
+    value_text,
+    write_lines,
 )
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
+from graphwalk.types.values import Value
 
 Record = list[str | None]
 """The fields of a line; None for one that is empty and not quoted."""
@@ -47,8 +53,14 @@ def csv_records(text: str) -> Iterator[tuple[int, Record]]:
         yield starts, [*record, None]
 
 
-LIST_DELIMITER = ";"
-"""Between the items of a list, and between labels."""
+def csv_text(field: str) -> str:
+    """Return a field, quoted if necessary."""
+    return field if _PLAIN.fullmatch(field) else '"' + field.replace('"', '""') + '"'
+
+
+_PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
+NUMBER = "number"
+"""Name of a column that the importer ignores: the place of a node in the graph that was written."""
 _STRUCTURE = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
 _COLUMN = re.compile(r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?P<list>\[\])?(?:\((?P<space>[^()]*)\))?")
 
@@ -73,12 +85,12 @@ def _read_column(text: str | None) -> _Column:
     return _Column(match["name"], type_, bool(match["list"]), match["space"] or "")
 
 
-def _value(column: _Column, field: str) -> Any:
+def _value(column: _Column, field: str, array_delimiter: str) -> Any:
     """Return the value of a field. Raise ValueError if it is not of the column's type."""
     try:
         if not column.is_list:
             return read_value(column.type, field)
-        items = field.split(LIST_DELIMITER) if field else []
+        items = field.split(array_delimiter) if field else []
         if column.type != "byte":
             return [read_value(column.type, item) for item in items]
         numbers = [int(item) for item in items if len(item) < 6]
@@ -111,6 +123,8 @@ class _Row(NamedTuple):
     labels: Sequence[str]
     type: str | None
     properties: Mapping[str, Any]
+    number: int
+    """Position among the nodes if GraphWalk wrote the file, else 0."""
 
 
 def read_csv_folder(folder: Path) -> PropertyGraph:
@@ -128,10 +142,20 @@ def read_csv_folder(folder: Path) -> PropertyGraph:
             hint="give files in the layout of Neo4j's importer the suffix .csv",
         )
     with reading(folder):
-        rows = [row for table in tables if table.is_of_nodes for row in _rows(table)]
+        delimiter = _array_delimiter(folder)
+        rows = [row for table in tables if table.is_of_nodes for row in _rows(table, delimiter)]
+        rows.sort(key=lambda row: row.number)
         keys = _keys(rows)
-        edges = (row for table in tables if not table.is_of_nodes for row in _rows(table))
+        edges = (row for table in tables if not table.is_of_nodes for row in _rows(table, delimiter))
         return PropertyGraph.from_rows((_node(row, keys) for row in rows), (_relationship(row, keys) for row in edges))
+
+
+def _array_delimiter(folder: Path) -> str:
+    """Return what separates the items of lists: a semicolon, or the character in `import.args`."""
+    path = folder / ARGUMENTS
+    check_link(path, ConfigError)
+    match = re.search(r"^--array-delimiter=U\+([0-9A-F]{4})$", read_text(path), re.M) if path.is_file() else None
+    return chr(int(match[1], 16)) if match else ";"
 
 
 def _read_table(path: Path) -> _Table:
@@ -151,27 +175,30 @@ def _read_table(path: Path) -> _Table:
         return _Table(path, columns, records)
 
 
-def _rows(table: _Table) -> Iterator[_Row]:
+def _rows(table: _Table, array_delimiter: str) -> Iterator[_Row]:
     with reading(table.path):
         for number, record in table.records:
             try:
-                yield _row(f"{table.path.name}, line {number}", table.columns, record)
+                yield _row(f"{table.path.name}, line {number}", table.columns, record, array_delimiter)
             except ValueError as error:
                 raise ValueError(f"line {number}: {error}") from None
 
 
-def _row(where: str, columns: Sequence[_Column], record: Record) -> _Row:
+def _row(where: str, columns: Sequence[_Column], record: Record, array_delimiter: str) -> _Row:
     if len(record) > len(columns) and any(field is not None for field in record[len(columns) :]):
         raise ValueError(f"there are {len(record)} fields, and {len(columns)} in the header")
     ids: dict[str, tuple[str, str]] = {}
     labels: list[str] = []
     type_ = None
     properties: dict[str, Any] = {}
+    number = 0
     for column, field in zip(columns, record, strict=False):
-        if field is None or column.type == "IGNORE":
+        if field is None:
             continue
-        if column.type == "LABEL":
-            labels += [label for label in field.split(LIST_DELIMITER) if label]
+        if column.type == "IGNORE":
+            number = int(field[:18]) if column.name == NUMBER and field.isdecimal() else number
+        elif column.type == "LABEL":
+            labels += [label for label in field.split(array_delimiter) if label]
         elif column.type == "TYPE":
             type_ = field
         elif column.type in ("ID", "START_ID", "END_ID"):
@@ -179,8 +206,8 @@ def _row(where: str, columns: Sequence[_Column], record: Record) -> _Row:
             if column.type == "ID" and column.name:
                 properties[column.name] = field
         else:
-            properties[column.name] = _value(column, field)
-    return _Row(where, ids, labels, type_, properties)
+            properties[column.name] = _value(column, field, array_delimiter)
+    return _Row(where, ids, labels, type_, properties, number)
 
 
 def _keys(rows: Sequence[_Row]) -> dict[tuple[str, str], str]:
@@ -220,3 +247,109 @@ def _end(row: _Row, name: str, keys: Mapping[tuple[str, str], str]) -> str:
             f"{row.where}: no node has the id {brief(id_)}" + (f" in the id space {space}" if space else "")
         )
     return keys[space, id_]
+
+
+_ARRAY_DELIMITERS = (";", "|", "\t", "~", "^", "\x1f", "\x1e", "\x1d")
+ARGUMENTS = "import.args"
+
+
+def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
+    """Write deterministic files, all or none. Raise ConfigError if the folder is not empty, or cannot be written."""
+    make_folder(folder, parents=False)
+    folder = folder.resolve()
+    if any(folder.iterdir()):
+        raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
+    delimiter = _free_delimiter(graph)
+    try:
+        with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+            place = Path(scratch) / "graph"
+            place.mkdir()
+            write_lines(place / ARGUMENTS, [*_write_tables(graph, place, delimiter)])
+            place.replace(folder)
+    except OSError as error:
+        raise cannot_write(folder, error, ConfigError) from error
+
+
+def _write_tables(graph: PropertyGraph, folder: Path, delimiter: str) -> Iterator[str]:
+    """Write a file per table, and yield the arguments of the importer."""
+    names: set[str] = set()
+    keys = list(map(csv_text, graph.keys))
+    for nodes in sorted(graph.node_tables, key=lambda table: table.labels):
+        numbers = nodes.numbers.tolist()
+        structure = {
+            "key:ID": [keys[number] for number in numbers],
+            ":LABEL": [csv_text(delimiter.join(nodes.labels)) if nodes.labels else ""] * len(numbers),
+            f"{NUMBER}:IGNORE": list(map(str, numbers)),
+        }
+        for part in _write_table(folder, "nodes-" + "-".join(nodes.labels), names, structure, nodes.columns, delimiter):
+            yield f"--nodes=./{part}"  # the importer of 2026 needs a folder
+    for table in sorted(graph.relationship_tables, key=lambda table: table.type):
+        structure = {
+            ":START_ID": [keys[number] for number in table.sources.tolist()],
+            ":END_ID": [keys[number] for number in table.targets.tolist()],
+            ":TYPE": [csv_text(table.type)] * len(table.sources),
+        }
+        for part in _write_table(folder, f"relationships-{table.type}", names, structure, table.columns, delimiter):
+            yield f"--relationships=./{part}"
+    yield "--multiline-fields=true"
+    if delimiter != ";":
+        yield f"--array-delimiter=U+{ord(delimiter):04X}"
+
+
+def _free_delimiter(graph: PropertyGraph) -> str:
+    """Return a delimiter for lists and labels that occurs in none of their items."""
+    used = {character for table in graph.node_tables for label in table.labels for character in label}
+    for column in (column for columns in graph.all_columns() for column in columns.values()):
+        for value in column.pool:
+            if isinstance(value, tuple):
+                used.update(character for item in value for character in value_text(item))
+    for delimiter in _ARRAY_DELIMITERS:
+        if delimiter not in used:
+            return delimiter
+    raise ConfigError("the lists of this graph use every character that could part them", hint="save it as JSON")
+
+
+def _write_table(
+    folder: Path,
+    name: str,
+    names: set[str],
+    structure: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Column],
+    delimiter: str,
+) -> Iterator[str]:
+    """Write a table and yield the names of its files; a property with values of two types needs several."""
+    cells: dict[str, list[tuple[str, str]]] = {}
+    mixed = []
+    for title in sorted(columns):
+        column = columns[title].canonical()
+        pool = [_cell(value, delimiter) for value in column.pool]
+        cells[title] = [("", "") if code == MISSING else pool[code] for code in column.codes.tolist()]
+        if len({type_ for type_, _ in pool}) > 1:
+            mixed.append(cells[title])
+    groups: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for row in range(len(next(iter(structure.values())))):
+        groups[tuple([held[row][0] for held in mixed])].append(row)
+    for rows in groups.values():
+        types = {title: next((held[row][0] for row in rows if held[row][0]), "") for title, held in cells.items()}
+        fields = [*structure.values(), *([text for _, text in cells[title]] for title, type_ in types.items() if type_)]
+        header = [*structure, *(f"{title}:{type_}" for title, type_ in types.items() if type_)]
+        file = stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
+        number = 2
+        while file.lower() in names:  # some file systems ignore case
+            file, number = f"{stem}-{number}", number + 1
+        names.add(file.lower())
+        lines = (",".join([field[row] for field in fields]) for row in rows)
+        write_lines(folder / f"{file}.csv", chain([",".join(map(csv_text, header))], lines))
+        yield f"{file}.csv"
+
+
+def _cell(value: Value, delimiter: str) -> tuple[str, str]:
+    """Return type and text of a value."""
+    if value == ("",):
+        raise ConfigError("a list of one empty text looks like an empty list in CSV", hint="save the graph as JSON")
+    if isinstance(value, bytes):
+        return "byte[]", csv_text(delimiter.join(str(byte - 256 if byte > 127 else byte) for byte in value))
+    type_ = type_name(value)
+    if type_ == "bytes[]":
+        raise ConfigError("a list of bytes has no place in the layout of Neo4j's importer", hint="save it as JSON")
+    return type_, csv_text(delimiter.join(map(value_text, value)) if isinstance(value, tuple) else value_text(value))

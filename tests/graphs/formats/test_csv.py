@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.formats.csv import csv_records
-from graphwalk.types.graph import Node, Relationship
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Point, Temporal
 
 
@@ -61,6 +61,29 @@ def test_nodes_of_two_id_spaces_with_one_id_are_told_apart(tmp_path: Path) -> No
     assert [(r.source, r.target) for r in graph.relationships()] == [("2", "Town:1"), ("Person:1", "Town:1")]
 
 
+def test_layout_for_the_importer(tmp_path: Path) -> None:
+    graph = PropertyGraph.from_rows(
+        [Node("a", ("A", "B"), {"p": 1, "q": "x, y"}), Node("b", ("A", "B"), {"p": "1", "l": ("u;v", "w")})],
+        [Relationship("R S", "a", "b", {"b": b"\x01\xff"})],
+    )
+    save_graph(graph, tmp_path / "g")
+    files = {path.name: path.read_text() for path in (tmp_path / "g").iterdir()}
+    assert files == {
+        "nodes-A-B.csv": 'key:ID,:LABEL,number:IGNORE,p:long,q:string\na,A|B,0,1,"x, y"\n',
+        "nodes-A-B-2.csv": "key:ID,:LABEL,number:IGNORE,l:string[],p:string\nb,A|B,1,u;v|w,1\n",
+        "relationships-R_S.csv": ":START_ID,:END_ID,:TYPE,b:byte[]\na,b,R S,1|-1\n",
+        "import.args": "--nodes=./nodes-A-B.csv\n--nodes=./nodes-A-B-2.csv\n--relationships=./relationships-R_S.csv\n"
+        "--multiline-fields=true\n--array-delimiter=U+007C\n",
+    }
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(ConfigError, match="holds something else"):
+        save_graph(PropertyGraph.from_rows([Node("a", (), {})], []), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
 PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
 
 
@@ -92,12 +115,14 @@ def test_quotes_lines_and_gaps() -> None:
     assert list(csv_records(text)) == [(1, ["a", 'b\n"c"', None, ""]), (4, ["x", "y", None])]
 
 
-def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["people.csv", "import.args"])
+def test_a_link_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
     place = tmp_path / "graph"
     place.mkdir()
+    (place / "towns.csv").write_text("id:ID\na\n")
     (tmp_path / "other").write_text("id:ID\nb\n")
-    (place / "people.csv").symlink_to(tmp_path / "other")
-    with pytest.raises(ConfigError, match=r"people\.csv is a link to a place outside its folder"):
+    (place / name).symlink_to(tmp_path / "other")
+    with pytest.raises(ConfigError, match=rf"{name} is a link to a place outside its folder"):
         load_graph(place)
 
 
