@@ -94,16 +94,6 @@ def test_hidden_characters_are_escaped():
     assert len(one_line("x" * 1000)) == 201
 
 
-def test_names_are_not_split_in_a_narrow_terminal() -> None:
-    models = ["openai/gpt-4.1-mini-2025-04-14", "anthropic/claude-sonnet-4-5-20250929"]
-    full_report = build_report(run(models), DECLARED)
-    for width in (50, 60, 80):
-        text = on_terminal(full_report, width)
-        assert max(map(len, text.splitlines())) <= width
-        assert all(text.count(model) >= 4 for model in models)
-        assert "path_finding" in text
-
-
 def test_the_cause_of_a_run_without_scores_comes_first_and_without_tables() -> None:
     error = {"trajectory": {"error": "no reply from 127.0.0.1:9"}}
     lines = on_terminal(build_report([failure(graph=g) | error for g in range(3)], DECLARED), 120).splitlines()

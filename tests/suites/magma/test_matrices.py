@@ -5,10 +5,9 @@ import io
 import json
 
 import pytest
-from rich.console import Console
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
@@ -55,20 +54,6 @@ def test_published_rows_need_no_model_of_their_name() -> None:
         "dfs: exact match in % by number of nodes",
     )
     assert sum("(paper" in row[1] for row in texts(sizes)) == 2 * 4
-    assert len(sizes.long_only) == 2 * 2
-
-
-def test_a_terminal_has_our_models_published_row_and_says_how_many_more_there_are(report: Report) -> None:
-    sizes = table(report, "bfs: exact match in % by number of nodes")
-    kept = [row[1] for number, row in enumerate(texts(sizes)) if number not in sizes.long_only]
-    assert kept.count("gpt-4o (paper, zero-shot)") == 2
-    assert sum("fine-tuned" in name for name in kept) == 2
-    console = Console(width=120, record=True, file=io.StringIO())
-    console.print(TerminalReport(report))
-    shown = console.export_text()
-    assert "6 more rows with --format markdown" in shown
-    assert "misprinted" in shown
-    assert to_markdown(report).count("(paper, fine-tuned)") == 8
 
 
 def test_the_papers_notes_are_in_every_form(report: Report) -> None:

@@ -8,8 +8,9 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.experiment import AnyExperiment
 from graphwalk.config.loading import experiment_from, load_experiment, shipped_experiments
+from graphwalk.errors import OracleError
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.mazes.generate import maze_graph
+from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.registry import suite_named
@@ -46,6 +47,12 @@ async def test_one_task_per_maze_with_par() -> None:
         # every step of the way is a visit, then come the call for the path, and the answer
         assert task.reference_turns == task.reference_calls + 1 >= task.shortest_path_length + 3
         assert MazeTask.model_validate_json(task.model_dump_json()) == task
+
+
+@pytest.mark.parametrize("path", [["0", "1", "9"], ["0", "5"], ["0", "1", "0", "1", "2", "5", "8"]], ids=" ".join)
+def test_networkx_refuses_a_wrong_target(path: list[str]) -> None:
+    with pytest.raises(OracleError, match="networkx does not confirm"):
+        check_path(maze_graph(Maze(3, (), 0, 8, 4)), "0", "8", path)
 
 
 def test_facts_for_grouping() -> None:
