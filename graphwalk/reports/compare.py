@@ -48,7 +48,7 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     independent unit); `p_value` (sign flips over graphs, mid-p; McNemar's over the questions of one graph), `p_holm`
     (the same, adjusted over all pairs and groups), `p_exact` (sign flips with ties in full), `p_t`, `p_least` and
     `p_holm_least` (the smallest values that this number of units allows); tasks `first_better`, `second_better`,
-    `equal`; and `mcnemar_p`, with what it ignores in `mcnemar_ignores`.
+    `equal`; and `mcnemar_p`, which ignores that tasks share graphs.
     """
     if grouping is None:
         pairs = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
@@ -126,7 +126,6 @@ def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
         "second_better": one.second_better,
         "equal": one.equal,
         "mcnemar_p": one.mcnemar_p_value,
-        "mcnemar_ignores": "ignores that tasks share graphs" if over.unit == "graph" else None,
     }
 
 

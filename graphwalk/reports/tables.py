@@ -250,7 +250,7 @@ def comparison_table(
         _difference(measures[0]),
         *([Column("p", "p_value", p_value, 1)] if any(test["p_value"] is not None for test in tests) else []),
         *([] if note else [Column("Holm p", "p_holm", p_value)]),
-        *([Column("McNemar p", "mcnemar_p", p_value, 5)] if any(test["mcnemar_ignores"] for test in tests) else []),
+        *([Column("McNemar p", "mcnemar_p", p_value, 5)] if any(test["unit"] == "graph" for test in tests) else []),
         *(_difference(name, 3) for name in measures[1:]),
     )
     rows = [

@@ -90,12 +90,6 @@ def duration(seconds: Any) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
-def shaded(value: Any) -> str:
-    """Return a number with a block as dark as it is large: full from 1."""
-    level = 0 if value == 0 else 1 + min(3, int(value * 4))
-    return f"{'·░▒▓█'[level]} {value:.2f}"
-
-
 def p_value(value: Any) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 

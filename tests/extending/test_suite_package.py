@@ -53,7 +53,7 @@ def test_its_commands_and_a_game(chains: Place) -> None:
     assert len((chains.folder / "chains.jsonl").read_text().splitlines()) == 3
     chain = chains.graphwalk("generate", "chain", "--length", 3, "--seed", 5).stdout.split()
     moves = [*(f"next_node key={key}" for key in chain), f'answer {{"end": "{chain[-1]}"}}']
-    done = chains.graphwalk("play", "chain", "--length", 3, "--seed", 5, typed="\n".join(moves))
+    done = chains.graphwalk("play", "chain", "-o", "suite.chains.0={length: 3}", "--seed", 5, typed="\n".join(moves))
     assert done.returncode == 0, done.stderr
     assert f'begins at "{chain[0]}"' in done.stdout
     assert f"correct: {chain[-1]}" in done.stdout

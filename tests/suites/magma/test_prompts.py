@@ -117,10 +117,3 @@ def test_the_papers_first_states_are_added_to_ours() -> None:
     instance = prompts.read_problem(first["floyd_warshall"].question, first["floyd_warshall"].n)
     assert instance is not None
     assert first["floyd_warshall"].gold == [list(edge) for edge in instance.weighted_edges]
-
-
-def test_explanations_can_be_left_out() -> None:
-    explained, short = (chat(trace("bfs"), "is", 2, explain=explain) for explain in (True, False))
-    assert "One step takes the node at the front of the queue" in explained
-    assert "One step" not in short
-    assert short.count("Give the state after step") == explained.count("Give the state after step") == 2

@@ -41,12 +41,6 @@ def test_the_texts_do_not_reveal_the_maze_with_tools() -> None:
     assert "#" not in TEXTS["tools"]
 
 
-async def test_numbered_walls_have_a_legend() -> None:
-    text = as_drawing(await stage(drawn_walls="numbered"), PLAIN)
-    assert "# before a number: a wall" in text
-    assert "##" not in text
-
-
 async def test_the_expert_is_right_under_the_papers_protocol() -> None:
     for seed in range(3):
         here = await random_stage(seed, size=8, walls=0.4, min_path=9)

@@ -1,11 +1,9 @@
 """Mazes as a suite: graphs, tasks, episodes."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.config.experiment import AnyExperiment
 from graphwalk.config.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.errors import OracleError
@@ -14,19 +12,18 @@ from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.registry import suite_named
-from tests.suites.mazes.stage import random_stage
 
 
 def config(*mazes: dict[str, Any], **more: Any) -> AnyExperiment:
     return experiment_from({"name": "t", "suite": {"name": "mazes", "mazes": mazes, **more}, "seed": 3}, "test")
 
 
-async def tasks_of(asked: AnyExperiment) -> list[MazeTask]:
+async def tasks_of(experiment: AnyExperiment) -> list[MazeTask]:
     suite, database = MazesSuite(), EmbeddedDatabase()
     tasks = []
-    for instance in suite.graphs(asked.suite, asked.seed):
+    for instance in suite.graphs(experiment.suite, experiment.seed):
         assert instance.graph is not None
-        tasks += await suite.tasks(instance, await database.load(instance.graph), asked.suite, asked.seed)
+        tasks += await suite.tasks(instance, await database.load(instance.graph), experiment.suite, experiment.seed)
     return tasks
 
 
@@ -55,8 +52,8 @@ def test_networkx_refuses_a_wrong_target(path: list[str]) -> None:
 
 
 def test_facts_for_grouping() -> None:
-    asked = config({"walls": 0.4, "generator": "depth_first", "min_path": 12})
-    (instance,) = MazesSuite().graphs(asked.suite, asked.seed)
+    experiment = config({"walls": 0.4, "generator": "depth_first", "min_path": 12})
+    (instance,) = MazesSuite().graphs(experiment.suite, experiment.seed)
     facts = {
         "size": 10,
         "wall_ratio": 0.4,
@@ -71,26 +68,18 @@ def test_facts_for_grouping() -> None:
 
 @pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])
 def test_the_shipped_experiments_can_be_generated(name: str) -> None:
-    asked = load_experiment(name, flags={"suite.mazes.*.count": 1})
-    assert isinstance(suite_named(asked.suite.name), MazesSuite)
-    assert list(MazesSuite().graphs(asked.suite, asked.seed))
-    assert asked.agent.turn_limit == (30 if name == "paper-table-1" else 60)
+    experiment = load_experiment(name, flags={"suite.mazes.*.count": 1})
+    assert isinstance(suite_named(experiment.suite.name), MazesSuite)
+    assert list(MazesSuite().graphs(experiment.suite, experiment.seed))
+    assert experiment.agent.turn_limit == (30 if name == "paper-table-1" else 60)
 
 
 def test_default_turn_limit_of_mazes() -> None:
     assert config({}).agent.turn_limit == 60
-    asked = {"name": "mine", "suite": {"name": "mazes"}, "agent": {"think": False, "turn_limit": 9}}
-    assert load_experiment(asked).agent.turn_limit == 9
-    assert load_experiment({**asked, "suite": {"name": "questions"}, "agent": {"think": False}}).agent.turn_limit == 30
-    assert load_experiment(asked, ["agent.turn_limit=null"]).as_yaml().count("turn_limit: 60") == 1
-
-
-@pytest.mark.extended
-async def test_two_hundred_episodes_at_once_are_the_same_as_one_by_one() -> None:
-    here, agent = await random_stage(6, walls=0.3), AgentConfig(turn_limit=8)
-    together = await asyncio.gather(*(here.play("random", seed, agent) for seed in range(200)))
-    for seed in range(0, 200, 10):
-        score, trajectory = await here.play("random", seed, agent)
-        assert score == together[seed][0]
-        assert [r.content for r in trajectory.results] == [r.content for r in together[seed][1].results]
-    assert len({tuple(r.content for r in trajectory.results) for _, trajectory in together}) > 50
+    experiment = {"name": "mine", "suite": {"name": "mazes"}, "agent": {"think": False, "turn_limit": 9}}
+    assert load_experiment(experiment).agent.turn_limit == 9
+    assert (
+        load_experiment({**experiment, "suite": {"name": "questions"}, "agent": {"think": False}}).agent.turn_limit
+        == 30
+    )
+    assert load_experiment(experiment, ["agent.turn_limit=null"]).as_yaml().count("turn_limit: 60") == 1
