@@ -139,14 +139,6 @@ MEASURES = (
 )
 
 
-_SUMS = (
-    *("algorithm", "n", "trace_id", "total_steps"),
-    *("correct", "precision", "recall", "f1", "false_positives", "grounded", "first_divergence"),
-    *("missing_prefix", "false_negatives", "hallucinations", "invalid_items"),
-)
-"""Fields that repeat the task, or sum up the `steps` from which the tables are made."""
-
-
 @cache
 def magma_report() -> SuiteReport:
     return SuiteReport(
