@@ -9,11 +9,11 @@ import numpy as np
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.suite_report import Report
+from graphwalk.reports.tables import PAPER
 from graphwalk.reports.variant_tables import levels_of
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
 
-PAPER = " (paper)"
 _MOST_SERIES = 12
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20

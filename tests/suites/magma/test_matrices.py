@@ -1,13 +1,8 @@
 """Tables with a column per size, step or part of the trace, and the paper's figures in them, in every form."""
 
-import csv
-import io
-import json
-
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.formats import to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
@@ -54,17 +49,6 @@ def test_published_rows_need_no_model_of_their_name() -> None:
         "dfs: exact match in % by number of nodes",
     )
     assert sum("(paper" in row[1] for row in texts(sizes)) == 2 * 4
-
-
-def test_the_papers_notes_are_in_every_form(report: Report) -> None:
-    notes = json.loads(to_json(report))["reference"]["notes"]
-    assert any("misprinted" in note for note in notes)
-    lines = list(csv.DictReader(io.StringIO(to_csv(report))))
-    assert [line["note"] for line in lines if line["table"] == "paper note"] == notes
-    assert {line["note"] for line in lines if line["table"] == "paper case"} == {"fine-tuned", "zero-shot"}
-    assert "fine-tuned there" in to_markdown(report)
-    with_notes = [shown for shown in text_tables(report) if "misprinted" in shown.note]
-    assert len(with_notes) == 1
 
 
 def test_steps_of_each_size(report: Report) -> None:
