@@ -174,7 +174,7 @@ def _grid(table: TextTable, rows: Iterable[tuple[Cell, ...]], columns: Mapping[i
         justify: Literal["left", "right"] = "left" if header.name else "right"
         longest = max(map(_longest_word, _texts(table, number))) if header.name and is_fitting else None
         no_wrap = is_fitting and not header.name
-        grid.add_column(Text(header.title), justify=justify, min_width=longest, no_wrap=no_wrap)
+        grid.add_column(Text(header.title), justify=justify, overflow="fold", min_width=longest, no_wrap=no_wrap)
     for row in rows:
         grid.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
     return grid

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -63,6 +64,7 @@ def test_markdown_has_the_papers_rows_marked():
 def test_tables_keep_to_the_width_of_the_terminal(width):
     lines = on_terminal(report(), width).splitlines()
     assert max(map(len, lines)) <= width
+    assert not re.search(r"\w…", "\n".join(lines)), "a name is folded, not cut"
     assert width < 250 or ("33.33" in "".join(lines) and "–100.0" in "".join(lines))
     assert width >= 250 or any("not shown at this width" in line for line in lines) or width < 40
 
