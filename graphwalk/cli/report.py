@@ -65,9 +65,6 @@ def compare(
     ],
     model: Models = None,
     setting: SettingNames = None,
-    all: Annotated[
-        bool, typer.Option("--all", help="List all tasks whose result changed, and the commands that show them.")
-    ] = False,
     all_columns: AllColumns = False,
     json: JsonFormat = False,
     format: Annotated[Literal["terminal", "json", "markdown"], typer.Option(help="Output format.")] = "terminal",
@@ -83,10 +80,7 @@ def compare(
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
     if form == "terminal":
-        tables = TerminalComparison(comparison, whole=all)
-        print_tables(tables, all_columns=all_columns)
-        if tables.commands:
-            data("\n".join(["", "Show episodes of these tasks:", *(f"  {command}" for command in tables.commands)]))
+        print_tables(TerminalComparison(comparison), all_columns=all_columns)
     else:
         text = comparison_json(comparison) if form == "json" else comparison_markdown(comparison)
         data(text.rstrip("\n"))

@@ -1,17 +1,10 @@
-"""Registry of export formats."""
+"""Registry of export formats: functions that write episodes into a file or a new folder.
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TypeAlias
+They read the episodes as a stream, never all at once. Their docstrings are the help of their commands. They raise
+ConfigError if the place cannot be written, or a library is missing.
+"""
 
 from graphwalk.config.registry import Registry
-from graphwalk.exports.episodes import Episodes
-
-Exporter: TypeAlias = Callable[[Episodes, Path], None]
-"""Writes the episodes into a file or a new folder, read as a stream and never held in memory together.
-
-Its docstring is the help of its command. ConfigError where the place cannot be written, or a library is missing.
-"""
 
 EXPORTS = Registry(
     "export format",

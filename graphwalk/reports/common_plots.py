@@ -8,12 +8,12 @@ import numpy as np
 
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, Point, Series
-from graphwalk.reports.suite_report import Report, ReportRow
+from graphwalk.reports.suite_report import Report
+from graphwalk.reports.tables import PAPER
 from graphwalk.reports.variant_tables import levels_of
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
 
-PAPER = " (paper)"
 _MOST_SERIES = 12
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20
@@ -43,18 +43,18 @@ def _settings(report: Report) -> int:
     return len({row["setting"] for row in report.rows})
 
 
-def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy", y: str = "accuracy in %") -> Plot:
+def by_group(report: Report, grouping: str, title: str) -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
     groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
     settings = _settings(report)
     series = [
-        *series_of(report.groups.get(grouping, ()), grouping, measure, settings),
-        *series_of([r for r in published if str(r[grouping]) in groups], grouping, measure, settings, True),
+        *series_of(report.groups.get(grouping, ()), grouping, "accuracy", settings),
+        *series_of([r for r in published if str(r[grouping]) in groups], grouping, "accuracy", settings, True),
     ]
-    name = f"{measure}-by-{grouping.replace('_', '-')}"
+    name = f"accuracy-by-{grouping.replace('_', '-')}"
     about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else "")
-    return Plot(name, title, "dots", (Panel(tuple(series)),), y=y, about=about, percent=True)
+    return Plot(name, title, "dots", (Panel(tuple(series)),), y="accuracy in %", about=about, percent=True)
 
 
 def against_size(
@@ -187,16 +187,11 @@ def cost_against_accuracy(report: Report) -> Plot:
     return Plot(name, title, "points", (Panel(series),), unit, y, about, percent=True, logarithmic=wide)
 
 
-def failure_classes(
-    report: Report,
-    classes: Mapping[str, str],
-    title: str = "Answers by outcome",
-    rows: Sequence[ReportRow] | None = None,
-) -> Plot:
+def failure_classes(report: Report, classes: Mapping[str, str], title: str = "Answers by outcome") -> Plot:
     """Plot shares of the episodes by outcome; `classes`: measures that count them, and their titles."""
     settings = _settings(report)
     named = {"correct": "correct", **classes, "infrastructure_failures": "failed"}
-    totals = [(row, sum(row.get(field) or 0 for field in named)) for row in (report.rows if rows is None else rows)]
+    totals = [(row, sum(row.get(field) or 0 for field in named)) for row in report.rows]
     shown = [(row, total) for row, total in totals if total]
     series = tuple(
         Series(outcome, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in shown))

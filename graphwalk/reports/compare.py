@@ -4,7 +4,7 @@ In a report, across runs (`graphwalk compare`), and on a graph against its anony
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any
@@ -31,9 +31,6 @@ _DIGITS = 6
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
 """Unit in a table, and largest possible difference, by kind of measure."""
 
-ShowCommands = Callable[[str, Sequence[Player]], Sequence[str]]
-"""Returns the commands that show the episodes of a task and players."""
-
 
 def player_outcomes(observed: Observations, numbers: NDArray[np.int64]) -> Outcomes:
     """Return the outcomes by task of some episodes of a player, in the compared measures."""
@@ -51,7 +48,7 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     independent unit); `p_value` (sign flips over graphs, mid-p; McNemar's over the questions of one graph), `p_holm`
     (the same, adjusted over all pairs and groups), `p_exact` (sign flips with ties in full), `p_t`, `p_least` and
     `p_holm_least` (the smallest values that this number of units allows); tasks `first_better`, `second_better`,
-    `equal`; and `mcnemar_p`, with what it ignores in `mcnemar_ignores`.
+    `equal`; and `mcnemar_p`, which ignores that tasks share graphs.
     """
     if grouping is None:
         pairs = list(_pairs(observed, {player: observed.rows_of(player) for player in observed.players}, seed))
@@ -129,7 +126,6 @@ def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
         "second_better": one.second_better,
         "equal": one.equal,
         "mcnemar_p": one.mcnemar_p_value,
-        "mcnemar_ignores": "ignores that tasks share graphs" if over.unit == "graph" else None,
     }
 
 
@@ -148,7 +144,7 @@ class RunComparison:
     """Players of one or more runs: `overall` and `groups` as `comparisons_of` returns them.
 
     `verdict` sums them up in words. `changed`: a record for each task and pair in which one player was better, with
-    the groups of the task, the value of each and the `commands` that show the episodes.
+    the groups of the task and the value of each.
     """
 
     suite: str
@@ -161,9 +157,7 @@ class RunComparison:
     verdict: tuple[str, ...] = ()
 
 
-def compare_players(
-    observed: Observations, show: ShowCommands, *, seed: int, notes: Sequence[str] = ()
-) -> RunComparison:
+def compare_players(observed: Observations, *, seed: int, notes: Sequence[str] = ()) -> RunComparison:
     """Compare all players that share tasks: overall, by group, and task by task."""
     suite = observed.suite
     groups = {grouping.name: pairs for grouping, pairs in compared_groups(observed, seed=seed) if pairs}
@@ -176,19 +170,13 @@ def compare_players(
         suite.groupings,
         overall,
         groups,
-        list(_changed_tasks(observed, overall, show)),
-        (
-            *notes,
-            *interval_notes(units_of(every), reasons_of(every)),
-            *test_notes(every),
-        ),
+        list(_changed_tasks(observed, overall)),
+        (*notes, *interval_notes(units_of(every), reasons_of(every)), *test_notes(every)),
         verdict_on(observed, rows, overall),
     )
 
 
-def _changed_tasks(
-    observed: Observations, pairs: Sequence[Mapping[str, Any]], show: ShowCommands
-) -> Iterator[dict[str, Any]]:
+def _changed_tasks(observed: Observations, pairs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     groups_of = {
         case.task_id: {g.name: group for g, group in zip(observed.suite.groupings, case.groups, strict=True)}
         for case in observed.cases
@@ -210,5 +198,4 @@ def _changed_tasks(
                     "better": "first" if first[task] > second[task] else "second",
                     "first": round(first[task], _DIGITS),
                     "second": round(second[task], _DIGITS),
-                    "commands": list(show(task, players)),
                 }

@@ -3,25 +3,19 @@
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from graphwalk.errors import counted
 from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Reference, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables
 from graphwalk.reports.text_table import csv_text, fitting_columns, legend, markdown_table, rendered
 from graphwalk.sanitise import escape_markdown, one_line
 from graphwalk.types.episode import SCHEMA_VERSION
-
-MOST_TASKS = 20
-"""Maximum number of tasks with different outcomes on a terminal."""
-MOST_COMMANDS = 3
-"""Maximum number of commands that show their episodes."""
 
 
 def to_json(report: Report) -> str:
@@ -74,7 +68,7 @@ def to_markdown(report: Report) -> str:
 
 @dataclass(frozen=True)
 class TerminalReport:
-    """A report that fits the terminal: optional columns are dropped first, then rows are printed as paragraphs.
+    """A report that fits the terminal, without the optional columns for which there is no room.
 
     `tables`: maximum number of tables; None: all. There are none if nothing is scored.
     """
@@ -110,29 +104,18 @@ def as_text(report: Report, *, width: int = 120) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"
 
 
+@dataclass(frozen=True)
 class TerminalComparison:
-    """A comparison that fits the terminal. `commands` are separate, because they must not be wrapped."""
+    """A comparison that fits the terminal."""
 
-    def __init__(self, comparison: RunComparison, *, whole: bool = False) -> None:
-        """`whole`: list all tasks with different outcomes, and all commands that show their episodes."""
-        self.whole = whole
-        self.comparison = comparison if whole else replace(comparison, changed=comparison.changed[:MOST_TASKS])
-        self.left_out = len(comparison.changed) - len(self.comparison.changed)
+    comparison: RunComparison
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from _paragraphs(self.comparison.verdict)
         for table in comparison_tables(self.comparison):
             yield from rendered(table, options.max_width)
-        if self.left_out:
-            yield Text(f"… and {counted(self.left_out, 'more task')}: --all, or --json\n")
         for note in self.comparison.notes:
             yield Text(note, style="dim")
-
-    @property
-    def commands(self) -> list[str]:
-        """Commands that show episodes of the listed tasks."""
-        commands = list(dict.fromkeys(command for one in self.comparison.changed for command in one["commands"]))
-        return commands if self.whole else commands[:MOST_COMMANDS]
 
 
 def comparison_json(comparison: RunComparison) -> str:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
 from graphwalk.reports.suite_report import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
-from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, shaded, short, two_decimals
+from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.types.episode import ExitStatus, Score
 
 
@@ -114,7 +114,7 @@ ROWS = Measure("answer_rows", "median", lambda result: number(result["task"].get
 """The number of rows of the target."""
 
 _FORMATS: Mapping[str, Callable[[Any], str]] = {
-    form.__name__: form for form in (dollars, duration, integer, one_decimal, shaded, short, two_decimals)
+    form.__name__: form for form in (dollars, duration, integer, one_decimal, short, two_decimals)
 }
 
 

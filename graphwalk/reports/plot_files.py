@@ -151,14 +151,8 @@ def _lines(plot: Plot, canvas: "Canvas") -> None:
     every = _grid(plot, canvas, lines, columns, share=plot.percent)
     named: dict[str, Any] = {}
     for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=True)):
-        xs = [float(p.x) for one in panel.series for p in one.points]
-        ours = [one.name for one in panel.series if not one.published]
-        # Our points are moved sideways a little, so that no interval hides another.
-        apart = plot.kind == "lines" and not plot.logarithmic
-        step = 0.012 * (max(xs, default=0.0) - min(xs, default=0.0)) * apart
         for one in panel.series:
-            shift = 0.0 if one.published else (ours.index(one.name) - (len(ours) - 1) / 2) * step
-            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], shift, plot.kind))
+            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], plot.kind))
         axes.set_title(_label(panel.title))
         _limits(plot, axes)
         if place + columns >= len(plot.panels):
@@ -176,8 +170,8 @@ def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = 
     return every[: len(plot.panels)]
 
 
-def _line(axes: "Axes", one: Series, colour: str, shift: float, kind: PlotKind) -> Any:
-    xs, ys = [float(p.x) + shift for p in one.points], [p.y for p in one.points]
+def _line(axes: "Axes", one: Series, colour: str, kind: PlotKind) -> Any:
+    xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
     for x, p in zip(xs, one.points, strict=True):
         if p.low is not None and p.high is not None:
             axes.plot([x, x], [p.low, p.high], color=colour, linewidth=1.4, alpha=0.4)

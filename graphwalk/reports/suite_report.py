@@ -96,13 +96,12 @@ def table_of(
     note: str = "",
     *,
     scales: Mapping[str, float] = {},
-    long_only: frozenset[int] = frozenset(),
 ) -> TextTable:
-    """Lay out a cell per row and column. `scales`: largest values by field. `long_only`: as in `TextTable`."""
+    """Lay out a cell per row and column. `scales`: largest values by field."""
     columns = tuple(columns)
     headers = tuple(Header(column.title, column.name, column.optional, column.legend) for column in columns)
     cells = tuple(tuple(column.cell(row, scales.get(column.field)) for column in columns) for row in rows)
-    return TextTable(title, headers, cells, note, long_only)
+    return TextTable(title, headers, cells, note)
 
 
 PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))

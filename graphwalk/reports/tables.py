@@ -25,10 +25,6 @@ from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
 PAPER = " (paper)"
-_MOST_PAIRS = 28
-"""Maximum number of pairs on a terminal."""
-_MOST_PUBLISHED = 24
-"""Maximum number of published rows in a table on a terminal; beyond it, only those of models that were run."""
 
 
 def text_tables(report: Report) -> Iterator[TextTable]:
@@ -72,13 +68,8 @@ def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) 
     published = [row for row in reference.groups.get(name, ()) if row[name] in groups] if reference else []
     rows = [*ours, *report.baseline_groups.get(name, []), *_mark_published(published)]
     rows.sort(key=lambda row: grouping.sort_key(row[name]))
-    long_only: frozenset[int] = frozenset()
-    if len(published) > _MOST_PUBLISHED:  # providers are ignored when names of models are compared
-        models = {row["model"].rpartition("/")[2] for row in ours}
-        long_only = frozenset(i for i, row in enumerate(rows) if row.get("published") and row["model"] not in models)
     note = f"(paper): {reference.source}." if reference else ""
-    columns = report.suite.group_columns
-    return _table(report, f"By {grouping.title}", columns, rows, grouping, note=note, long_only=long_only)
+    return _table(report, f"By {grouping.title}", report.suite.group_columns, rows, grouping, note=note)
 
 
 def _mark_published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
@@ -93,7 +84,6 @@ def _table(
     grouping: Grouping | None = None,
     *,
     note: str,
-    long_only: frozenset[int] = frozenset(),
     always_noted: bool = False,
 ) -> TextTable:
     """Lay out rows. A group is named in its first row only."""
@@ -110,14 +100,7 @@ def _table(
         rows = _named_once(rows, grouping.name)
     published = any(row.get("published") for row in rows)
     rows = [{**row, "model": one_line(row["model"]) + PAPER} if row.get("published") else row for row in rows]
-    return table_of(
-        title,
-        (*names, *shown),
-        rows,
-        note if always_noted or published else "",
-        scales=scales,
-        long_only=long_only,
-    )
+    return table_of(title, (*names, *shown), rows, note if always_noted or published else "", scales=scales)
 
 
 def capitalised(title: str) -> str:
@@ -267,7 +250,7 @@ def comparison_table(
         _difference(measures[0]),
         *([Column("p", "p_value", p_value, 1)] if any(test["p_value"] is not None for test in tests) else []),
         *([] if note else [Column("Holm p", "p_holm", p_value)]),
-        *([Column("McNemar p", "mcnemar_p", p_value, 5)] if any(test["mcnemar_ignores"] for test in tests) else []),
+        *([Column("McNemar p", "mcnemar_p", p_value, 5)] if any(test["unit"] == "graph" for test in tests) else []),
         *(_difference(name, 3) for name in measures[1:]),
     )
     rows = [
@@ -281,7 +264,7 @@ def comparison_table(
         }
         for pair in (_named_once(pairs, group) if group else pairs)
     ]
-    return table_of(title, columns, rows, note or "", long_only=frozenset(range(_MOST_PAIRS, len(rows))))
+    return table_of(title, columns, rows, note or "")
 
 
 _SIDES = (Column("First", "first_player", name=True), Column("Second", "second_player", name=True))

@@ -5,7 +5,7 @@ Texts are sanitised for spreadsheets, browsers and terminals.
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,7 +22,9 @@ UNKNOWN = "–"
 _PADDING = 2
 """Spaces between columns."""
 _NARROWEST_NAME = 24
-"""Minimum width of names while there are optional columns to drop."""
+"""Minimum width of names."""
+MOST_ROWS = 100
+"""Maximum number of rows on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,6 @@ class TextTable:
     headers: tuple[Header, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    long_only: frozenset[int] = frozenset()
-    """Indexes of rows not shown on a terminal."""
 
 
 def integer(value: Any) -> str:
@@ -88,12 +88,6 @@ def dollars(value: Any) -> str:
 
 def duration(seconds: Any) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-def shaded(value: Any) -> str:
-    """Return a number with a block as dark as it is large: full from 1."""
-    level = 0 if value == 0 else 1 + min(3, int(value * 4))
-    return f"{'·░▒▓█'[level]} {value:.2f}"
 
 
 def p_value(value: Any) -> str:
@@ -153,23 +147,21 @@ def markdown_table(table: TextTable) -> str:
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
-    """Yield a table as rich objects; as a paragraph for each row if its names do not fit without being split."""
-    columns = fitting_columns(table, width)
-    rows = [row for number, row in enumerate(table.rows) if number not in table.long_only]
-    if _width(table, columns, narrowest_name=0) > width:
-        yield Text(table.title, style="bold")
-        yield from (_paragraph(table.headers, row, columns) for row in rows)
-    else:
-        yield _grid(table, rows, columns)
-    if table.long_only:
-        yield Text(f"{counted(len(table.long_only), 'more row')} with --format markdown or json", style="dim")
+    """Yield a table as rich objects; a long one without its published rows, which are dim."""
+    columns, rows = fitting_columns(table, width), table.rows
+    if len(rows) > MOST_ROWS:
+        rows = tuple(row for row in rows if not all(cell.dim for cell in row))[:MOST_ROWS]
+    yield _grid(table, rows, columns, is_fitting=_width(table, columns) <= width)
+    if more := len(table.rows) - len(rows):
+        yield Text(f"{counted(more, 'more row')} with --format markdown or json", style="dim")
     if left_out := [header.text for number, header in enumerate(table.headers) if number not in columns]:
         yield Text(f"not shown at this width (--all-columns): {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
 
 
-def _grid(table: TextTable, rows: Iterable[tuple[Cell, ...]], columns: Mapping[int, bool]) -> Table:
-    shown = Table(
+def _grid(table: TextTable, rows: Iterable[tuple[Cell, ...]], columns: Mapping[int, bool], is_fitting: bool) -> Table:
+    """Return a table whose names are wrapped at spaces, and whose figures are not, if it `is_fitting`."""
+    grid = Table(
         title=Text(table.title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
@@ -180,22 +172,12 @@ def _grid(table: TextTable, rows: Iterable[tuple[Cell, ...]], columns: Mapping[i
     for number in columns:
         header = table.headers[number]
         justify: Literal["left", "right"] = "left" if header.name else "right"
-        longest = max(map(_longest_word, _texts(table, number))) if header.name else None
-        shown.add_column(Text(header.title), justify=justify, min_width=longest, no_wrap=not header.name)
+        longest = max(map(_longest_word, _texts(table, number))) if header.name and is_fitting else None
+        no_wrap = is_fitting and not header.name
+        grid.add_column(Text(header.title), justify=justify, overflow="fold", min_width=longest, no_wrap=no_wrap)
     for row in rows:
-        shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
-    return shown
-
-
-def _paragraph(headers: Sequence[Header], row: Sequence[Cell], columns: Mapping[int, bool]) -> Text:
-    """Return the names of a row, and its figures with their titles below them."""
-    names = [row[number].text for number in columns if headers[number].name and row[number].text]
-    figures = [
-        f"{headers[number].text} {row[number].text}" + f" ({row[number].interval})" * bool(row[number].interval)
-        for number in columns
-        if not headers[number].name
-    ]
-    return Text(" · ".join(names)).append("\n  " + ", ".join(figures), style="dim" if any(c.dim for c in row) else "")
+        grid.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
+    return grid
 
 
 def _text(cell: Cell, interval: bool) -> Text:
@@ -206,26 +188,26 @@ def _text(cell: Cell, interval: bool) -> Text:
 def fitting_columns(table: TextTable, width: int) -> dict[int, bool]:
     """Return the indexes of the columns to show, each with True if its intervals are shown.
 
-    Until the table fits, optional columns lose their intervals, then are dropped; the highest level first.
+    If the whole table is too wide, optional columns have no intervals, and are dropped until the others fit; the
+    highest level first.
     """
     columns = dict.fromkeys(range(len(table.headers)), True)
+    if _width(table, columns) > width:
+        columns = {number: not table.headers[number].optional for number in columns}
     for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
-        members = [number for number, header in enumerate(table.headers) if header.optional == level]
         if _width(table, columns) > width:
-            columns |= dict.fromkeys(members, False)
-        if _width(table, columns) > width:
-            columns = {number: interval for number, interval in columns.items() if number not in members}
+            columns = {n: interval for n, interval in columns.items() if table.headers[n].optional != level}
     return columns
 
 
-def _width(table: TextTable, columns: Mapping[int, bool], narrowest_name: int = _NARROWEST_NAME) -> int:
-    """Return the width of a table with names wrapped at spaces to `narrowest_name` columns."""
+def _width(table: TextTable, columns: Mapping[int, bool]) -> int:
+    """Return the width of a table with its names wrapped at spaces."""
     total = -_PADDING
     for number, interval in columns.items():
         texts = _texts(table, number, interval)
         widest = max(map(cell_len, texts))
         if table.headers[number].name:
-            widest = min(widest, max(narrowest_name, *map(_longest_word, texts)))
+            widest = min(widest, max(_NARROWEST_NAME, *map(_longest_word, texts)))
         total += _PADDING + widest
     return total
 

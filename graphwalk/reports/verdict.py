@@ -15,8 +15,8 @@ from graphwalk.reports.text_table import OVER_QUESTIONS, one_decimal
 from graphwalk.sanitise import one_line
 
 _MEASURE = "accuracy"
-MOST_PAIRS = 3
-"""Pairs that have a sentence each; of more, only the best player is compared with the others."""
+_MOST_SCORES = 3
+"""Players in one sentence each, if no two share tasks."""
 _MOST_NAMES = 5
 _MOST_CAUSES = 3
 
@@ -38,17 +38,15 @@ def verdict_on(
     chance = next((row[_MEASURE] for row in baselines if row["model"] == CHANCE), None)
     reason = no_significance(pairs, _MEASURE)
     if not pairs:
-        scored = scored[:MOST_PAIRS]
+        scored = scored[:_MOST_SCORES]
         results = [_score("score", row, name, chance) for row in scored]
-    elif len(pairs) == 1 or (len(pairs) <= MOST_PAIRS and not reason):
-        several, tested = len(pairs) > 1, reason is None
-        results = [_difference(pair, name, several=several, tested=tested) for pair in pairs]
-        results += [reason] if reason else []
+    elif len(pairs) == 1:
+        results = [_difference(pairs[0], name, tested=reason is None), *([reason] if reason else [])]
     else:
         highest = max(row[_MEASURE] for row in scored)
         best = [row for row in scored if row[_MEASURE] == highest]
         results = list(_best(best, pairs, name, reason))
-        scored = scored if len(pairs) <= MOST_PAIRS else best[:1]
+        scored = scored if len(scored) <= _MOST_SCORES else best[:1]
     return (*failures, *results, *(sentence for row in scored for sentence in _wrong(row, suite, name)))
 
 
@@ -116,8 +114,8 @@ def _is_shown(pair: Pair) -> bool:
     return significant and (not ends or ends[0] > 0 or ends[1] < 0)
 
 
-def _difference(pair: Pair, name: _Name, *, several: bool, tested: bool) -> str:
-    """Return the sentence on a pair. `several`: p is adjusted over several pairs; `tested`: p can be significant."""
+def _difference(pair: Pair, name: _Name, *, tested: bool) -> str:
+    """Return the sentence on the only pair. `tested`: p can be significant."""
     measure = pair["measures"][_MEASURE]
     first, second = (name(pair, f"{side}_") for side in SIDES)
     sign = -1 if measure["difference"] < 0 else 1
@@ -130,7 +128,7 @@ def _difference(pair: Pair, name: _Name, *, several: bool, tested: bool) -> str:
         "worse": second if sign > 0 else first,
         "points": _points(abs(measure["difference"])),
         "interval": f" ({' to '.join(map(_points, ends))})" if ends else "",
-        "p": "" if p is None or not tested else f", {'Holm ' * several}p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
+        "p": "" if p is None or not tested else f", p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}",
         "over": f", {OVER_QUESTIONS}" if measure["unit"] == "question" else "",
     }
     if measure["first_better"] == measure["second_better"] == 0:

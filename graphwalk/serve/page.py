@@ -347,7 +347,6 @@ def _table(table: TextTable) -> dict[str, Any]:
         "headers": [[header.title, header.name, header.optional] for header in table.headers],
         "rows": [[_cell(cell) for cell in row] for row in table.rows],
         "note": table.note,
-        "more": sorted(table.long_only),
     }
 
 

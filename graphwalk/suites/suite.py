@@ -153,10 +153,7 @@ class Presentation(Generic[T]):
 
 
 class Verification(Generic[C, T]):
-    """Independent checks of targets and scores. This base class has none."""
-
-    async def cross_check(self, task: T, store: GraphStore, answer: Any, score: Score) -> None:
-        """Score the answer again in the store. Raise OracleError if the result differs from `score`."""
+    """An independent check of targets. This base class has none."""
 
     async def confirm(self, task: T, instance: GraphInstance, config: C) -> str | None:
         """Compute the target again without the code of `tasks`, for `graphwalk verify`.

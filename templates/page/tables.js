@@ -25,15 +25,13 @@ function jumpView() {
 }
 
 function tableView(table, place) {
-  const rare = new Set(table.more);
-  const body = h("tbody", {}, table.rows.map((row, number) =>
-    h("tr", { class: [row.some((cell) => cell.dim) && "published", rare.has(number) && "more"].filter(Boolean).join(" ") || null },
+  const body = h("tbody", {}, table.rows.map((row) =>
+    h("tr", { class: row.some((cell) => cell.dim) ? "published" : null },
       row.map((cell, column) => cellView(cell, table.headers[column])))));
   const head = h("tr", {}, table.headers.map(([title, name]) =>
     h("th", { scope: "col", class: name ? "name" : "number" }, title.split("\n").map((part, line) => [line > 0 && h("br"), plain(part)]))));
   const [holder, columns] = wideTable(table.title, h("table", {}, h("thead", {}, head), body), table.headers.map(([, , optional]) => optional));
-  const rows = rare.size > 0 && button(`Show ${rare.size} more published rows`, { class: "quiet", onclick: (event) => { holder.classList.add("whole"); event.target.remove(); } });
-  return h("section", { class: "table" }, h(place ? "h3" : "h2", {}, plain(table.title)), holder, columns, rows, table.note && h("p", { class: "note" }, plain(table.note)));
+  return h("section", { class: "table" }, h(place ? "h3" : "h2", {}, plain(table.title)), holder, columns, table.note && h("p", { class: "note" }, plain(table.note)));
 }
 
 function cellView(cell, [, name]) {

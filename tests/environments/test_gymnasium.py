@@ -35,12 +35,12 @@ def test_a_walk_earns_the_whole_reward() -> None:
     assert info["tools"][0]["function"]["name"] == "get_node_by_property"
     named = task.parameters
     arguments = {"label": named["label"], "property_name": named["property"], "property_value": named["value"]}
-    shown, reward, ended, _, told = env.step(json.dumps({"name": "get_node_by_property", "arguments": arguments}))
-    assert (reward, ended, told["error"]) == (0.0, False, None)
+    shown, reward, ended, _, info = env.step(json.dumps({"name": "get_node_by_property", "arguments": arguments}))
+    assert (reward, ended, info["error"]) == (0.0, False, None)
     answer = [{"node_key": row["properties"]["key"]} for row in json.loads(shown)]
-    _, reward, ended, _, told = env.step(json.dumps(answer))
+    _, reward, ended, _, info = env.step(json.dumps(answer))
     assert ended
-    assert reward == told["reward"].total == 1.0
+    assert reward == info["reward"].total == 1.0
     env.close()
 
 

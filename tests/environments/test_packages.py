@@ -61,9 +61,9 @@ def test_vf_validate_passes(tmp_path: Path, suite: str) -> None:
         timeout=280,
     )
     (summary,) = (tmp_path / "out").rglob("summary.json")
-    found = json.loads(summary.read_text())
-    assert found["valid_rate"] == 1.0, done.stdout + done.stderr
-    assert found["outcomes"]["valid"] == found["total"] > 0
+    outcome = json.loads(summary.read_text())
+    assert outcome["valid_rate"] == 1.0, done.stdout + done.stderr
+    assert outcome["outcomes"]["valid"] == outcome["total"] > 0
 
 
 @pytest.mark.slow

@@ -11,21 +11,21 @@ from graphwalk.environments.trl import answer_reward, environment, rows_of
 QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]}}
 
 
-def tools_of(made: type[Any]) -> dict[str, Any]:
+def tools_of(environment_class: type[Any]) -> dict[str, Any]:
     """Return the functions of the class that the trainer takes for tools."""
-    instance = made()
+    instance = environment_class()
     return {
         name: getattr(instance, name)
-        for name, _ in inspect.getmembers(made, predicate=inspect.isfunction)
+        for name, _ in inspect.getmembers(environment_class, predicate=inspect.isfunction)
         if name not in ("reset", "get_reward") and not name.startswith("_")
     }
 
 
 def test_an_episode_is_played_and_paid() -> None:
-    made = environment(QUESTIONS)
-    (row,) = rows_of(made)
+    environment_class = environment(QUESTIONS)
+    (row,) = rows_of(environment_class)
     assert [message["role"] for message in row["prompt"]] == ["system", "user"]
-    tools = tools_of(made)
+    tools = tools_of(environment_class)
     assert set(tools) == {
         "get_node_by_property",
         "get_all_nearest_neighbors",
@@ -33,9 +33,9 @@ def test_an_episode_is_played_and_paid() -> None:
         "think",
         "answer",
     }
-    instance = made()
+    instance = environment_class()
     assert instance.reset(**row) is None
-    named = made._stage.planned[0].task.parameters
+    named = environment_class._stage.planned[0].task.parameters
     shown = instance.get_node_by_property(named["label"], named["property"], property_value=named["value"])
     keys = [{"node_key": item["properties"]["key"]} for item in json.loads(shown)]
     instance.answer(json.dumps(keys))
@@ -56,16 +56,16 @@ def test_tool_docstrings_describe_arguments() -> None:
 
 
 def test_answers_can_be_the_last_words() -> None:
-    made = environment(QUESTIONS, answer_tool=False)
-    assert not hasattr(made, "get_reward")
-    assert not hasattr(made, "answer")
-    right, silent = made(), made()
+    environment_class = environment(QUESTIONS, answer_tool=False)
+    assert not hasattr(environment_class, "get_reward")
+    assert not hasattr(environment_class, "answer")
+    right, silent = environment_class(), environment_class()
     for instance in (right, silent):
-        instance.reset(**rows_of(made)[0])
-    gold = json.dumps(made._stage.planned[0].task.gold)
+        instance.reset(**rows_of(environment_class)[0])
+    gold = json.dumps(environment_class._stage.planned[0].task.gold)
     completions = [[{"role": "assistant", "content": gold}], [{"role": "tool", "content": "x"}]]
-    known, nothing = answer_reward(completions, [right, silent])
-    assert 0 < known < 1, "the answer is right, and no tool result proves it"
+    unproven, nothing = answer_reward(completions, [right, silent])
+    assert 0 < unproven < 1, "the answer is right, and no tool result proves it"
     assert nothing == 0
 
 

@@ -13,7 +13,6 @@ from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import content_of, page_texts
 from graphwalk.suites.questions import suite
 from graphwalk.suites.questions.report import QuestionPresentation
-from graphwalk.suites.questions.scoring import score
 from graphwalk.suites.questions.tasks import make_tasks as generate
 from tests.commands import graphwalk
 from tests.runs.runs import experiment, records, resume, start
@@ -58,14 +57,6 @@ async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkey
     monkeypatch.undo()  # the error is mended
     assert rescore_run(RunFolder.open(folder)) == (len(missing), len(before))
     assert all(record["score"].get("failure") for record in records(folder) if not record["score"]["correct"])
-
-
-async def test_failing_evidence_costs_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score, "supported_rows", fail)
-    await start(tmp_path / "run", experiment(models=["scripted/expert"]))
-    scores = [record["score"] for record in records(tmp_path / "run")]
-    assert all(one["correct"] and one["grounded"] is None for one in scores)
-    assert {one["missing"] for one in scores} == {"evidence missing: TypeError"}
 
 
 @pytest.mark.filterwarnings("ignore:reference figures of")

@@ -40,10 +40,12 @@ def test_the_spread_is_found_again():
     second = random.normal(0, 0.2, (graphs, tasks, repeats))
     numbers = np.arange(graphs * tasks).repeat(repeats)
     one, two = (outcomes_of(v.ravel(), (numbers // tasks).tolist(), numbers.tolist()) for v in (first, second))
-    found = measured_spread(one, two)
-    assert (found.graphs, found.tasks, found.first, found.second) == pytest.approx((0.09, 0.25, 0.49, 0.04), rel=0.1)
+    spread = measured_spread(one, two)
+    assert (spread.graphs, spread.tasks, spread.first, spread.second) == pytest.approx(
+        (0.09, 0.25, 0.49, 0.04), rel=0.1
+    )
     (estimate,) = estimate_means(outcomes_of((first - second).ravel(), (numbers // tasks).tolist(), numbers.tolist()))
-    assert Design(tasks, repeats, repeats).variance_of_a_graph(found) / graphs == pytest.approx(
+    assert Design(tasks, repeats, repeats).variance_of_a_graph(spread) / graphs == pytest.approx(
         estimate.error**2, rel=0.02
     )
 
@@ -85,22 +87,22 @@ def test_the_spread_of_graphs_of_unequal_size():
     groups = [[1.0, 0.0, 0.5], [1.0], [0.0, 0.25]]
     values, graphs = np.concatenate(groups), "aaabcc"
     none = outcomes_of([[9.0, 0.0]] * 6, graphs, range(6))
-    found = measured_spread(outcomes_of(np.stack([values * 7, values], axis=1), graphs, range(6)), none, 1)
+    spread = measured_spread(outcomes_of(np.stack([values * 7, values], axis=1), graphs, range(6)), none, 1)
     within = sum((value - np.mean(group)) ** 2 for group in groups for value in group) / (6 - 3)
     among = sum(len(group) * (np.mean(group) - values.mean()) ** 2 for group in groups) / (3 - 1)
     usual = (6 - (9 + 1 + 4) / 6) / (3 - 1)
-    assert (found.graphs, found.tasks) == pytest.approx((max(0, (among - within) / usual), within))
-    assert (found.first, found.second) == (0.0, 0.0)
+    assert (spread.graphs, spread.tasks) == pytest.approx((max(0, (among - within) / usual), within))
+    assert (spread.first, spread.second) == (0.0, 0.0)
     unknown = np.array([*values[:3], np.nan, *values[3:]])
     more = measured_spread(outcomes_of(unknown, "aaadbcc", range(7)), outcomes_of([0.0] * 7, "aaadbcc", range(7)))
-    assert (more.graphs, more.tasks) == pytest.approx((found.graphs, found.tasks))
+    assert (more.graphs, more.tasks) == pytest.approx((spread.graphs, spread.tasks))
 
 
 def test_noise_of_repeats_is_taken_off_the_spread_of_tasks():
     values, tasks = [1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0], [0, 0, 1, 1, 2, 2, 3, 3]
     repeated = outcomes_of(values, "aaaabbbb", tasks)
     once = outcomes_of([0.0] * 4, "aabb", range(4))
-    found = measured_spread(repeated, once)
-    assert (found.first, found.second) == (repeated.noise[0], 0.0) == (0.25, 0.0)
-    assert found.tasks == pytest.approx(max(0.0, (0.25**2 * 2 + 0.25**2 * 2) / 2 - 0.25 / 2))
+    spread = measured_spread(repeated, once)
+    assert (spread.first, spread.second) == (repeated.noise[0], 0.0) == (0.25, 0.0)
+    assert spread.tasks == pytest.approx(max(0.0, (0.25**2 * 2 + 0.25**2 * 2) / 2 - 0.25 / 2))
     assert measured_spread(once, repeated).second == 0.25

@@ -109,8 +109,8 @@ def test_a_row_is_shown_as_it_is_answered() -> None:
     assert as_shown({"text": "a", "number": 1, "none": None}) == {"text": "a", "number": 1, "none": None}
 
 
-def values(*found: Any) -> list[dict[str, Any]]:
-    return [{"v": value} for value in found]
+def values(*listed: Any) -> list[dict[str, Any]]:
+    return [{"v": value} for value in listed]
 
 
 def test_distinct_rows_stand_in_the_order_of_their_values_and_null_comes_first() -> None:
@@ -125,7 +125,7 @@ def test_distinct_rows_stand_in_the_order_of_their_values_and_null_comes_first()
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "same"),
+    ("first", "second", "same"),
     [
         (values("a", "b", "a"), values("b", "a"), True),
         (values("a", "b"), values("a"), False),
@@ -141,5 +141,5 @@ def test_distinct_rows_stand_in_the_order_of_their_values_and_null_comes_first()
         ([], values("a"), False),
     ],
 )
-def test_rows_are_compared_as_sets(left: list[dict[str, Any]], right: list[dict[str, Any]], same: bool) -> None:
-    assert same_rows(left, right) is same
+def test_rows_are_compared_as_sets(first: list[dict[str, Any]], second: list[dict[str, Any]], same: bool) -> None:
+    assert same_rows(first, second) is same

@@ -91,9 +91,9 @@ def test_a_graph_that_holds_most_tasks_leaves_few_degrees_of_freedom():
 
 
 def test_no_interval_without_a_reason_in_words():
-    known, none = estimate_shares(outcomes_of([[1, np.nan]], ["a"]))
-    assert (known.value, known.low, known.high, known.n, known.clusters) == (1, None, None, 1, 1)
-    assert known.reason == "only one question is known"
+    share, none = estimate_shares(outcomes_of([[1, np.nan]], ["a"]))
+    assert (share.value, share.low, share.high, share.n, share.clusters) == (1, None, None, 1, 1)
+    assert share.reason == "only one question is known"
     assert (none.value, none.n, none.reason) == (None, 0, "nothing is known")
     (elsewhere,) = estimate_shares(outcomes_of([1, 0, np.nan], ["a", "a", "b"]))
     assert (elsewhere.low, elsewhere.reason) == (None, "only one graph is known")
@@ -136,11 +136,13 @@ def test_other_units():
 
 def test_whether_graphs_differ_is_judged_by_the_size_of_each_measure():
     values = [[0, 1e15, 1e-13, 0.1], [1, 3e15, 3e-13, 0.1], [0, 2e15, 2e-13, 0.1], [1, 1e15, np.nan, np.nan]]
-    found = estimate_means(outcomes_of(values, "abcd"))
-    assert [one.reason for one in found] == ["", "", "", "all graphs have the same mean"]
-    assert [(one.n, one.clusters) for one in found] == [(4, 4), (4, 4), (3, 3), (3, 3)]
+    estimates = estimate_means(outcomes_of(values, "abcd"))
+    assert [one.reason for one in estimates] == ["", "", "", "all graphs have the same mean"]
+    assert [(one.n, one.clusters) for one in estimates] == [(4, 4), (4, 4), (3, 3), (3, 3)]
     (alone,) = estimate_means(outcomes_of([1e-13, 3e-13, 2e-13], "abc"))
-    assert (found[2].value, found[2].low, found[2].error) == pytest.approx((alone.value, alone.low, alone.error))
+    assert (estimates[2].value, estimates[2].low, estimates[2].error) == pytest.approx(
+        (alone.value, alone.low, alone.error)
+    )
 
 
 def differing(differences):
@@ -170,26 +172,28 @@ def test_a_task_unknown_to_one_is_left_out_of_that_measure():
 
 def test_the_t_test_of_one_task_per_graph_is_that_of_every_textbook():
     first, second = np.random.default_rng(1).random((2, 9))
-    (found,) = compare(outcomes_of(first, range(9)), outcomes_of(second, range(9)), seed=0)
+    (comparison,) = compare(outcomes_of(first, range(9)), outcomes_of(second, range(9)), seed=0)
     expected = stats.ttest_rel(first, second)
-    assert found.t_p_value == pytest.approx(expected.pvalue)
-    assert (found.difference.low, found.difference.high) == pytest.approx(tuple(expected.confidence_interval()))
+    assert comparison.t_p_value == pytest.approx(expected.pvalue)
+    assert (comparison.difference.low, comparison.difference.high) == pytest.approx(
+        tuple(expected.confidence_interval())
+    )
 
 
 def test_two_that_never_differ():
     same = outcomes_of([1, 0, 1, 0], "aabb", range(4))
-    (found,) = compare(same, same, seed=0)
-    assert (found.difference.value, found.difference.low, found.t_p_value) == (0.0, None, None)
-    assert (found.sign_flips.p_value, found.mcnemar_p_value) == (1.0, 1.0)
+    (comparison,) = compare(same, same, seed=0)
+    assert (comparison.difference.value, comparison.difference.low, comparison.t_p_value) == (0.0, None, None)
+    assert (comparison.sign_flips.p_value, comparison.mcnemar_p_value) == (1.0, 1.0)
 
 
 def test_every_assignment_of_signs():
     totals = np.array([3.0, -1.0, 2.0, 0.0, 1.5, 4.0])
     all_totals = np.array([abs(np.dot(signs, totals)) for signs in product([1, -1], repeat=6)])
-    (found,) = sign_flips(differing(totals), seed=0)
-    assert found.p_value == (all_totals >= 9.5).mean()
-    assert found.mid_p == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
-    assert (found.clusters, found.draws) == (6, None)
+    (flips,) = sign_flips(differing(totals), seed=0)
+    assert flips.p_value == (all_totals >= 9.5).mean()
+    assert flips.mid_p == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
+    assert (flips.clusters, flips.draws) == (6, None)
 
 
 @pytest.mark.parametrize(
@@ -206,21 +210,21 @@ def test_signs_of_graphs_are_flipped_all_up_to_sixteen_graphs(
 
 def test_drawn_signs_agree_with_scipy_and_with_their_seed():
     totals = np.random.default_rng(4).normal(0.3, 1, 40)
-    (found,) = sign_flips(differing(totals), seed=1)
+    (flips,) = sign_flips(differing(totals), seed=1)
     expected = stats.permutation_test(
         (totals,), np.mean, permutation_type="samples", n_resamples=20_000, random_state=np.random.default_rng(0)
     )
-    assert found.p_value == pytest.approx(expected.pvalue, abs=0.015)
-    assert found.draws == 9_999
-    assert sign_flips(differing(totals), seed=1) == [found]
+    assert flips.p_value == pytest.approx(expected.pvalue, abs=0.015)
+    assert flips.draws == 9_999
+    assert sign_flips(differing(totals), seed=1) == [flips]
     (other,) = sign_flips(differing(totals), seed=2)
-    assert other.p_value != found.p_value
+    assert other.p_value != flips.p_value
 
 
 def test_graphs_of_which_nothing_is_known_are_not_flipped_and_measures_do_not_meet():
     values = [[1.0, np.nan, 1e15], [1.0, 2.0, 3e15], [1.0, 3.0, -2e15]]
-    found = sign_flips(outcomes_of(values, range(3)), seed=0)
-    assert [(one.clusters, one.p_value) for one in found] == [(3, 2 / 8), (2, 2 / 4), (3, 6 / 8)]
+    tests = sign_flips(outcomes_of(values, range(3)), seed=0)
+    assert [(one.clusters, one.p_value) for one in tests] == [(3, 2 / 8), (2, 2 / 4), (3, 6 / 8)]
 
 
 @pytest.mark.parametrize(
@@ -313,23 +317,23 @@ def direct_posterior(successes, trials):
 def test_shares_have_the_posterior_of_the_beta_binomial_model(successes, trials, repeats):
     values = [float(i < k) for k, n in zip(successes, trials, strict=True) for i in range(n)]
     graphs, tasks = np.repeat(range(4), trials).tolist(), [number // repeats for number in range(sum(trials))]
-    (found,) = estimate_shares(outcomes_of(values, graphs, tasks))
-    assert (found.low, found.high) == pytest.approx(direct_posterior(successes, trials), abs=0.004)
+    (estimate,) = estimate_shares(outcomes_of(values, graphs, tasks))
+    assert (estimate.low, estimate.high) == pytest.approx(direct_posterior(successes, trials), abs=0.004)
 
 
 @pytest.mark.parametrize("right", [1, 3, 17])
 def test_with_one_trial_a_graph_it_is_the_interval_of_jeffreys(right):
-    (found,) = estimate_shares(outcomes_of([1] * right + [0] * (20 - right), range(20)))
+    (estimate,) = estimate_shares(outcomes_of([1] * right + [0] * (20 - right), range(20)))
     expected = stats.beta.ppf([0.025, 0.975], right + 0.5, 20 - right + 0.5)
-    assert (found.low, found.high) == pytest.approx(expected, abs=0.004)
+    assert (estimate.low, estimate.high) == pytest.approx(expected, abs=0.004)
 
 
 @pytest.mark.parametrize("right", [0, 1, 13, 24])
 def test_on_one_graph_it_is_wilsons_interval_over_the_questions(right):
-    (found,) = estimate_shares(outcomes_of([1] * right + [0] * (24 - right), ["a"] * 24))
+    (estimate,) = estimate_shares(outcomes_of([1] * right + [0] * (24 - right), ["a"] * 24))
     expected = stats.binomtest(right, 24).proportion_ci(method="wilson")
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert (found.unit, found.graphs, found.clusters) == ("question", 1, 24)
+    assert (estimate.low, estimate.high) == pytest.approx((expected.low, expected.high))
+    assert (estimate.unit, estimate.graphs, estimate.clusters) == ("question", 1, 24)
 
 
 def test_parts_of_a_question_are_not_independent():
@@ -342,10 +346,12 @@ def test_parts_of_a_question_are_not_independent():
 
 def test_two_on_one_graph_are_compared_over_its_questions():
     first, second = [1] * 13 + [0] * 11, [0] * 24
-    (found,) = compare(outcomes_of(first, ["a"] * 24, range(24)), outcomes_of(second, ["a"] * 24, range(24)), seed=0)
+    (comparison,) = compare(
+        outcomes_of(first, ["a"] * 24, range(24)), outcomes_of(second, ["a"] * 24, range(24)), seed=0
+    )
     expected = stats.ttest_rel(first, second).confidence_interval()
-    assert (found.difference.low, found.difference.high) == pytest.approx((expected.low, expected.high))
-    assert found.p_value == found.mcnemar_p_value == stats.binomtest(13, 13).pvalue
+    assert (comparison.difference.low, comparison.difference.high) == pytest.approx((expected.low, expected.high))
+    assert comparison.p_value == comparison.mcnemar_p_value == stats.binomtest(13, 13).pvalue
     (alone,) = compare(outcomes_of([1], ["a"]), outcomes_of([0], ["a"]), seed=0)
     assert alone.p_value is None
 
@@ -368,9 +374,9 @@ def test_an_interval_does_not_depend_on_the_other_measures():
     values[::7, 1] = np.nan
     graphs = [number // 5 for number in range(40)]
     together = estimate_shares(outcomes_of(values, graphs))
-    for column, found in enumerate(together):
+    for column, estimate in enumerate(together):
         (alone,) = estimate_shares(outcomes_of(values[:, column], graphs))
-        assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=1e-9)
+        assert (estimate.low, estimate.high) == pytest.approx((alone.low, alone.high), abs=1e-9)
 
 
 def test_all_right_is_not_taken_for_certain():

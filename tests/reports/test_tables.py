@@ -5,7 +5,7 @@ from typing import Any
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
 from graphwalk.reports.tables import text_tables
-from graphwalk.reports.text_table import TextTable
+from graphwalk.reports.text_table import MOST_ROWS, TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.report import baselines, paper_reference
 from graphwalk.suites.registry import suite_named
@@ -114,17 +114,15 @@ def test_the_papers_notes_are_in_every_form() -> None:
         assert "49.17 % (printed: 49.07)" in text
 
 
-def test_the_papers_models_are_shown_whatever_ours_are_called() -> None:
-    tables = by_title([entry | {"model": "other/m"} for entry in run()])
-    assert "o4-mini (paper)" in {row["Model"] for row in cells(tables["Results"])}
-    category = tables["By category"]
-    models = [row["Model"] for row in cells(category)]
-    assert models.count("o4-mini (paper)") == 3
-    assert {models[number] for number in category.long_only} >= {"o4-mini (paper)"}  # noted in a narrow place
-    ours = by_title(run())["By category"]
-    shown = [row["Model"] for number, row in enumerate(cells(ours)) if number not in ours.long_only]
-    assert shown.count("gpt-4.1 (paper)") == 6
-    assert "o4-mini (paper)" not in shown
+def test_a_long_table_on_a_terminal_has_our_rows_and_the_number_of_the_others() -> None:
+    report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
+    text = as_text(report, width=120)
+    question = next(table for table in text_tables(report) if table.title == "By question")
+    published = [row["Model"].endswith("(paper)") for row in cells(question)].count(True)
+    assert len(question.rows) > MOST_ROWS
+    assert f"{published} more rows with --format markdown" in text.partition("By question")[2]
+    assert "o4-mini (paper)" in text.partition("Results")[2].partition("By category")[0]
+    assert to_markdown(report).count("o4-mini (paper)") > text.count("o4-mini (paper)")
 
 
 def test_mistakes_and_waste_are_in_the_terminal_where_they_fit() -> None:

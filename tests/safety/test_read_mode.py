@@ -63,9 +63,12 @@ async def test_a_write_in_a_tools_query_is_refused(place: Place, sent: Sent, too
 async def would_be_written(place: Place, cypher: str, parameters: Mapping[str, Any]) -> None:
     """The statement is a right one: in WRITE mode, in a transaction that is rolled back, it creates a node."""
     assert place.settings is not None
-    given = place.settings
-    auth = (given.neo4j_username, given.neo4j_password or "")
-    async with AsyncGraphDatabase.driver(given.neo4j_uri or "", auth=auth) as driver, driver.session() as session:
+    own_settings = place.settings
+    auth = (own_settings.neo4j_username, own_settings.neo4j_password or "")
+    async with (
+        AsyncGraphDatabase.driver(own_settings.neo4j_uri or "", auth=auth) as driver,
+        driver.session() as session,
+    ):
         transaction = await session.begin_transaction()
         counters = (await (await transaction.run(cypher, dict(parameters))).consume()).counters
         await transaction.rollback()

@@ -35,8 +35,8 @@ def likely_number(task: QuestionTask, schema: Schema) -> Policy:
 def everything(task: QuestionTask, schema: Schema) -> Policy:
     """Lists all keys, and answers all rows that the answer could have."""
     labels = [node.label for node in schema.nodes]
-    found = yield from read([unique_values("key", label) for label in labels])
-    keys = {label: [row["values"] for row in rows] for label, rows in zip(labels, found, strict=True)}
+    listed = yield from read([unique_values("key", label) for label in labels])
+    keys = {label: [row["values"] for row in rows] for label, rows in zip(labels, listed, strict=True)}
     every = [key for held in keys.values() for key in held]
     named = [str(value) for name, value in task.parameters.items() if "label" in name]
     first, last = (keys.get(label, every) for label in (named[0], named[-1])) if named else (every, every)

@@ -30,8 +30,8 @@ class Forgetful(Letters):
 
 
 def chat(first_new: int = 0) -> dict[str, Any]:
-    said = [("system", "s"), ("user", "ask"), ("assistant", "call"), ("tool", "rows"), ("assistant", "done")]
-    return {"messages": [{"role": r, "content": c} for r, c in said], "tools": [], "first_new": first_new}
+    spoken = [("system", "s"), ("user", "ask"), ("assistant", "call"), ("tool", "rows"), ("assistant", "done")]
+    return {"messages": [{"role": r, "content": c} for r, c in spoken], "tools": [], "first_new": first_new}
 
 
 def learnt(labels: list[int]) -> str:

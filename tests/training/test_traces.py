@@ -83,9 +83,9 @@ async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pyte
     assert len(new) == len(sent)
     if protocol == "native":
         for (place, line), (number, contents) in zip(new, sent, strict=True):
-            given = [message["content"] or None for message in line["messages"][:place]]
+            in_chat = [message["content"] or None for message in line["messages"][:place]]
             assert place == number
-            assert given == json.loads(contents)
+            assert in_chat == json.loads(contents)
 
 
 @pytest.mark.parametrize("suite", [QUESTIONS, MAZES, MAGMA])
@@ -125,10 +125,10 @@ async def test_questions_without_an_answer_are_refused_in_words(tmp_path: Path, 
     assert len(refused) == 2
     for line in refused:
         system, user, reply = line["messages"]
-        asked, told = (set(re.findall(r"\w+", message["content"])) for message in (user, reply))
-        known = set(re.findall(r"\w+", system["content"])) | english_words()
+        question_words, reply_words = (set(re.findall(r"\w+", message["content"])) for message in (user, reply))
+        schema_words = set(re.findall(r"\w+", system["content"])) | english_words()
         assert not calls(line)
-        assert {word for word in asked & told if word.lower() not in known} - known, (
+        assert {word for word in question_words & reply_words if word.lower() not in schema_words} - schema_words, (
             "what is asked for is in the schema"
         )
 

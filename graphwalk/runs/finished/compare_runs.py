@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -78,15 +77,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
         names = ", ".join(f"{player.model} {player.setting}" for player in players)
         raise ConfigError("there are no two players to compare", hint=f"played: {names or 'nothing yet'}")
 
-    def show(task: str, pair: Sequence[Player]) -> list[str]:
-        """Return a `graphwalk show` command for each run in which one of the players has the task."""
-        return [
-            f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
-            for name, run in runs.items()
-            if len(runs) == 1 or any(_in_run(player, name) in pair for player in observed[name].players)
-        ]
-
-    return compare_players(merged, show, seed=every[0].manifest["config"].get("seed", 0), notes=notes)
+    return compare_players(merged, seed=every[0].manifest["config"].get("seed", 0), notes=notes)
 
 
 def _merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:

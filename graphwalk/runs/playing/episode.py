@@ -143,8 +143,8 @@ async def play(
     )
     trajectory = await run_episode(episode)
 
-    def failed(status: ExitStatus, error: str, extracted: Reply | None = None) -> Result:
-        return _result(planned, experiment, Trajectory(trajectory.prompt, trajectory.turns, status, error), extracted)
+    def failed(status: ExitStatus, error: str) -> Result:
+        return _result(planned, experiment, Trajectory(trajectory.prompt, trajectory.turns, status, error))
 
     if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
         try:
@@ -160,14 +160,7 @@ async def play(
             extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
         except ModelError as error:
             return failed(ExitStatus.MODEL_ERROR, f"extractor: {error}")
-    result = _result(planned, experiment, trajectory, extracted)
-    if result.score is not None and store is not None:
-        score = experiment.suite.score_type.model_validate(result.score)
-        try:
-            await experiment.suite.verification.cross_check(planned.task, store, result.answer, score)
-        except StoreError as error:
-            return failed(ExitStatus.STORE_ERROR, f"cross-check: {error}", extracted)
-    return result
+    return _result(planned, experiment, trajectory, extracted)
 
 
 def _is_unclear(trajectory: Trajectory, task: Task, experiment: Experiment) -> bool:

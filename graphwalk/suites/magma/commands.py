@@ -47,18 +47,23 @@ def magma_specs(
     return list(validate(MagmaConfig, {"traces": grids}, "magma").specs())
 
 
+_Algorithms = Annotated[
+    list[str] | None,
+    typer.Option(help="Algorithm: bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all."),
+]
+_Nodes = Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")]
+_Count = Annotated[int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")]
+_Seed = Annotated[int, typer.Option(help="Random seed.")]
+_Probability = Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")]
+
+
 def generate_magma_command(
     out: Annotated[Path, typer.Option(help="Output file: .jsonl or .parquet.")],
-    algorithm: Annotated[
-        list[str] | None,
-        typer.Option(help="Algorithm: bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all."),
-    ] = None,
-    nodes: Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")] = None,
-    count: Annotated[
-        int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")] = 0.5,
+    algorithm: _Algorithms = None,
+    nodes: _Nodes = None,
+    count: _Count = None,
+    seed: _Seed = 0,
+    p: _Probability = 0.5,
     split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
 ) -> None:
     """Generate step-by-step traces of graph algorithms, checked against networkx."""
@@ -76,8 +81,8 @@ def generate_magma_command(
 
 def export_magma_command(
     folder: Annotated[Path, typer.Argument(help="New folder.")],
-    algorithm: Annotated[list[str] | None, typer.Option(help="Algorithm; repeatable. Default: all.")] = None,
-    nodes: Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")] = None,
+    algorithm: _Algorithms = None,
+    nodes: _Nodes = None,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
@@ -85,11 +90,9 @@ def export_magma_command(
         ),
     ] = None,
     split: Annotated[list[str] | None, typer.Option(help="train, validation or test; repeatable.")] = None,
-    count: Annotated[
-        int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")] = 0.5,
+    count: _Count = None,
+    seed: _Seed = 0,
+    p: _Probability = 0.5,
     mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
 ) -> None:
     """Export MAGMA as fine-tuning chats in the OpenAI format. No graph is in two splits."""

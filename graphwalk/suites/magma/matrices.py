@@ -1,4 +1,4 @@
-"""Tables of MAGMA: results per trace, by size and step, and the association of final states by earlier ones."""
+"""Tables of MAGMA: results per trace, by size and by step."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,9 +11,6 @@ from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.types.episode import ExitStatus
 
 TRACE, STEP = "trace", "step"
-GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
-"""Measures: correct final states in % of traces with all earlier states correct, and of the others."""
-
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
 
@@ -66,7 +63,7 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
         "task_id": trace_id,
         "exit_status": failed["exit_status"],
         "trajectory": failed["trajectory"],
-        "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states) if scores else None,
+        "score": _trace_score(steps, states, first, scores, stepwise) if scores else None,
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
@@ -103,17 +100,7 @@ def _trace_score(
         "divergence_at": first and first / total,
         "diverged": first is not None if len(every) == states else None,
         "recovered": scores[0]["recovered"],
-        **_sums([{name: score[name] for name in ("thinking_tokens", "reasoning_tokens")} for score in scores]),
     }
-
-
-def _relation(steps: Sequence[Mapping[str, Any]], states: int) -> dict[str, Any]:
-    """Return the final state by the correctness of all earlier ones; empty if one is missing or unknown."""
-    if len(steps) < states or states == 1:
-        return {}
-    *before, last = (step["exact"] for step in steps)
-    right, wrong = GIVEN_EARLIER
-    return {right if all(before) else wrong: last}
 
 
 def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:
@@ -132,13 +119,6 @@ def _sums(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 _METRICS = {"accuracy": "final", "intermediate_exact": "earlier", "trajectory_exact": "all"}
 """Measure → label, in the order of the lines."""
-_MOST_PUBLISHED = 2
-"""Published lines per strategy and metric in a terminal: models of the run first, then zero-shot models."""
-_MOST_LINES = 24
-"""Lines of a table by step in a terminal."""
-_ZERO_SHOT = "zero-shot"
-
-
 _Lines = dict[tuple[str, ...], ReportRow]
 """Names of a line → the line: its names, and its figures by number of the column."""
 
@@ -146,7 +126,7 @@ _Lines = dict[tuple[str, ...], ReportRow]
 def size_tables(report: Report) -> Iterator[TextTable]:
     """Yield one table per algorithm in the paper's layout, with its figures for the sizes of this run."""
     ours, reference = report.groups.get("case", []), report.reference
-    cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
+    cases = {row["case"] for row in ours}
     published = [row for row in reference.groups.get("case", ()) if row["case"] in cases] if reference else []
     algorithms = [one for one in ALGORITHMS if any(row["case"].split()[0] == one for row in ours)]
     with_paper = [one for one in algorithms if any(row["case"].split()[0] == one for row in published)]
@@ -156,8 +136,7 @@ def size_tables(report: Report) -> Iterator[TextTable]:
         if reference and with_paper[-1:] == [algorithm]:
             note = " ".join([note + ".", *reference.notes])
         title = f"{algorithm}: exact match in % by number of nodes"
-        long_only = frozenset(_beyond(lines, models))
-        yield _matrix(title, ("setting", "model", "states"), lines, note=note, long_only=long_only)
+        yield _matrix(title, ("setting", "model", "states"), lines, note=note)
 
 
 def _size_lines(algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow]) -> Iterable[ReportRow]:
@@ -169,19 +148,7 @@ def _size_lines(algorithm: str, ours: Sequence[ReportRow], published: Sequence[R
                 model = f"{row['model']} (paper, {row['note']})" if paper else row["model"]
                 line = _add(lines, {"setting": row["setting"], "model": model, "states": states}, size, row, metric)
                 line |= {"published": paper, "order": (row["setting"], order, paper)}
-                line |= {"of_model": row["model"], "zero_shot": row.get("note") == _ZERO_SHOT}
     return lines.values()
-
-
-def _beyond(lines: Sequence[ReportRow], models: set[str]) -> Iterator[int]:
-    """Yield the numbers of published lines that a terminal leaves out."""
-    sections: dict[tuple[Any, ...], list[int]] = {}
-    for number, line in enumerate(lines):
-        if line["published"]:
-            sections.setdefault(line["order"], []).append(number)
-    for numbers in sections.values():
-        numbers.sort(key=lambda number: (lines[number]["of_model"] not in models, not lines[number]["zero_shot"]))
-        yield from numbers[_MOST_PUBLISHED:]
 
 
 def step_tables(groups: Groups) -> Iterator[TextTable]:
@@ -195,9 +162,8 @@ def step_tables(groups: Groups) -> Iterator[TextTable]:
                 names = {"nodes": size, "setting": row["setting"], "model": row["model"]}
                 _add(lines, names, step, row, "step_exact")
         if len({number for line in lines.values() for number in _numbers(line)}) > 1:
-            long_only = frozenset(range(_MOST_LINES, len(lines)))
             title, names_shown = f"{algorithm}: exact match in % by step", ("nodes", "setting", "model")
-            yield _matrix(title, names_shown, list(lines.values()), note=note, long_only=long_only)
+            yield _matrix(title, names_shown, list(lines.values()), note=note)
 
 
 def _add(lines: _Lines, names: Mapping[str, str], number: str, row: ReportRow, measure: str) -> ReportRow:
@@ -214,17 +180,10 @@ def _numbers(line: ReportRow) -> list[int]:
     return [int(name) for name in line if name.isdecimal()]
 
 
-def _matrix(
-    title: str,
-    names: Sequence[str],
-    lines: Sequence[ReportRow],
-    *,
-    note: str,
-    long_only: frozenset[int] = frozenset(),
-) -> TextTable:
+def _matrix(title: str, names: Sequence[str], lines: Sequence[ReportRow], *, note: str) -> TextTable:
     columns = [Column(name, name, name=True) for name in names]
     for place, number in enumerate(sorted({number for line in lines for number in _numbers(line)})):
         # A narrow terminal drops every second column, then every second of the rest.
         optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
         columns.append(Column(str(number), str(number), one_decimal, optional, one_decimal))
-    return table_of(title, columns, lines, note, long_only=long_only)
+    return table_of(title, columns, lines, note)

@@ -43,7 +43,7 @@ def generate_maze_command(
 ) -> None:
     """Generate solvable mazes with an exact number of walls and a minimum path length."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.suites.mazes.pictures import caption, draw
+    from graphwalk.suites.mazes.pictures import draw
 
     if out is not None and out.suffix.lower() not in _FORMATS:
         raise ConfigError(f"{out.name}: expected one of {', '.join(_FORMATS)}", hint=f"--out {out.stem}.jsonl")
@@ -57,10 +57,10 @@ def generate_maze_command(
             written = write_rows((maze.as_json() for maze in mazes), out, _COLUMNS)
             say(f"{counted(written, 'maze')} in {time.perf_counter() - started:.2f} s written to {out}")
             return
-        drawn = [(caption(maze), draw(maze)) for maze in mazes]
-    for title, picture in drawn:
-        data(title)
-        stdout().print(picture)
+        drawn = list(mazes)
+    for maze in drawn:
+        data(f"maze {maze.index} of seed {maze.seed}: {maze!r}")
+        stdout().print(draw(maze))
 
 
 GENERATE: Mapping[str, Callable[..., None]] = {"maze": generate_maze_command}

@@ -139,9 +139,3 @@ class MazePictures:
 
 def _drawn(episode: MazeEpisode) -> "Text":
     return draw(episode.maze, episode.walk.visited, episode.path, episode.hit)
-
-
-def caption(maze: Maze) -> str:
-    """Return one line about a maze."""
-    name = f"maze {maze.index} of seed {maze.seed} ({maze.generator})"
-    return f"{name}: cell {maze.start} to {maze.goal}, shortest path {maze.shortest_path_length} steps"

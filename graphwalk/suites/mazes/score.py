@@ -1,27 +1,23 @@
-"""Scoring of maze answers, and their verification in the store."""
+"""Scoring of maze answers, and the check of their targets."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from graphwalk.errors import OracleError, counted
+from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import Extraction, Fit, Form, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
-from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, check_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import GraphInstance, Verification
-from graphwalk.tools.arguments import as_parameter
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Row
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 from graphwalk.types.wire import from_dict
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
@@ -226,70 +222,7 @@ def verdict(score: MazeScore, task: MazeTask) -> str:
     return f"{(score.error_class or '').replace('_', ' ')}, {counted(score.calls, 'call')}"
 
 
-_CELLS = """
-MATCH (c:{{ "Cell" | label }}) WHERE c.{{ "key" | property }} IN $keys
-RETURN c.{{ "key" | property }} AS key, c.{{ "euclidean_distance" | property }} >= 0 AS open,
-  c.{{ "euclidean_distance" | property }} = 0 AS goal
-"""
-_JOINED = """
-MATCH (a:{{ "Cell" | label }})-[:{{ "ADJACENT" | type }}]-(b:{{ "Cell" | label }})
-WHERE a.{{ "key" | property }} IN $keys
-RETURN a.{{ "key" | property }} AS one, b.{{ "key" | property }} AS other
-"""
-_KEYS_AT_ONCE = 1_000
-
-
-async def check_target(task: MazeTask, store: GraphStore, graph: PropertyGraph) -> None:
-    """Raise OracleError if Cypher finds an error in the target, or networkx a shorter path."""
-    error = await cypher_error(task, store, task.gold)
-    if error is not None:
-        raise _differ(task, store, task.gold, f"Cypher finds an error in the target: {error}")
-    check_path(graph, str(task.start), str(task.goal), task.gold)
-
-
-async def cypher_error(task: MazeTask, store: GraphStore, path: Sequence[str]) -> PathError | None:
-    """Return the first error of a path like `path_error`, found by Cypher; None for a valid path."""
-    # No cell has an empty key, so it can replace keys that a database refuses.
-    keys = [str(as_parameter(key) or "") for key in path]
-    cells: dict[str, Row] = {}
-    joined: set[tuple[str, str]] = set()
-    for first in range(0, len(keys), _KEYS_AT_ONCE):
-        part = {"keys": sorted(set(keys[first : first + _KEYS_AT_ONCE]))}
-        cells |= {row["key"]: row for row in await store.run(store.render(_CELLS, {}), part)}
-        joined |= {(row["one"], row["other"]) for row in await store.run(store.render(_JOINED, {}), part)}
-    for number, key in enumerate(keys):
-        if key not in cells:
-            return "out_of_grid"
-        if not cells[key]["open"]:
-            return "through_wall"
-        if number == 0 and key != str(task.start):
-            return "wrong_start"
-        if number and (keys[number - 1], key) not in joined:
-            return "not_adjacent"
-    return None if cells[keys[-1]]["goal"] else "wrong_goal"
-
-
-def _differ(task: MazeTask, store: GraphStore, path: Sequence[str], how: str) -> OracleError:
-    maze = f"size {task.size}, walls {list(task.walls)}, from {task.start} to {task.goal}"
-    return OracleError(
-        f"Cypher ({store.kind} store) and the scorer differ on a path through {task.task_id}\n  {how}\n"
-        f"  path: {list(path)[:_KEYS_AT_ONCE]}\n  {maze}",
-        hint="the store, the queries in graphwalk/suites/mazes/score.py or the scorer is wrong",
-    )
-
-
 class MazeVerification(Verification[MazesConfig, MazeTask]):
-    async def cross_check(self, task: MazeTask, store: GraphStore, answer: Any, score: Score) -> None:
-        """Raise OracleError, with the path, if Cypher judges it differently."""
-        assert isinstance(score, MazeScore)
-        if not answer:
-            return
-        error = await cypher_error(task, store, answer)
-        steps = len(answer) - 1
-        verdict = (error, error is None, error is None and steps == task.shortest_path_length)
-        if verdict != (score.error_class, score.valid, score.optimal) or steps != score.path_length:
-            raise _differ(task, store, answer, f"Cypher: {error or 'valid'}; the score: {score.error_class or 'valid'}")
-
     async def confirm(self, task: MazeTask, instance: GraphInstance, config: MazesConfig) -> str:
         assert instance.graph is not None
         check_path(instance.graph, str(task.start), str(task.goal), task.gold)

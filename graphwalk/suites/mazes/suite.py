@@ -11,10 +11,10 @@ from graphwalk.evaluation.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
+from graphwalk.suites.mazes.generate import Maze, check_path, generate_maze, maze_graph
 from graphwalk.suites.mazes.pictures import draw_with_keys
 from graphwalk.suites.mazes.report import MazePresentation
-from graphwalk.suites.mazes.score import MazeVerification, check_target, extract_path, path_error, score_path
+from graphwalk.suites.mazes.score import MazeVerification, extract_path, path_error, score_path
 from graphwalk.suites.mazes.scripted import MazeAgents, agent_named
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
@@ -66,11 +66,11 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[MazeTask]:
-        """Return one task. Raise OracleError if Cypher, networkx or the expert contradicts the target."""
+        """Return one task. Raise OracleError if networkx, or the expert on the stored maze, contradicts the target."""
         assert store is not None
         assert instance.graph is not None
         task = make_task(instance.source, instance.digest, config, entry=instance.facts["entry"], agent=agent)
-        await check_target(task, store, instance.graph)
+        check_path(instance.graph, str(task.start), str(task.goal), task.gold)
         return [(await expert_walk(task, store)).added_to(task)]
 
     async def setup(
@@ -86,9 +86,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
             return EpisodeSetup(no_tools_prompt(task, agent))
         assert store is not None
         schema = await store.schema()
-        toolbox = MazeToolbox(
-            store, task.size, str(task.start), strict=task.strict, agent=agent, tools=tools, schema=schema
-        )
+        toolbox = MazeToolbox(store, task.size, agent=agent, tools=tools, schema=schema)
         return EpisodeSetup(tools_prompt(task, schema, agent), toolbox)
 
     def extract(self, task: MazeTask, reply: str) -> Extraction:
@@ -120,7 +118,6 @@ def make_task(
         gold=[str(cell) for cell in path],
         gold_size=len(path),
         graph_digest=graph_digest,
-        strict=config.strict,
         drawn_walls=config.drawn_walls,
         **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
@@ -129,7 +126,7 @@ def make_task(
 async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     """Return the expert's walk with the tools. Raise OracleError if its path is wrong."""
     start, goal = str(task.start), str(task.goal)
-    toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
+    toolbox = MazeToolbox(store, task.size)
     prompt = tools_prompt(task, await store.schema(), AgentConfig())
     played = await drive(agent_named("expert", start, goal, stdlib_random(0, "expert")), toolbox, prompt)
     path = [int(key) for key in extract_path(played.answer).answer or ()]
@@ -148,7 +145,6 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
         size=task.size,
         start=task.start,
         goal=task.goal,
-        strict=task.strict,
         clock=agent.clock,
     )
     return Message("system", system), Message("user", task.question)

@@ -87,19 +87,6 @@ async def test_results_come_in_pages(tmp_path: Path) -> None:
     assert seen == [node.key for node in nodes]
 
 
-async def test_progress_is_reported_to_those_who_ask(odd_file: Path) -> None:
-    """The embedded engine answers small questions before anything could be reported: a client may hear nothing."""
-    heard: list[float] = []
-
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append(progress)
-
-    async with over_stdio("--graph", odd_file) as client:
-        answer = await client.call_tool("think", {"thought": "x"}, progress_callback=hear)
-    assert not answer.is_error
-    assert heard == sorted(heard)
-
-
 async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
     words = ("--labels", "Zorep", "--labels", "Odd `Label`", "--relationship-types", "DRAP,FLIN")
     async with over_stdio("--graph", odd_file, *words) as client:

@@ -1,6 +1,5 @@
 """Over HTTP: who may talk to it, how much, and how it ends."""
 
-import asyncio
 import signal
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -74,15 +73,6 @@ def test_sessions_are_bounded(odd_file: Path) -> None:
 def test_the_scheme_may_be_written_in_any_case(http_server: HttpServer, scheme: str) -> None:
     headers = {**http_server.headers, "Authorization": f"{scheme} {http_server.token}"}
     assert http_server.post(headers=headers).status_code == 200
-
-
-async def test_many_clients_at_once(http_server: HttpServer) -> None:
-    async def visit(number: int) -> str:
-        async with http_server.client() as client:
-            answer = await client.call_tool("think", {"thought": str(number)})
-            return str(answer.structured_content["text"])
-
-    assert await asyncio.gather(*map(visit, range(20))) == [str(number) for number in range(20)]
 
 
 def test_a_token_of_ones_own_is_not_shown(odd_file: Path) -> None:

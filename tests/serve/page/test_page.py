@@ -92,25 +92,6 @@ def test_wrong_answers_are_filtered_by_cause_and_explained(browser: Browser, tmp
     assert browser.complaints == []
 
 
-def test_a_class_of_error_that_is_also_the_cause_is_shown_once(browser: Browser, tmp_path: Path) -> None:
-    invented = {"error_class": "invented", "failure": "invented", "failure_detail": "The graph has no such node."}
-    open_changed(browser, tmp_path, with_score(invented), "episodes&outcome=wrong")
-    browser.run("go({ view: 'episode', e: listed[0].number })")
-    browser.until("document.querySelector('section.failure')")
-    assert text(browser, ".verdict").count("invented") == 1
-
-
-def test_cut_text_has_an_ellipsis_or_a_faded_edge(browser: Browser, tmp_path: Path) -> None:
-    long_setting = f"tools:{'turn_limit=5,' * 20}"
-    open_changed(browser, tmp_path, lambda record: {**record, "setting": long_setting}, "episodes&outcome=right")
-    setting = "document.querySelector('#list [role=option] .c2 > i')"
-    assert browser.run(f"{setting}.scrollWidth > {setting}.clientWidth")
-    assert browser.run(f"getComputedStyle({setting}).textOverflow") == "ellipsis"
-    browser.run("go({ view: 'episode', e: listed.toSorted((a, b) => b.calls - a.calls)[0].number })")
-    browser.until("document.querySelector('.rows-table')")
-    browser.until("document.querySelector('.call .scroller.cut-right')")
-
-
 def test_an_episode_is_opened_by_keys_and_left_by_escape(browser: Browser, page_of: PageOf) -> None:
     browser.open(f"{page_of('questions')}#view=episodes&outcome=right")
     browser.run("document.getElementById('list').focus()")

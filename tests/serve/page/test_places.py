@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import content_of
-from graphwalk.serve.page_server import LiveRuns
 from tests.serve.page.conftest import RUNS, changed_run
 from tests.serve.page.test_hostile import output_of
 
@@ -35,20 +33,3 @@ def test_a_compressed_run_shows_the_same(tmp_path: Path) -> None:
     run.compress_results()
     assert not run.results_path.exists()
     assert content_of(run).episodes == plain.episodes
-
-
-def test_a_run_that_grows_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphwalk.serve.page_server._REST", 0.0)
-    run = changed_run("mazes", tmp_path / "run", lambda record: record)
-    records = list(read_lines(run.results_path))
-    run.results_path.unlink()
-    writer = LineWriter(run.results_path)
-    writer.append(records[0])
-    runs = LiveRuns(tmp_path)
-    assert len(runs.index(["run"])["episodes"]) == 1
-    for record in records[1:]:
-        writer.append(record)
-    writer.close()
-    assert len(runs.index(["run"])["episodes"]) == len(records)
-    run.compress_results()
-    assert len(runs.index(["run"])["episodes"]) == len(records)

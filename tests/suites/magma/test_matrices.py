@@ -1,14 +1,8 @@
 """Tables with a column per size, step or part of the trace, and the paper's figures in them, in every form."""
 
-import csv
-import io
-import json
-
 import pytest
-from rich.console import Console
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
@@ -55,31 +49,6 @@ def test_published_rows_need_no_model_of_their_name() -> None:
         "dfs: exact match in % by number of nodes",
     )
     assert sum("(paper" in row[1] for row in texts(sizes)) == 2 * 4
-    assert len(sizes.long_only) == 2 * 2
-
-
-def test_a_terminal_has_our_models_published_row_and_says_how_many_more_there_are(report: Report) -> None:
-    sizes = table(report, "bfs: exact match in % by number of nodes")
-    kept = [row[1] for number, row in enumerate(texts(sizes)) if number not in sizes.long_only]
-    assert kept.count("gpt-4o (paper, zero-shot)") == 2
-    assert sum("fine-tuned" in name for name in kept) == 2
-    console = Console(width=120, record=True, file=io.StringIO())
-    console.print(TerminalReport(report))
-    shown = console.export_text()
-    assert "6 more rows with --format markdown" in shown
-    assert "misprinted" in shown
-    assert to_markdown(report).count("(paper, fine-tuned)") == 8
-
-
-def test_the_papers_notes_are_in_every_form(report: Report) -> None:
-    notes = json.loads(to_json(report))["reference"]["notes"]
-    assert any("misprinted" in note for note in notes)
-    lines = list(csv.DictReader(io.StringIO(to_csv(report))))
-    assert [line["note"] for line in lines if line["table"] == "paper note"] == notes
-    assert {line["note"] for line in lines if line["table"] == "paper case"} == {"fine-tuned", "zero-shot"}
-    assert "fine-tuned there" in to_markdown(report)
-    with_notes = [shown for shown in text_tables(report) if "misprinted" in shown.note]
-    assert len(with_notes) == 1
 
 
 def test_steps_of_each_size(report: Report) -> None:

@@ -15,17 +15,17 @@ def plots(states: dict[str, list[bool]]) -> dict[str, Plot]:
 
 
 def test_a_plot_for_each_algorithm_has_a_line_for_each_size() -> None:
-    made = plots({"bfs   5 1": [True, False], "bfs  10 2": [True, True, False], "dfs   5 3": [True, True]})
-    (panel,) = made["exact-by-step-bfs"].panels
+    by_name = plots({"bfs   5 1": [True, False], "bfs  10 2": [True, True, False], "dfs   5 3": [True, True]})
+    (panel,) = by_name["exact-by-step-bfs"].panels
     lines = {series.name: [(p.x, p.y) for p in series.points] for series in panel.series}
     assert panel.title == "us/gpt-4o · is"
     assert lines == {"5 nodes": [(1, 100), (2, 0)], "10 nodes": [(1, 100), (2, 100), (3, 0)]}
-    assert [series.name for series in made["exact-by-step-dfs"].panels[0].series] == ["5 nodes"]
-    assert "exact-by-step-dijkstra" not in made
+    assert [series.name for series in by_name["exact-by-step-dfs"].panels[0].series] == ["5 nodes"]
+    assert "exact-by-step-dijkstra" not in by_name
 
 
 def test_the_average_is_over_5_to_15_nodes() -> None:
-    made = plots({"bfs 5 1": [True], "bfs 15 2": [False, True], "bfs 20 3": [False], "mst_prim 4 4": [True]})
-    (panel,) = made["exact-by-step-average"].panels
+    by_name = plots({"bfs 5 1": [True], "bfs 15 2": [False, True], "bfs 20 3": [False], "mst_prim 4 4": [True]})
+    (panel,) = by_name["exact-by-step-average"].panels
     assert panel.title == "bfs"
     assert [(p.x, p.y) for p in panel.series[0].points] == [(1, 50), (2, 100)]

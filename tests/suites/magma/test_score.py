@@ -5,7 +5,7 @@ import pytest
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.score import score_episode
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.types.chat import Message, ToolCall, Usage
+from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
 STATES = [[0], [0, 1], [0, 1, 2]]
@@ -24,9 +24,9 @@ def task(step: int | None = None) -> MagmaTask:
     )
 
 
-def said(*turns: Turn | str) -> Trajectory:
-    made = tuple(Turn(Message("assistant", turn)) if isinstance(turn, str) else turn for turn in turns)
-    return Trajectory((), made, ExitStatus.ANSWERED)
+def trajectory_of(*turns: Turn | str) -> Trajectory:
+    replies = tuple(Turn(Message("assistant", turn)) if isinstance(turn, str) else turn for turn in turns)
+    return Trajectory((), replies, ExitStatus.ANSWERED)
 
 
 def scored(
@@ -35,12 +35,12 @@ def scored(
     return score_episode(task(step), "is", trajectory, Extraction(answer, "strict", lossy))
 
 
-def nodes(*found: int | str) -> str:
-    return f"Reachable Nodes: [{', '.join(map(str, found))}]"
+def nodes(*items: int | str) -> str:
+    return f"Reachable Nodes: [{', '.join(map(str, items))}]"
 
 
 def test_last_reply_is_scored_and_errors_are_summed() -> None:
-    score = scored(said(nodes(7), nodes(0, 8, "x"), nodes(0, 1, 9)), [0, 1, 9, 5], lossy=True)
+    score = scored(trajectory_of(nodes(7), nodes(0, 8, "x"), nodes(0, 1, 9)), [0, 1, 9, 5], lossy=True)
     assert (score.correct, score.precision, score.recall, score.false_positives) == (False, 1 / 2, 2 / 3, 2)
     assert score.f1 == pytest.approx(4 / 7)
     assert (score.extraction_stage, score.lossy) == ("strict", True)
@@ -51,41 +51,26 @@ def test_last_reply_is_scored_and_errors_are_summed() -> None:
 
 
 def test_the_last_reply_is_what_was_extracted_from_it_and_the_others_are_read_anew() -> None:
-    score = scored(said(nodes(0), "no idea", "it is all of them"), [0, 1, 2])
+    score = scored(trajectory_of(nodes(0), "no idea", "it is all of them"), [0, 1, 2])
     assert [step.exact for step in score.steps] == [True, False, True]
     assert (score.missing_prefix, score.first_divergence, score.recovered, score.correct) == (1, 2, True, True)
 
 
 def test_a_divergence_at_the_last_step_leaves_nothing_to_recover() -> None:
-    score = scored(said(nodes(0), nodes(0, 1), nodes(0)), [0])
+    score = scored(trajectory_of(nodes(0), nodes(0, 1), nodes(0)), [0])
     assert (score.first_divergence, score.recovered) == (3, None)
-    flawless = scored(said(nodes(0), nodes(0, 1), nodes(0, 1, 2)), [0, 1, 2])
+    flawless = scored(trajectory_of(nodes(0), nodes(0, 1), nodes(0, 1, 2)), [0, 1, 2])
     assert (flawless.first_divergence, flawless.recovered) == (None, None)
 
 
 def test_a_dialogue_that_broke_off_has_no_replies_to_judge() -> None:
-    score = scored(said(nodes(0)), [9])
+    score = scored(trajectory_of(nodes(0)), [9])
     assert [(step.exact, step.missing_prefix) for step in score.steps] == [(True, 0), (False, 0), (False, 0)]
 
 
 def test_turns_with_calls_are_no_replies() -> None:
     calling = Turn(Message("assistant", nodes(9), (ToolCall("1", "look", "{}"),)))
-    score = scored(said(calling, nodes(0), nodes(0, 1), nodes(0, 1, 2)), [0, 1, 2])
+    score = scored(trajectory_of(calling, nodes(0), nodes(0, 1), nodes(0, 1, 2)), [0, 1, 2])
     assert all(step.exact for step in score.steps)
-    alone = scored(said(nodes(9), calling, nodes(0, 1)), [0, 1], step=2)
+    alone = scored(trajectory_of(nodes(9), calling, nodes(0, 1)), [0, 1], step=2)
     assert ([step.step for step in alone.steps], alone.correct) == ([2], True)
-
-
-def test_tokens_before_the_answer_are_reasoning() -> None:
-    long = Turn(Message("assistant", "x" * 80 + " " + "Reachable Nodes: [0]"[:19]), Usage(output_tokens=200))
-    assert scored(said(long), [0], step=1).reasoning_tokens == round(200 * 81 / 100)
-    silent = Turn(Message("assistant", "I do not know"), Usage(output_tokens=50, reasoning_tokens=20))
-    uncounted = Turn(Message("assistant", "x" * 30 + nodes(0)))
-    assert scored(said(silent), None, step=1).reasoning_tokens == 30
-    assert scored(said(silent, uncounted), None, step=1).reasoning_tokens == 30
-    assert scored(said(long, silent), [0], step=1).reasoning_tokens == round(200 * 81 / 100) + 30
-    assert scored(said(uncounted), [0], step=1).reasoning_tokens is None
-    less = Turn(Message("assistant", "no"), Usage(output_tokens=5, reasoning_tokens=9))
-    assert (scored(said(less), None, step=1).reasoning_tokens, scored(said(less), None, 1).thinking_tokens) == (0, 9)
-    nothing = Turn(Message("assistant"), Usage(output_tokens=0))
-    assert scored(said(nothing), None, step=1).reasoning_tokens == 0

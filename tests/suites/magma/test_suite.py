@@ -75,13 +75,16 @@ def test_the_expert_is_right_everywhere(setting: str, way: dict[str, bool]) -> N
 
 def test_input_output_is_asked_for_every_state() -> None:
     """A prompt per step, none of which holds a state; the last one is what it is without `io_steps`."""
-    final = {task.task_id: said.prompt for task, said, _ in played("expert", "io", experiment())}
-    every = {task.task_id: (task, said.prompt) for task, said, _ in played("expert", "io", experiment(io_steps=True))}
+    final = {task.task_id: trajectory.prompt for task, trajectory, _ in played("expert", "io", experiment())}
+    every = {
+        task.task_id: (task, trajectory.prompt)
+        for task, trajectory, _ in played("expert", "io", experiment(io_steps=True))
+    }
     assert len(final) == 20
     assert len(every) == sum(task.total_steps for task, _ in every.values() if task.step == 1)
     assert all(every[task_id][1] == prompt for task_id, prompt in final.items())
     free = played("expert", "io", experiment(free_running=True))
-    assert [said.prompt for _, said, _ in free] == list(final.values())
+    assert [trajectory.prompt for _, trajectory, _ in free] == list(final.values())
     assert all([message.role for message in prompt] == ["system", "user"] for _, prompt in every.values())
     earlier = [(task, prompt[1].content or "") for task, prompt in every.values() if task.step != task.total_steps]
     assert all(f"Give the state after step {task.step}." in question for task, question in earlier)
@@ -144,8 +147,8 @@ def test_shipped_experiments() -> None:
     assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.graphs(quick.suite, quick.seed)] == [
         ("dijkstra", 5)
     ] * 2
-    asked = {name: load_experiment(name).suite.io_steps for name in ("magma", "magma-one-size", "magma-paper")}
-    assert asked == {"magma": False, "magma-one-size": True, "magma-paper": True}
+    io_steps_of = {name: load_experiment(name).suite.io_steps for name in ("magma", "magma-one-size", "magma-paper")}
+    assert io_steps_of == {"magma": False, "magma-one-size": True, "magma-paper": True}
     for name in ("magma", "magma-one-size", "magma-free-running"):
         assert set(load_experiment(name).settings) <= set(SUITE.settings)
 

@@ -1,14 +1,11 @@
 """Mazes and walks as pictures."""
 
 import json
-import re
 from pathlib import Path
 
-import pytest
 from inline_snapshot import snapshot
-from rich.console import Console
 
-from graphwalk.suites.mazes.pictures import draw, draw_with_keys
+from graphwalk.suites.mazes.pictures import draw
 from graphwalk.suites.mazes.score import MazeEpisode, walk_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -28,17 +25,6 @@ def calls(*node_ids: str) -> list[ToolResult]:
     ]
 
 
-def test_drawing_for_models() -> None:
-    assert draw_with_keys(SMALL) == snapshot("""\
-+-----------------+
-|  S0   1   2   3 |
-|  ##  ##  ##   7 |
-|  G8   9  ##  11 |
-|  ##  13  14  15 |
-+-----------------+\
-""")
-
-
 def test_drawing_for_people() -> None:
     walk = walk_of(SMALL, calls("0", "1", "5", "2", "9", "3", "2"))
     episode = MazeEpisode("title", SMALL, walk, (0, 1, 2, 3, 7), "wrong goal")
@@ -49,28 +35,6 @@ def test_drawing_for_people() -> None:
 |G · ██  |
 |██      |
 +--------+\
-""")
-
-
-@pytest.mark.parametrize("color", [True, False])
-def test_colour_only_helps(color: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    console = Console(force_terminal=True, no_color=not color, color_system="truecolor", width=60)
-    with console.capture() as captured:
-        console.print(draw(SMALL, path=[0, 1]))
-    text = captured.get()
-    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", text)) == color
-    assert re.sub(r"\x1b\[[0-9;]*m", "", text).rstrip() == draw(SMALL, path=[0, 1]).plain.rstrip()
-
-
-def test_walls_are_numbered_on_request() -> None:
-    assert draw_with_keys(SMALL, "numbered") == snapshot("""\
-+-----------------+
-|  S0   1   2   3 |
-|  #4  #5  #6   7 |
-|  G8   9 #10  11 |
-| #12  13  14  15 |
-+-----------------+\
 """)
 
 

@@ -1,7 +1,5 @@
 """The scripted walkers, through the loop that models go through."""
 
-import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,15 +9,14 @@ from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.scripted import FLAWS, agent_named
 from graphwalk.suites.mazes.suite import expert_walk
-from graphwalk.tools.encodings import ENCODINGS, ResultEncoding
+from graphwalk.tools.encodings import ENCODINGS
 from graphwalk.types.episode import ExitStatus
-from graphwalk.types.values import Row
 from tests.suites.mazes.stage import random_stage, stage
 
 
 @pytest.mark.parametrize(
     "spec",
-    [{}, {"strict": True}, {"size": 20, "walls": 0.4, "min_path": 40}, {"generator": "depth_first", "size": 13}],
+    [{}, {"size": 20, "walls": 0.4, "min_path": 40}, {"generator": "depth_first", "size": 13}],
     ids=str,
 )
 @pytest.mark.parametrize("walker", ["expert", "depth_first"])
@@ -36,20 +33,10 @@ async def test_explorers_are_always_right_within_the_turns_they_need(walker: str
             assert again.strict_correct
 
 
-@pytest.mark.parametrize("encoding", [*ENCODINGS, "labelled"])
-async def test_explorers_read_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry of the registry is all that a new encoding takes."""
-    monkeypatch.setitem(ENCODINGS, "labelled", ResultEncoding(as_labelled, from_labelled))
+@pytest.mark.parametrize("encoding", ENCODINGS)
+async def test_explorers_read_every_encoding(encoding: str) -> None:
     score, _ = await (await random_stage(5)).play("expert", agent=AgentConfig(turn_limit=200, encoding=encoding))
     assert score.valid
-
-
-def as_labelled(rows: Sequence[Row]) -> str:
-    return f"rows: {json.dumps(rows)}"
-
-
-def from_labelled(text: str) -> Any:
-    return json.loads(text.removeprefix("rows: "))
 
 
 async def test_explorer_answers_with_its_path_at_the_turn_limit() -> None:

@@ -100,8 +100,8 @@ async def test_every_wrong_id_is_answered_and_counted(node_id: Any, error: str) 
 
 async def test_the_words_for_wrong_ids() -> None:
     toolbox = (await stage()).toolbox()
-    said = {name: (await ask(toolbox, WRONG[name][0])).content for name in ("wall", "too high", "decimal", "number")}
-    assert said == snapshot(
+    texts = {name: (await ask(toolbox, WRONG[name][0])).content for name in ("wall", "too high", "decimal", "number")}
+    assert texts == snapshot(
         {
             "wall": 'Cell "5" is a wall and cannot be entered. Name an open cell: those listed in earlier results are open.',
             "too high": 'There is no cell "16". The keys are the whole numbers from 0 to 15, as text.',
@@ -145,19 +145,6 @@ async def test_cell_without_neighbours_has_a_note() -> None:
     assert result.content.startswith("Note: cell")
 
 
-async def test_strict_mode_allows_neighbours_only() -> None:
-    toolbox = (await stage(strict=True)).toolbox(strict=True)
-    refused = await ask(toolbox, "8")
-    assert refused.error == "not_adjacent"
-    assert '"0"' in refused.content
-    for key in ("0", "1", "2", "1"):
-        assert (await ask(toolbox, key)).error is None
-    refused = await ask(toolbox, "7")
-    assert refused.error == "not_adjacent"
-    assert refused.content.endswith("You can go to: 0, 1, 2, 3.")
-    assert (await ask(toolbox, "6")).error == "wall"
-
-
 async def test_the_path_joins_the_first_and_the_last_newly_visited() -> None:
     toolbox = (await stage()).toolbox()
     empty = await join(toolbox)
@@ -184,19 +171,8 @@ def test_connected_path_is_the_lowest_of_the_shortest(seed: int) -> None:
     visited = random.sample(cells, random.randint(1, len(cells)))
     graph = nx.Graph([(c, n) for c in visited for n in maze.open_neighbours(c) if n in visited])
     graph.add_nodes_from(visited)
-    found = connected_path({"neighbours": {str(c): [str(n) for n in maze.open_neighbours(c)] for c in visited}})
+    path = connected_path({"neighbours": {str(c): [str(n) for n in maze.open_neighbours(c)] for c in visited}})
     if nx.has_path(graph, visited[0], visited[-1]):
-        assert [int(key) for key in json.loads(found)] == min(nx.all_shortest_paths(graph, visited[0], visited[-1]))
+        assert [int(key) for key in json.loads(path)] == min(nx.all_shortest_paths(graph, visited[0], visited[-1]))
     else:
-        assert found == ""
-
-
-@given(node_ids=st.lists(st.text(max_size=4) | st.integers(-2, 17).map(str) | st.none() | st.integers(), max_size=12))
-@settings(max_examples=80, deadline=None)
-async def test_marks_are_open_cells_in_order(node_ids: list[Any]) -> None:
-    toolbox = (await stage()).toolbox()
-    results = [await ask(toolbox, node_id) for node_id in node_ids]
-    right = [node_id for node_id, result in zip(node_ids, results, strict=True) if result.error is None]
-    assert toolbox.visited == tuple(dict.fromkeys(right))
-    assert set(right) <= {str(cell) for cell in range(16)} - {"4", "5", "6", "10", "12"}
-    assert all(result.content and "1000000" not in result.content for result in results)
+        assert path == ""
