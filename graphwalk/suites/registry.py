@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.config.registry import Registry
+from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.suites.suite import ScriptedAgents, Suite
+from graphwalk.suites.suite import Presentation, ScriptedAgents, Suite, Verification
+from graphwalk.types.episode import Score, Task
 
 SUITES = Registry(
     "suite",
@@ -26,19 +28,33 @@ def suite_class(name: str) -> type[Suite[Any, Any]]:
     suite = SUITES.load(name)
     if not (inspect.isclass(suite) and issubclass(suite, Suite)):
         raise ConfigError(f"the suite {name!r} is not a class derived from graphwalk.suites.suite.Suite: {suite!r}")
-    if missing := list(_missing(suite)):
-        what = f"the suite {name!r}: missing {', '.join(missing)}"
-        raise ConfigError(what, hint="docs/extending.md has a complete example")
-    if suite.name != name:
-        raise ConfigError(f"the suite {name!r}: its class has the name {suite.name!r}", hint=f"name = {name!r}")
+    if mistake := next(_mistakes(name, suite), None):
+        raise ConfigError(f"the suite {name!r}: {mistake}", hint="docs/extending.md has a complete example")
     return suite
 
 
-def _missing(suite: type[Suite[Any, Any]]) -> Iterator[str]:
-    yield from (attribute for attribute in _ATTRIBUTES if not hasattr(suite, attribute))
-    yield from (f"{method}()" for method in sorted(suite.__abstractmethods__))
-    if suite.agents.names and type(suite.agents).policy is ScriptedAgents.policy:
-        yield "agents.policy()"
+def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
+    for attribute, base in (("agents", ScriptedAgents), ("presentation", Presentation), ("verification", Verification)):
+        if not isinstance(getattr(suite, attribute), base):
+            yield f"{attribute} is not an object of a class derived from {base.__name__}"
+    agents = suite.agents
+    missing = [attribute for attribute in _ATTRIBUTES if not hasattr(suite, attribute)]
+    missing += [f"{method}()" for method in sorted(suite.__abstractmethods__)]
+    missing += ["agents.policy()"] if agents.names and type(agents).policy is ScriptedAgents.policy else []
+    if missing:
+        yield f"missing {', '.join(missing)}"
+    if suite.name != name:
+        yield f"its class has the name {suite.name!r}"
+    for attribute, parent in (("config_type", SuiteConfig), ("task_type", Task), ("score_type", Score)):
+        value = getattr(suite, attribute)
+        if not (inspect.isclass(value) and issubclass(value, parent)):
+            yield f"{attribute} is not derived from {parent.__module__}.{parent.__name__}"
+    if suite.graphs_field not in suite.config_type.model_fields:
+        yield f"graphs_field is {suite.graphs_field!r}, which is not a field of {suite.config_type.__name__}"
+    if not suite.settings:
+        yield "settings is empty"
+    if unknown := [name for name in agents.default_names if name not in agents.names]:
+        yield f"agents.default_names contains {', '.join(unknown)}, which agents.names lacks"
 
 
 def suite_named(name: str) -> Suite[Any, Any]:

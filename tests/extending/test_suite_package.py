@@ -106,8 +106,9 @@ def test_a_suite_with_pictures_is_viewed(chains: Place) -> None:
     assert "unsupported format; expected .html, .txt" in refused.stderr
 
 
-HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.suite import ScriptedAgents, Suite\n"
+HEAD = "from graphwalk_chains.suite import ChainAgents, ChainsSuite\nfrom graphwalk.suites.suite import ScriptedAgents, Suite\n"
 NO_POLICY = "class Agents(ScriptedAgents):\n    names = ('expert',)\n"
+OTHER_DEFAULT = "class Agents(ChainAgents):\n    default_names = ('x',)\n"
 
 
 @pytest.mark.parametrize(
@@ -120,6 +121,17 @@ NO_POLICY = "class Agents(ScriptedAgents):\n    names = ('expert',)\n"
         (
             f"{NO_POLICY}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()",
             "missing agents.policy()",
+        ),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    agents = ChainAgents", "agents is not an object of"),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    settings = ()", "settings is empty"),
+        (
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    graphs_field = 'rings'",
+            "'rings', which is not a field",
+        ),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = dict", "config_type is not derived from"),
+        (
+            f"{OTHER_DEFAULT}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()",
+            "default_names contains x, which agents.names lacks",
         ),
         ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
     ],

@@ -58,7 +58,7 @@ class Place:
     async def toolbox(self, tool: str) -> Toolbox:
         """The toolbox that this tool runs in."""
         if tool in MAZE_TOOLS:
-            return MazeToolbox(self.maze, SMALL.size)
+            return MazeToolbox(self.maze, SMALL.size, str(SMALL.start))
         names = [*GOOD_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
         agent = AgentConfig(query_seconds=2.0)
         toolbox = GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)

@@ -1,4 +1,4 @@
-"""Tables of MAGMA: results per trace, by size and by step."""
+"""Tables of MAGMA: results per trace, by size and step, and the association of final states by earlier ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +11,9 @@ from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.types.episode import ExitStatus
 
 TRACE, STEP = "trace", "step"
+GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
+"""Measures: correct final states in % of traces with all earlier states correct, and of the others."""
+
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
 
@@ -63,7 +66,7 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
         "task_id": trace_id,
         "exit_status": failed["exit_status"],
         "trajectory": failed["trajectory"],
-        "score": _trace_score(steps, states, first, scores, stepwise) if scores else None,
+        "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states) if scores else None,
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
@@ -100,7 +103,17 @@ def _trace_score(
         "divergence_at": first and first / total,
         "diverged": first is not None if len(every) == states else None,
         "recovered": scores[0]["recovered"],
+        **_sums([{name: score[name] for name in ("thinking_tokens", "reasoning_tokens")} for score in scores]),
     }
+
+
+def _relation(steps: Sequence[Mapping[str, Any]], states: int) -> dict[str, Any]:
+    """Return the final state by the correctness of all earlier ones; empty if one is missing or unknown."""
+    if len(steps) < states or states == 1:
+        return {}
+    *before, last = (step["exact"] for step in steps)
+    right, wrong = GIVEN_EARLIER
+    return {right if all(before) else wrong: last}
 
 
 def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:

@@ -1,48 +1,81 @@
 """Prompts of MAGMA: system prompt, problem statement and turns of each strategy (templates/prompts/magma_*)."""
 
+import json
 import re
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
+from graphwalk.suites.magma.config import GraphInput
 from graphwalk.suites.magma.generate import Instance, MagmaTrace, Step
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
 
+HINTS = {"ish": "whole", "ish_partial": "partial", "ish_wrong": "wrong"}
+"""Strategy → its hints: whole; some of their fields left out; the hint of another step of the same trace."""
 STRATEGIES = {
     "io": "input–output, the final state alone",
     "io_reasoning": "input–output with reasoning in words",
     "is": "intermediate steps",
     "ish": "intermediate steps with hints",
+    "ish_partial": "intermediate steps with parts of the hints",
+    "ish_wrong": "intermediate steps with hints of other steps",
 }
 """Abbreviation in the paper → full name."""
-STEPWISE = ("is", "ish", "tools")
+STEPWISE = ("is", *HINTS, "tools")
 """Strategies that ask for every state in turn: without hints, with hints, and without edges in the prompt."""
 
 
+class Form(NamedTuple):
+    """Form of the prompts: explanation of a step, and the graph as list of edges or as adjacency matrix."""
+
+    explain: bool = True
+    input: GraphInput = "edges"
+
+
+STANDARD = Form()
 _EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
+_MATRIX = re.compile(r"^Adjacency matrix: (\[\[.*\]\])$", re.MULTILINE)
 _EDGE = re.compile(r"\((\d+), (\d+)(?:, ([\d.]+))?\)")
 _SOURCE = re.compile(r"^Source: (\d+)$", re.MULTILINE)
 
 
-def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig(), *, edges_shown: bool = True) -> str:
+def problem(
+    trace: MagmaTrace, agent: AgentConfig = AgentConfig(), form: Form = STANDARD, *, edges_shown: bool = True
+) -> str:
     """Return the problem statement: algorithm, goal, graph, source and answer format."""
     n, edges, weights, source = trace.instance
-    rows: list[tuple[float, ...]] | None = None
-    if edges_shown:
-        rows = [*edges] if weights is None else [(*edge, w) for edge, w in zip(edges, weights, strict=True)]
-    values = {"n": n, "edges": rows, "weights": weights, "source": source}
+    listed: list[tuple[float, ...]] | None = None
+    matrix = None
+    if edges_shown and form.input == "matrix":
+        matrix = [[0 if weights is None else 0.0] * n for _ in range(n)]
+        for (i, j), weight in zip(edges, weights or (1,) * len(edges), strict=True):
+            matrix[i][j] = matrix[j][i] = weight
+    elif edges_shown:
+        listed = [*edges] if weights is None else [(*edge, w) for edge, w in zip(edges, weights, strict=True)]
+    values = {"n": n, "edges": listed, "matrix": matrix, "weights": weights, "source": source}
     return agent.render("magma_problem.j2", **_names(trace.algorithm), **values).strip()
 
 
 def read_problem(text: str, n: int) -> Instance | None:
-    """Return the instance with `n` nodes in a problem statement, or None if a custom prompt lists no edges."""
-    edges, source = _EDGES.search(text), _SOURCE.search(text)
-    if edges is None:
+    """Return the instance with `n` nodes in a problem statement, or None if a custom prompt shows no graph."""
+    edges, matrix, source = _EDGES.search(text), _MATRIX.search(text), _SOURCE.search(text)
+    if edges:
+        weighted_edges = [((int(i), int(j)), float(weight or 0)) for i, j, weight in _EDGE.findall(edges[1])]
+        weighted = any(weight for _, weight in weighted_edges)
+    elif matrix:
+        try:
+            rows = json.loads(matrix[1])
+            weighted_edges = [((i, j), float(rows[i][j])) for i, j in combinations(range(n), 2) if rows[i][j]]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return None
+        weighted = "." in matrix[1]
+    else:
         return None
-    rows = _EDGE.findall(edges[1])
-    weights = tuple(float(weight) for _, _, weight in rows) if any(weight for *_, weight in rows) else None
-    return Instance(n, tuple((int(i), int(j)) for i, j, _ in rows), weights, int(source[1]) if source else None)
+    weights = tuple(weight for _, weight in weighted_edges) if weighted else None
+    return Instance(n, tuple(edge for edge, _ in weighted_edges), weights, int(source[1]) if source else None)
 
 
 def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
@@ -50,11 +83,10 @@ def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
     return agent.render("magma_format.j2", **_names(algorithm)).strip()
 
 
-def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), explain: bool = True) -> str:
+def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), form: Form = STANDARD) -> str:
     """Return the user message that asks for the state after `step`, with the hint if the strategy has hints."""
-    names = {**_names(trace.algorithm), "first": step == min(trace.states), "explain": explain}
-    hint = _hint(trace.states[step]) if setting == "ish" else None
-    return agent.render("magma_turn.j2", **names, step=step, hint=hint).strip()
+    names = {**_names(trace.algorithm), "first": step == min(trace.states), "explain": form.explain}
+    return agent.render("magma_turn.j2", **names, step=step, hint=_given_hint(trace, setting, step)).strip()
 
 
 def conversation(
@@ -63,7 +95,7 @@ def conversation(
     step: int,
     agent: AgentConfig = AgentConfig(),
     schema: Schema | None = None,
-    explain: bool = True,
+    form: Form = STANDARD,
 ) -> tuple[Message, ...]:
     """Return the prompt that asks for the state after `step`; stepwise strategies include the earlier correct states.
 
@@ -71,12 +103,12 @@ def conversation(
     `schema` is that of the stored graph, for "tools".
     """
     system = Message("system", agent.render("magma_system.j2").strip())
-    statement = problem(trace, agent, edges_shown=setting != "tools")
+    statement = problem(trace, agent, form, edges_shown=setting != "tools")
     if setting not in STEPWISE:
         if step == len(trace.steps):
             request = agent.render("magma_final.j2", setting=setting)
         else:
-            names = {**_names(trace.algorithm), "explain": explain}
+            names = {**_names(trace.algorithm), "explain": form.explain}
             request = agent.render("magma_state.j2", **names, setting=setting, step=step)
         return (system, Message("user", f"{statement}\n\n{request.strip()}"))
     if setting == "tools":
@@ -84,7 +116,7 @@ def conversation(
         statement += "\n\n" + agent.render("magma_tools.j2", schema=rows).strip()
     messages = [system]
     for number in range(min(trace.states), step + 1):
-        question = turn(trace, setting, number, agent, explain)
+        question = turn(trace, setting, number, agent, form)
         first = len(messages) == 1
         messages += [] if first else [Message("assistant", trace.written[number - 1])]
         messages.append(Message("user", f"{statement}\n\n{question}" if first else question))
@@ -101,6 +133,25 @@ def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> st
     steps = [{"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)} for step in trace.steps]
     final = write_answer(trace.algorithm, trace.final)
     return agent.render("magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=final).strip()
+
+
+def _given_hint(trace: MagmaTrace, setting: str, step: int) -> dict[str, Any] | None:
+    """Return the hint that a strategy gives for a step, with None for fields left out; None without a hint."""
+    kind = HINTS.get(setting)
+    if kind is None:
+        return None
+    hint = _hint(trace.states[step])
+    draw = stdlib_random(trace.seed, "magma.hints", setting, trace.trace_id, step)
+    if kind == "partial":
+        names = sorted(name for name, value in hint.items() if value is not None)
+        if len(names) < 2:
+            return None
+        shown = draw.sample(names, draw.randint(1, len(names) - 1))
+        return {name: value if name in shown else None for name, value in hint.items()}
+    if kind == "wrong":
+        others = [other for other in map(_hint, trace.states.values()) if other != hint]
+        return draw.choice(others) if others else None
+    return hint
 
 
 def _hint(step: Step) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from graphwalk.reports.suite_report import (
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.matrices import (
+    GIVEN_EARLIER,
     STEP,
     TRACE,
     case,
@@ -78,6 +79,10 @@ def _paper_rows() -> Iterator[dict[str, Any]]:
     yield from rows.values()
 
 
+_GIVEN_NOTE = (
+    "With its own states as context, errors may propagate; otherwise each step is asked separately, and a difference"
+    " shows that some traces are harder."
+)
 _FREE_NOTE = "All columns after Diverged % are about diverged dialogues."
 
 
@@ -86,6 +91,9 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     groups = report.groups
     yield from size_tables(report)
     yield from step_tables(groups)
+    if lines := [row for row in groups.get("algorithm", ()) if any(row[name] is not None for name in GIVEN_EARLIER)]:
+        shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["given_earlier"])
+        yield table_of("Final state by correctness of earlier states", shown, lines, _GIVEN_NOTE)
     if free := [row for row in groups.get("case", ()) if row["dialogues"]]:
         shown = (Column("Algorithm and size", "case", name=True), *PLAYER, *layout("magma")["dialogues"])
         yield table_of("Free running: divergence and recovery", shown, free, _FREE_NOTE)
@@ -120,7 +128,10 @@ def _of_averaged_step(record: ResultRecord) -> str | None:
 
 
 _OF_TRACE: dict[Kind, tuple[str, ...]] = {
-    "percent": (*("intermediate_exact", "trajectory_exact", "divergence_at", "diverged", "recovered"),),
+    "percent": (
+        *("intermediate_exact", "trajectory_exact", "divergence_at", "diverged", "recovered"),
+        *GIVEN_EARLIER,
+    ),
     "share": ("precision", "recall", "f1", "intermediate_f1", "trajectory_f1"),
     "count": ("false_positives",),
     "amount": ("first_divergence",),
@@ -129,6 +140,7 @@ _OF_TRACE: dict[Kind, tuple[str, ...]] = {
 MEASURES = (
     *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in OUTCOME),
     *(Measure(name, kind, _at(TRACE, scored(name))) for kind, names in _OF_TRACE.items() for name in names),
+    Measure("answer_reasoning_tokens", "count", _at(TRACE, scored("reasoning_tokens"))),
     Measure("dialogues", "count", _at(TRACE, _free_running)),
     Measure("replies", "count", _at(STEP, lambda record: 1.0)),
     Measure("step_exact", "percent", _at(STEP, scored("exact"))),

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.suites.magma.answers import TRIPLES, read_answer
+from graphwalk.suites.magma.answers import TRIPLES, answer_start, read_answer
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, StepScore
 from graphwalk.types.episode import Trajectory
 
@@ -86,6 +86,8 @@ def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extract
         **{error: sum(getattr(score, error) for score in steps) for error in ERRORS},
         first_divergence=diverged,
         recovered=None if later is None else any(score.exact for score in later),
+        thinking_tokens=trajectory.usage.reasoning_tokens,
+        reasoning_tokens=_reasoning_tokens(task, trajectory),
     )
 
 
@@ -102,3 +104,17 @@ def _judge_replies(
         read[-1] = extraction.answer
     judged = [judge(task.algorithm, step, items, gold) for (step, gold), items in zip(states, read, strict=False)]
     return (*judged, *(StepScore(step=step) for step, _ in states[len(judged) :]))
+
+
+def _reasoning_tokens(task: MagmaTask, trajectory: Trajectory) -> int | None:
+    """Return the output tokens of text before the answers; all of them if there is no answer."""
+    counted = [turn for turn in trajectory.turns if turn.usage.output_tokens is not None]
+    if not counted:
+        return None
+    tokens = 0.0
+    for turn in counted:
+        text, usage = turn.message.content or "", turn.usage
+        written = (usage.output_tokens or 0) - (usage.reasoning_tokens or 0)
+        start = answer_start(task.algorithm, text)
+        tokens += written if start is None else written * start[0] / len(text)
+    return max(round(tokens), 0)

@@ -68,12 +68,16 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         agent: AgentConfig = AgentConfig(),
     ) -> list[MagmaTask]:
         """Return one task per state of the trace; in free-running mode one for all states."""
+        form = prompts.Form(config.explain, config.input)
         steps = [None] if config.free_running else instance.source.states
-        return [make_task(instance.source, step, agent, config.explain) for step in steps]
+        return [make_task(instance.source, step, agent, form) for step in steps]
 
     def applies(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
-        """Return False for earlier states in input–output strategies without `io_steps`, and for unstored graphs."""
-        if setting == "tools" and not config.in_store:
+        """Return False for earlier states in input–output strategies without `io_steps`, and for impossible settings.
+
+        A trace of one step has no other step whose hint could be the wrong one.
+        """
+        if (setting == "tools" and not config.in_store) or (setting == "ish_wrong" and task.total_steps == 1):
             return False
         return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
 
@@ -93,10 +97,10 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             schema = await store.schema()
             toolbox = GraphToolbox(store, schema, tools, agent)
         if task.whole and setting in prompts.STEPWISE:
-            first = prompts.conversation(instance.source, setting, task.first_step, agent, schema, task.explain)
-            return EpisodeSetup(first, toolbox, partial(_next_user, instance.source, setting, agent, task.explain))
+            first = prompts.conversation(instance.source, setting, task.first_step, agent, schema, task.form)
+            return EpisodeSetup(first, toolbox, partial(_next_user, instance.source, setting, agent, task.form))
         step = task.total_steps if task.step is None else task.step
-        return EpisodeSetup(prompts.conversation(instance.source, setting, step, agent, schema, task.explain), toolbox)
+        return EpisodeSetup(prompts.conversation(instance.source, setting, step, agent, schema, task.form), toolbox)
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)
@@ -108,11 +112,13 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         return score_episode(task, setting, trajectory, extraction)
 
 
-def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, explain: bool, turns: Sequence[Turn]) -> str | None:
+def _next_user(
+    trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, turns: Sequence[Turn]
+) -> str | None:
     """Return the question for the next state; None if all states were asked for."""
     replies = sum(not turn.message.tool_calls for turn in turns)
     step = min(trace.states) + replies
-    return prompts.turn(trace, setting, step, agent, explain) if step in trace.states else None
+    return prompts.turn(trace, setting, step, agent, form) if step in trace.states else None
 
 
 def _facts(trace: MagmaTrace) -> dict[str, object]:

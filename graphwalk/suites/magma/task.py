@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.config import Algorithm
+from graphwalk.suites.magma.config import Algorithm, GraphInput
 from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace
 from graphwalk.types.episode import Score, Task
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -29,11 +29,17 @@ class MagmaTask(Task):
     first_step: int = 1
     """0 if the trace begins with the state before the first step."""
     explain: bool = True
+    input: GraphInput = "edges"
 
     @property
     def weighted(self) -> bool:
         """Return True if edges have weights."""
         return self.algorithm in WEIGHTED
+
+    @property
+    def form(self) -> prompts.Form:
+        """Return the form of the prompts."""
+        return prompts.Form(self.explain, self.input)
 
     @property
     def whole(self) -> bool:
@@ -73,7 +79,8 @@ class MagmaScore(Score):
     """The score of an episode. Fields of every suite are those of the last reply; `correct` is its exact match.
 
     Error counts are sums over the replies. `first_divergence` is the first step that is not exact. `recovered` is True
-    if a later one is exact; None if none diverges or no step follows.
+    if a later one is exact; None if none diverges or no step follows. `thinking_tokens` are reported by the provider;
+    `reasoning_tokens` are output tokens before the answer, in proportion to characters (None if not counted).
     """
 
     algorithm: Algorithm
@@ -87,10 +94,12 @@ class MagmaScore(Score):
     invalid_items: int
     first_divergence: int | None
     recovered: bool | None
+    thinking_tokens: int | None
+    reasoning_tokens: int | None
 
 
 def make_task(
-    trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig(), explain: bool = True
+    trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig(), form: prompts.Form = prompts.STANDARD
 ) -> MagmaTask:
     """Return the task of one step, or of the whole trace."""
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
@@ -105,7 +114,7 @@ def make_task(
         task_id=f"{trace.trace_id}-{'free' if step is None else step}",
         suite="magma",
         template=algorithm,
-        question=prompts.problem(trace, agent),
+        question=prompts.problem(trace, agent, form),
         parameters=parameters,
         gold=gold,
         gold_size=len(states[total] if step is None else gold),
@@ -121,7 +130,8 @@ def make_task(
         step=step,
         total_steps=total,
         first_step=min(states),
-        explain=explain,
+        explain=form.explain,
+        input=form.input,
     )
 
 

@@ -51,5 +51,7 @@ class MazesConfig(SuiteConfig):
 
     name: Literal["mazes"] = "mazes"
     mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)
+    strict: bool = False
+    """Allow calls only for cells next to visited ones."""
     drawn_walls: DrawnWalls = "signs"
     """Walls in the drawing of the setting no_tools: # signs, or # and the number of the cell (numbered)."""

@@ -86,7 +86,9 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
             return EpisodeSetup(no_tools_prompt(task, agent))
         assert store is not None
         schema = await store.schema()
-        toolbox = MazeToolbox(store, task.size, agent=agent, tools=tools, schema=schema)
+        toolbox = MazeToolbox(
+            store, task.size, str(task.start), strict=task.strict, agent=agent, tools=tools, schema=schema
+        )
         return EpisodeSetup(tools_prompt(task, schema, agent), toolbox)
 
     def extract(self, task: MazeTask, reply: str) -> Extraction:
@@ -118,6 +120,7 @@ def make_task(
         gold=[str(cell) for cell in path],
         gold_size=len(path),
         graph_digest=graph_digest,
+        strict=config.strict,
         drawn_walls=config.drawn_walls,
         **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
@@ -126,7 +129,7 @@ def make_task(
 async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     """Return the expert's walk with the tools. Raise OracleError if its path is wrong."""
     start, goal = str(task.start), str(task.goal)
-    toolbox = MazeToolbox(store, task.size)
+    toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
     prompt = tools_prompt(task, await store.schema(), AgentConfig())
     played = await drive(agent_named("expert", start, goal, stdlib_random(0, "expert")), toolbox, prompt)
     path = [int(key) for key in extract_path(played.answer).answer or ()]
@@ -145,6 +148,7 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
         size=task.size,
         start=task.start,
         goal=task.goal,
+        strict=task.strict,
         clock=agent.clock,
     )
     return Message("system", system), Message("user", task.question)

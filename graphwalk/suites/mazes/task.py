@@ -17,7 +17,7 @@ PATH_ERRORS: tuple[PathError, ...] = get_args(PathError)
 class MazeTask(Task):
     """A maze to solve. `gold` is a shortest path as a list of keys; every valid path is correct.
 
-    `drawn_walls` is the form of walls without tools.
+    With `strict` only cells next to visited ones may be called; `drawn_walls` is the form of walls without tools.
     """
 
     size: int
@@ -27,6 +27,7 @@ class MazeTask(Task):
     shortest_path_length: int
     generator: str
     index: int
+    strict: bool = False
     drawn_walls: DrawnWalls = "signs"
 
     @cached_property

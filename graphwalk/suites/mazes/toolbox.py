@@ -28,9 +28,10 @@ _KEY = re.compile(r"0|[1-9][0-9]{0,11}")
 class MazeToolbox(GraphToolbox):
     """The tools on one stored maze; create a new toolbox for every episode.
 
-    `tools` are by default the two of the paper. Others run as on any graph and check names against `schema`.
+    `tools` are by default the two of the paper. Others run as on any graph and check names against `schema`. With
+    `strict` the start must be visited first, then only cells next to visited ones.
 
-    Classes of mistakes: "wall", "unknown_cell", "malformed_id", "not_text", and those of all tools
+    Classes of mistakes: "wall", "unknown_cell", "malformed_id", "not_text", "not_adjacent", and those of all tools
     ("unknown_tool", "bad_json", "bad_arguments").
     """
 
@@ -40,13 +41,17 @@ class MazeToolbox(GraphToolbox):
         self,
         store: GraphStore,
         size: int,
+        start: str,
         *,
+        strict: bool = False,
         agent: AgentConfig | None = None,
         tools: Sequence[Tool] | None = None,
         schema: Schema | None = None,
     ) -> None:
         super().__init__(store, schema or Schema((), ()), load_tools(MAZE_TOOLS) if tools is None else tools, agent)
         self._last = size * size - 1
+        self._start = start
+        self._strict = strict
         self._neighbours: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -102,6 +107,15 @@ class MazeToolbox(GraphToolbox):
             raise self._mistake(tool, "unknown", key)
         if not rows[0]["open"]:
             raise self._mistake(tool, "wall", key)
+        if self._strict and key not in (allowed := self._allowed_keys()):
+            raise self._mistake(tool, "not_adjacent", key, open=allowed if self._neighbours else [])
+
+    def _allowed_keys(self) -> list[str]:
+        """Return the keys allowed in strict mode: first the start, then visited cells and their neighbours."""
+        if not self._neighbours:
+            return [self._start]
+        seen = {*self._neighbours, *(n for neighbours in self._neighbours.values() for n in neighbours)}
+        return sorted(seen, key=int)
 
     def _connected_path(self, tool: Tool) -> tuple[str, int]:
         if not self._neighbours:
@@ -112,13 +126,13 @@ class MazeToolbox(GraphToolbox):
         visited = self.visited
         return tool.say("messages.not_connected", first=visited[0], last=visited[-1]), 0
 
-    def _mistake(self, tool: Tool, message: str, node_id: Any) -> "_CellMistake":
+    def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
         # The example is the key that a malformed one probably means, else the last key.
         match = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
         example = str(min(int(match[0]), self._last)) if match else str(self._last)
+        defaults = {"node_id": node_id, "last": self._last, "start": self._start, "example": example, "open": []}
         kind = {"unknown": "unknown_cell", "malformed": "malformed_id"}.get(message, message)
-        text = tool.say(f"messages.{message}", node_id=node_id, last=self._last, example=example)
-        return _CellMistake(kind, text)
+        return _CellMistake(kind, tool.say(f"messages.{message}", **{**defaults, **values}))
 
 
 class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program

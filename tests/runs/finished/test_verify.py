@@ -90,7 +90,7 @@ RUNS: dict[str, dict[str, Any]] = {
     },
     "mazes": {**SUITES["mazes"], "settings": ["tools"], "models": PLAYED},
     "mazes as text": {**SUITES["mazes"], "settings": ["no_tools"], "models": ["openai/clumsy"]},
-    "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "tools"]},
+    "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "ish_partial", "tools"]},
     "ask": {
         "suite": {
             "name": "ask",

@@ -73,7 +73,7 @@ def _result(trace: str, step: int, right: tuple[bool, int], model: str, setting:
         "setting": setting,
         "repeat": 0,
         "exit_status": "answered",
-        "score": {"steps": [score], "recovered": None},
+        "score": {"steps": [score], "recovered": None, "thinking_tokens": None, "reasoning_tokens": None},
         "turns": 1,
         "tool_calls": 0,
         "usage": {},

@@ -11,12 +11,14 @@ import yaml
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, run_algorithm, state_before
+from graphwalk.suites.magma.config import MagmaSpec
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, make_traces, run_algorithm, state_before
 from tests.suites.magma.test_suite import SUITE, experiment, played, tasks
 
 TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "magma.yaml").read_text("utf-8"))
 PAPER = {"first_state": "paper", "explain": False}
-PAPER_AGENT = AgentConfig(prompts="paper")
+PAPER_AGENT, PAPER_FORM = AgentConfig(prompts="paper"), prompts.Form(explain=False)
+MATRIX = prompts.Form(input="matrix")
 
 
 def trace(algorithm: str) -> MagmaTrace:
@@ -39,9 +41,9 @@ def chat(
     setting: str,
     step: int,
     agent: AgentConfig = AgentConfig(),
-    explain: bool = True,
+    form: prompts.Form = prompts.STANDARD,
 ) -> str:
-    messages = prompts.conversation(problem, setting, step, agent, explain=explain)
+    messages = prompts.conversation(problem, setting, step, agent, form=form)
     return "\n".join(f"{message.role}: {message.content}" for message in messages)
 
 
@@ -62,9 +64,11 @@ CASES: dict[str, Callable[[], str]] = {
     "hint dfs": lambda: last_part(chat(trace("dfs"), "ish", 1)),
     "hint floyd_warshall": lambda: last_part(chat(trace("floyd_warshall"), "ish", 1)),
     "worked solution": lambda: prompts.reasoned_answer(trace("mst_prim")),
-    "paper ish dijkstra": lambda: chat(from_the_start("dijkstra"), "ish", 1, PAPER_AGENT, explain=False),
-    "paper is floyd_warshall": lambda: chat(from_the_start("floyd_warshall"), "is", 1, PAPER_AGENT, explain=False),
-    "paper io dfs": lambda: chat(trace("dfs"), "io", 4, PAPER_AGENT, explain=False),
+    "matrix mst_prim": lambda: prompts.problem(trace("mst_prim"), form=MATRIX),
+    "matrix bfs": lambda: prompts.problem(trace("bfs"), form=MATRIX),
+    "paper ish dijkstra": lambda: chat(from_the_start("dijkstra"), "ish", 1, PAPER_AGENT, PAPER_FORM),
+    "paper is floyd_warshall": lambda: chat(from_the_start("floyd_warshall"), "is", 1, PAPER_AGENT, PAPER_FORM),
+    "paper io dfs": lambda: chat(trace("dfs"), "io", 4, PAPER_AGENT, PAPER_FORM),
     "before the first step, io": lambda: last_part(chat(from_the_start("mst_prim"), "io", 0)),
     "before the first step, io_reasoning": lambda: last_part(chat(from_the_start("mst_prim"), "io_reasoning", 0)),
     "before the first step, is": lambda: prompts.turn(from_the_start("mst_prim"), "is", 0).splitlines()[-1],
@@ -87,8 +91,8 @@ def test_prompt_has_the_tie_rule_and_not_the_answer(algorithm: str) -> None:
 
 SWITCHES: list[dict[str, Any]] = [
     PAPER,
-    {"free_running": True},
-    {**PAPER, "io_steps": True},
+    {"input": "matrix", "free_running": True},
+    {**PAPER, "input": "matrix", "io_steps": True},
 ]
 
 
@@ -117,3 +121,50 @@ def test_the_papers_first_states_are_added_to_ours() -> None:
     instance = prompts.read_problem(first["floyd_warshall"].question, first["floyd_warshall"].n)
     assert instance is not None
     assert first["floyd_warshall"].gold == [list(edge) for edge in instance.weighted_edges]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_matrix_shows_the_graph_that_the_edges_show(algorithm: str) -> None:
+    for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=6, count=20), 3):  # type: ignore[arg-type]
+        text = prompts.problem(problem, form=MATRIX)
+        assert "\nEdges:" not in text
+        assert prompts.read_problem(text, 6) == problem.instance
+
+
+@pytest.mark.parametrize(
+    "text", ["[[0, 1], [1]]", "[[a]]", "[[0, [1]], [1, 0]]", "[[]]", "[[[[", "[[0, 1e999], [1, 0]]"]
+)
+def test_a_matrix_of_another_form_is_no_graph(text: str) -> None:
+    assert prompts.read_problem(f"Adjacency matrix: {text}]]", 2) is None
+    assert prompts.read_problem(f"Adjacency matrix: {text}", 3) is None
+
+
+def hints(setting: str, problem: MagmaTrace) -> list[str]:
+    turns = [prompts.turn(problem, setting, step) for step in problem.states]
+    lines = [next((line for line in text.splitlines() if line.startswith("Hint")), "") for text in turns]
+    return [line.partition(": ")[2] for line in lines]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_partial_hints_lack_fields_and_wrong_hints_are_those_of_other_steps(algorithm: str) -> None:
+    for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=7, count=10), 3):  # type: ignore[arg-type]
+        whole, partial = hints("ish", problem), hints("ish_partial", problem)
+        assert partial == hints("ish_partial", problem)
+        assert all(0 < len(part.split("; ")) < len(hint.split("; ")) for hint, part in zip(whole, partial, strict=True))
+        if len(problem.steps) > 1:
+            wrong = hints("ish_wrong", problem)
+            assert wrong == hints("ish_wrong", problem)
+            assert all(hint != whole[place] and hint in whole for place, hint in enumerate(wrong))
+
+
+def test_a_trace_of_one_step_has_no_wrong_hint() -> None:
+    config = experiment(traces=[{"algorithm": "dijkstra", "nodes": 5, "p": 0.1, "count": 20}])
+    assert 1 in [task.total_steps for task, _ in tasks(config)]
+    assert all(task.total_steps > 1 for task, _, _ in played("expert", "ish_wrong", config))
+
+
+def test_explanations_can_be_left_out() -> None:
+    explained, short = (chat(trace("bfs"), "is", 2, form=prompts.Form(explain)) for explain in (True, False))
+    assert "One step takes the node at the front of the queue" in explained
+    assert "One step" not in short
+    assert short.count("Give the state after step") == explained.count("Give the state after step") == 2

@@ -5,7 +5,7 @@ import pytest
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.score import score_episode
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
 STATES = [[0], [0, 1], [0, 1, 2]]
@@ -74,3 +74,18 @@ def test_turns_with_calls_are_no_replies() -> None:
     assert all(step.exact for step in score.steps)
     alone = scored(trajectory_of(nodes(9), calling, nodes(0, 1)), [0, 1], step=2)
     assert ([step.step for step in alone.steps], alone.correct) == ([2], True)
+
+
+def test_tokens_before_the_answer_are_reasoning() -> None:
+    long = Turn(Message("assistant", "x" * 80 + " " + "Reachable Nodes: [0]"[:19]), Usage(output_tokens=200))
+    assert scored(said(long), [0], step=1).reasoning_tokens == round(200 * 81 / 100)
+    silent = Turn(Message("assistant", "I do not know"), Usage(output_tokens=50, reasoning_tokens=20))
+    uncounted = Turn(Message("assistant", "x" * 30 + nodes(0)))
+    assert scored(said(silent), None, step=1).reasoning_tokens == 30
+    assert scored(said(silent, uncounted), None, step=1).reasoning_tokens == 30
+    assert scored(said(long, silent), [0], step=1).reasoning_tokens == round(200 * 81 / 100) + 30
+    assert scored(said(uncounted), [0], step=1).reasoning_tokens is None
+    less = Turn(Message("assistant", "no"), Usage(output_tokens=5, reasoning_tokens=9))
+    assert (scored(said(less), None, step=1).reasoning_tokens, scored(said(less), None, 1).thinking_tokens) == (0, 9)
+    nothing = Turn(Message("assistant"), Usage(output_tokens=0))
+    assert scored(said(nothing), None, step=1).reasoning_tokens == 0

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from graphwalk.config.agent import AgentConfig
@@ -41,8 +42,20 @@ def test_the_texts_do_not_reveal_the_maze_with_tools() -> None:
     assert "#" not in TEXTS["tools"]
 
 
-async def test_the_expert_is_right_under_the_papers_protocol() -> None:
+async def test_strict_mode_is_in_the_prompt() -> None:
+    assert "every other cell is refused" in await with_tools(await stage(strict=True), PLAIN)
+    assert "every other cell is refused" not in TEXTS["tools"]
+
+
+async def test_numbered_walls_have_a_legend() -> None:
+    text = as_drawing(await stage(drawn_walls="numbered"), PLAIN)
+    assert "# before a number: a wall" in text
+    assert "##" not in text
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_the_expert_is_right_under_the_papers_protocol(strict: bool) -> None:
     for seed in range(3):
-        here = await random_stage(seed, size=8, walls=0.4, min_path=9)
+        here = await random_stage(seed, strict=strict, size=8, walls=0.4, min_path=9)
         score, _ = await here.play("expert", agent=PAPER)
         assert score.valid
