@@ -78,14 +78,17 @@ def test_turns_with_calls_are_no_replies() -> None:
 
 def test_tokens_before_the_answer_are_reasoning() -> None:
     long = Turn(Message("assistant", "x" * 80 + " " + "Reachable Nodes: [0]"[:19]), Usage(output_tokens=200))
-    assert scored(said(long), [0], step=1).reasoning_tokens == round(200 * 81 / 100)
+    assert scored(trajectory_of(long), [0], step=1).reasoning_tokens == round(200 * 81 / 100)
     silent = Turn(Message("assistant", "I do not know"), Usage(output_tokens=50, reasoning_tokens=20))
     uncounted = Turn(Message("assistant", "x" * 30 + nodes(0)))
-    assert scored(said(silent), None, step=1).reasoning_tokens == 30
-    assert scored(said(silent, uncounted), None, step=1).reasoning_tokens == 30
-    assert scored(said(long, silent), [0], step=1).reasoning_tokens == round(200 * 81 / 100) + 30
-    assert scored(said(uncounted), [0], step=1).reasoning_tokens is None
+    assert scored(trajectory_of(silent), None, step=1).reasoning_tokens == 30
+    assert scored(trajectory_of(silent, uncounted), None, step=1).reasoning_tokens == 30
+    assert scored(trajectory_of(long, silent), [0], step=1).reasoning_tokens == round(200 * 81 / 100) + 30
+    assert scored(trajectory_of(uncounted), [0], step=1).reasoning_tokens is None
     less = Turn(Message("assistant", "no"), Usage(output_tokens=5, reasoning_tokens=9))
-    assert (scored(said(less), None, step=1).reasoning_tokens, scored(said(less), None, 1).thinking_tokens) == (0, 9)
+    assert (
+        scored(trajectory_of(less), None, step=1).reasoning_tokens,
+        scored(trajectory_of(less), None, 1).thinking_tokens,
+    ) == (0, 9)
     nothing = Turn(Message("assistant"), Usage(output_tokens=0))
-    assert scored(said(nothing), None, step=1).reasoning_tokens == 0
+    assert scored(trajectory_of(nothing), None, step=1).reasoning_tokens == 0
