@@ -44,7 +44,7 @@ async def test_a_run_keeps_its_texts(tmp_path: Path) -> None:
     assert (await resume(folder)).finished == 3
 
 
-async def test_a_changed_text_is_refused_with_the_difference(tmp_path: Path) -> None:
+async def test_a_changed_text_is_refused_with_its_name(tmp_path: Path) -> None:
     prompts = tmp_path / "prompts"
     prompts.mkdir()
     (prompts / "answer_now.j2").write_text("Answer now.")
@@ -53,10 +53,7 @@ async def test_a_changed_text_is_refused_with_the_difference(tmp_path: Path) -> 
     (prompts / "answer_now.j2").write_text("Answer at once.")
     with pytest.raises(RunLogError) as caught:
         await resume(folder)
-    message = str(caught.value)
-    assert "texts: prompts/answer_now.j2: changed" in message
-    assert "    -Answer now." in message
-    assert "    +Answer at once." in message
+    assert "texts: prompts/answer_now.j2: changed; that of the run is in" in str(caught.value)
     assert _files(folder.path) == before
 
 
