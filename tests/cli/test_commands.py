@@ -5,51 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from graphwalk.cli import generate
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.commands import graphwalk
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "cause", "next_step"),
-    [
-        (("run", "no-such"), 2, "no experiment 'no-such'", "quickstart"),
-        (("run", "no-such.yaml"), 2, "no file no-such.yaml", "quickstart"),
-        (("run", "quickstart", "-m", "nobody/nothing"), 2, "unknown provider", "openai"),
-        (("run", "quickstart", "-m", "openai/gpt-4.1-mini"), 2, "OPENAI_API_KEY is not set", "export OPENAI_API_KEY"),
-        (("run", "quickstart", "-m", "openai-api/lab/m"), 2, "LAB_BASE_URL is not set", "export LAB_BASE_URL"),
-        (("run", "quickstart", "--setting", "magic"), 2, "no setting 'magic'", "no_tools"),
-        (("run", "quickstart", "--store", "oracle"), 2, "store", ""),
-        (("run", "quickstart", "-o", "limits.retries=many"), 2, "limits.retries", ""),
-        (("run", "quickstart", "-o", "suite.graphs.0.preset=paper-7"), 2, "unknown preset 'paper-7'", ""),
-        (("run", "quickstart", "-o", "suite.questions=[why]"), 2, "unknown question why", "node_count"),
-        (("resume", "nowhere"), 3, "not a run folder", ""),
-        (("report", "nowhere"), 3, "not a run folder", ""),
-        (("generate", "graph", "--preset", "no-such"), 2, "unknown preset 'no-such'", ""),
-        (("generate", "graph", "--nodes", "2", "--labels", "9"), 2, "9 labels need", ""),
-        (("generate", "graph", "--mean-degree", "1e9"), 2, "impossible", ""),
-        (("generate", "graph", "--out", "graph.xls"), 2, "no graph format", ".json"),
-        (("tasks", "--graph", "nowhere.json"), 2, "nowhere.json", ""),
-        (("questions", "why"), 2, "unknown question why", "node_count"),
-        (("tools", "hammer"), 2, "hammer", "think"),
-        (("experiments", "none"), 2, "no experiment", "quickstart"),
-        (("models", "check", "nobody/nothing"), 2, "unknown provider", ""),
-        (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j server is configured", "graphwalk db up"),
-        (("db", "clean"), 3, "no Neo4j server is configured", "graphwalk db up"),
-    ],
-)
-def test_errors_name_cause_and_next_step(
-    tmp_path: Path, words: tuple[str, ...], code: int, cause: str, next_step: str
-) -> None:
-    done = graphwalk(*words, folder=tmp_path, GRAPHWALK_HOME=str(tmp_path / "home"))
-    assert done.returncode == code, done.stderr
-    assert cause in done.stderr
-    assert next_step in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_unreachable_database_error_names_the_next_step(tmp_path: Path) -> None:
