@@ -98,7 +98,6 @@ def merge(
 
 def publish(
     folder: Run,
-    file: Annotated[Path | None, typer.Argument(hidden=True)] = None,
     out: Annotated[Path | None, typer.Option(help="Output file, NAME.zip.")] = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="Replace secrets and anything that looks like a key by ***.")
@@ -113,19 +112,17 @@ def publish(
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.sanitise import Cleaner
 
-    target = out or file
-    if target is None or target.suffix != ".zip" or (out and file):
-        name = f"{(target or folder).stem}.zip"
-        problem = "name one file to write" if target is None or (out and file) else f"{target} does not end in .zip"
-        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(name)}"
+    if out is None or out.suffix != ".zip":
+        problem = "name the file to write" if out is None else f"{out} does not end in .zip"
+        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{(out or folder).stem}.zip')}"
         raise ConfigError(problem, hint=hint)
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", run.planned_episodes()) as done:
-        removed = write(run, target, cleaner, done)
+        removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
-    say(f"written to {target}" + (f"; removed: {taken}" if taken else ""))
-    say(f"read it with:  graphwalk report {shlex.quote(str(target))}")
+    say(f"written to {out}" + (f"; removed: {taken}" if taken else ""))
+    say(f"read it with:  graphwalk report {shlex.quote(str(out))}")
 
 
 def verify(
