@@ -74,18 +74,18 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_every_field_of_a_graph_is_an_option(tmp_path: Path) -> None:
-    given = graphwalk("generate", "graph", "--hops", 2, "--pair-fraction", 1, "--out", tmp_path / "g.json")
-    assert given.returncode == 0, given.stderr
+    done = graphwalk("generate", "graph", "--hops", 2, "--pair-fraction", 1, "--out", tmp_path / "g.json")
+    assert done.returncode == 0, done.stderr
     spec = load_graph(tmp_path / "g.json").spec
     assert (spec["hops"], spec["pair_fraction"]) == (2, 1.0)
-    asked = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset"}
-    assert set(GraphSpec.model_fields) <= asked
+    options = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset"}
+    assert set(GraphSpec.model_fields) <= options
 
 
 def tasks_of(folder: Path, hash_seed: str) -> str:
     path = folder / f"graph-{hash_seed}.json"
-    made = graphwalk("generate", "graph", "--preset", "paper-100", "--seed", 5, "--out", path, PYTHONHASHSEED=hash_seed)
-    assert made.returncode == 0, made.stderr
+    done = graphwalk("generate", "graph", "--preset", "paper-100", "--seed", 5, "--out", path, PYTHONHASHSEED=hash_seed)
+    assert done.returncode == 0, done.stderr
     return graphwalk("tasks", "--graph", path, "--seed", 5, "--json", PYTHONHASHSEED=hash_seed).stdout
 
 
@@ -106,10 +106,3 @@ def test_doctor_lists_working_parts(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "embedded store" in done.stdout
     assert "graphwalk db up" in done.stdout
-
-
-def test_completion_can_be_shown() -> None:
-    assert (
-        "_graphwalk_completion"
-        in graphwalk("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1").stdout
-    )
