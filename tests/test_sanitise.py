@@ -112,8 +112,8 @@ def test_a_setting_is_shown_without_its_credential() -> None:
 
 
 def test_the_variable_of_a_secret_is_found() -> None:
-    found = Secrets({"X_API_KEY": LONG, "Y_PASSWORD": "swordfish"})
-    assert [found.variable_in(text) for text in (f"a{LONG}b", "swordfish?", "swordfishes")] == [
+    secrets = Secrets({"X_API_KEY": LONG, "Y_PASSWORD": "swordfish"})
+    assert [secrets.variable_in(text) for text in (f"a{LONG}b", "swordfish?", "swordfishes")] == [
         "X_API_KEY",
         "Y_PASSWORD",
         None,

@@ -127,12 +127,12 @@ def publish(
 
 def verify(
     folder: RunOrFile,
-    store: Annotated[str | None, typer.Option(help="Store that graphs are rebuilt in. Default: embedded.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print every difference as JSON.")] = False,
 ) -> None:
     """Recompute a run, and compare it with its log.
 
-    Graphs, tasks and targets are recomputed from the seed, tool results from a fresh store, then prompts and scores.
+    Graphs, tasks and targets are recomputed from the seed, tool results on the embedded engine, then
+    prompts and scores.
     No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
     """
     from graphwalk.runs.finished.verify import verify_run
@@ -140,7 +140,7 @@ def verify(
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", run.planned_episodes()) as done:
-        verification = run_async(verify_run(run, read_settings(), store, done))
+        verification = run_async(verify_run(run, read_settings(), done))
     if json:
         data(verification.as_json())
     else:

@@ -119,8 +119,8 @@ def write_in_parallel(rows: Rows, out: Path, workers: int | None = None) -> int:
     def each_row() -> Iterator[Row]:
         things = iter(rows.things)
         while parts := list(filter(None, (list(islice(things, _PART)) for _ in range(_AHEAD * workers)))):
-            for part, made in zip(parts, pool.map(partial(_list_of_rows, rows.make), parts), strict=True):
-                yield from made
+            for part, part_rows in zip(parts, pool.map(partial(_list_of_rows, rows.make), parts), strict=True):
+                yield from part_rows
                 done(len(part))
 
     with (

@@ -43,7 +43,7 @@ def test_every_name_is_there_documented_and_typed(name: str) -> None:
     assert inspect.getdoc(found)
     if inspect.isfunction(found):
         signature = inspect.signature(found)
-        typed = [signature.return_annotation, *(given.annotation for given in signature.parameters.values())]
+        typed = [signature.return_annotation, *(parameter.annotation for parameter in signature.parameters.values())]
         assert inspect.Signature.empty not in typed
 
 

@@ -231,8 +231,8 @@ async def test_the_price_that_a_run_began_with_stays(tmp_path: Path) -> None:
 
 
 def six_graphs(**flags: Any) -> AnyExperiment:
-    made = {"suite.graphs.*.count": 6, "suite.questions": ["node_count"], **flags}
-    return experiment(models=["scripted/expert"], **made)
+    fields = {"suite.graphs.*.count": 6, "suite.questions": ["node_count"], **flags}
+    return experiment(models=["scripted/expert"], **fields)
 
 
 class Ending(Progress):
@@ -257,19 +257,19 @@ def slow_plans(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("slow_plans")
 async def test_the_first_graph_is_asked_about_while_others_are_planned(tmp_path: Path) -> None:
-    told: list[str] = []
+    events: list[str] = []
 
     class Watcher(Progress):
         def planning(self, tasks: int) -> None:
-            told.append("planned")
+            events.append("planned")
 
         def finished(self, result: Result) -> None:
-            told.append("finished")
+            events.append("finished")
 
     await start(tmp_path / "run", six_graphs(), progress=Watcher())
-    assert told.count("finished") == told.count("planned")
-    assert "planned" in told[told.index("finished") :]
-    assert RunFolder.open(tmp_path / "run").read_manifest()["fingerprint"]["episodes"] == told.count("finished")
+    assert events.count("finished") == events.count("planned")
+    assert "planned" in events[events.index("finished") :]
+    assert RunFolder.open(tmp_path / "run").read_manifest()["fingerprint"]["episodes"] == events.count("finished")
 
 
 @pytest.mark.usefixtures("slow_plans")
