@@ -45,8 +45,9 @@ def play(
     from graphwalk.runs.playing.episode import play_first
     from graphwalk.runs.playing.resolve import resolve
 
-    flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
-    config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, override or ())
+    flags = {"settings": setting and [setting], "seed": seed, "store": store}
+    overrides = [f"agent.turn_limit={turn_limit}", *(override or ())]
+    config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, overrides)
     experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(LineReader())})
     suite = experiment.suite
     if out is not None:

@@ -230,7 +230,7 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({}, ("play", "nonsense"), "or one of questions, mazes, magma"),
     ({}, ("play", "nowhere.yaml"), "no file nowhere.yaml"),
     ({}, ("play", "graph", "--setting", "magic"), "settings: tools, no_tools"),
-    ({}, ("play", "graph", "-o", "suite.graphs.0.nods=5"), "nods: there is no such field; did you mean nodes?"),
+    ({}, ("play", "graph", "-o", "suite.graphs.0.nods=5"), "there is no such field; did you mean nodes?"),
     ({}, ("play", "graph", "-o", "suite.questions=[why]"), "unknown question why"),
     ({}, ("play", "graph", "--out", "walk.svg"), "walk.svg: unsupported format; expected .html"),
     ({}, ("play", "maze", "--out", "walk.pdf"), "--out walk."),
