@@ -25,7 +25,7 @@ def built(tree: Path, out: Path) -> dict[str, str]:
 
 
 def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
-    made = []
+    builds = []
     for number, name in enumerate(("here", "a/longer/place")):
         tree = tmp_path / name
         hidden = shutil.ignore_patterns("__pycache__", ".*")
@@ -37,9 +37,9 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
                 shutil.copyfile(file, tree / file.name)
         for file in ("LICENSE", "Makefile"):
             shutil.copyfile(ROOT / file, tree / file)
-        made.append(built(tree, tmp_path / f"out-{number}"))
-    assert {name.rpartition("-")[2] for name in made[0]} == {"any.whl", "0.1.0.tar.gz"}
-    assert made[0] == made[1]
+        builds.append(built(tree, tmp_path / f"out-{number}"))
+    assert {name.rpartition("-")[2] for name in builds[0]} == {"any.whl", "0.1.0.tar.gz"}
+    assert builds[0] == builds[1]
 
 
 @pytest.mark.parametrize("name", ["run", "dev"])
@@ -54,8 +54,8 @@ def test_every_locked_package_has_a_digest(name: str) -> None:
 @pytest.mark.parametrize("name", ["run", "dev"])
 def test_the_lock_holds_all_that_is_asked_for(name: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = [*project["dependencies"], *(project["optional-dependencies"]["dev"] if name == "dev" else ())]
-    names = {re.split(r"[\[><=~ ;]", item)[0].lower() for item in asked} - {"graphwalk-agents"}
+    requirements = [*project["dependencies"], *(project["optional-dependencies"]["dev"] if name == "dev" else ())]
+    names = {re.split(r"[\[><=~ ;]", item)[0].lower() for item in requirements} - {"graphwalk-agents"}
     assert names - supply_chain.pins(name).keys() == set()
 
 

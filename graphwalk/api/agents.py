@@ -16,7 +16,7 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
-from graphwalk.runs.playing.background import blocking, run_in_background
+from graphwalk.runs.playing.background import blocking
 from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL
@@ -72,25 +72,8 @@ def build_agent(
     return _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
 
 
-async def abuild_agent(
-    model: AnyModel,
-    store: GraphStore,
-    *,
-    tools: Names = TOOLS,
-    prompt: str | None = None,
-    turn_limit: int = 30,
-    checkpointer: Any = None,
-    interrupt_before: Sequence[str] | None = None,
-    name: str = "graphwalk",
-    **agent: Any,
-) -> "CompiledStateGraph[Any, Any, Any, Any]":
-    """Build the agent for a store of `aopen_store`: for `ainvoke` and `astream`, in the same event loop."""
-    episode = await _episode(model, store, tools, prompt, {"turn_limit": turn_limit, **agent})
-    return _compile_agent(episode, None, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
-
-
-def _compile_agent(episode: Episode, store: Store | None, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
-    """Compile the graph of an agent. With `store`, its nodes work with and without `await`."""
+def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
+    """Compile the graph of an agent, whose nodes work with and without `await`."""
     from langchain_core.runnables import RunnableLambda
     from langgraph.runtime import Runtime
 
@@ -98,13 +81,12 @@ def _compile_agent(episode: Episode, store: Store | None, **compiling: Any) -> "
 
     def node(turn: Callable[[dict[str, Any], "RunnableConfig"], Coroutine[Any, Any, Any]]) -> Any:
         async def acall(state: dict[str, Any], config: "RunnableConfig") -> Any:
-            return await (turn(state, config) if store is None else store.await_for(turn(state, config)))
+            return await store.await_for(turn(state, config))
 
         def call(state: dict[str, Any], config: "RunnableConfig") -> Any:
-            assert store is not None
             return store.wait_for(turn(state, config))
 
-        return acall if store is None else RunnableLambda(call, acall)
+        return RunnableLambda(call, acall)
 
     model = node(lambda state, config: model_turn(state, runtime, config))
     tools = node(lambda state, config: tool_turn(state, runtime))
@@ -118,14 +100,8 @@ def schema_prompt(store: Store, **agent: Any) -> str:
     `agent` as for `openai_tools`; `schema_tokens` bounds the schema.
     """
     check_type("store", store, Store)
-    return run_in_background(aschema_prompt(store.inner, **agent))
-
-
-async def aschema_prompt(store: GraphStore, **agent: Any) -> str:
-    """Return `schema_prompt` for a store of `aopen_store`."""
-    _check_store(store)
     config = _config(agent)
-    return _render(config, schema_text(await store.schema(config.schema_samples), config))
+    return _render(config, schema_text(store.schema(config.schema_samples), config))
 
 
 def _render(config: AgentConfig, schema: str) -> str:
@@ -136,7 +112,6 @@ async def _episode(
     model: AnyModel, store: GraphStore, tools: Names, prompt: str | None, agent: Mapping[str, Any]
 ) -> Episode:
     """Return the state shared by all conversations of an agent."""
-    _check_store(store)
     config = _config(agent)
     opened = wrap(as_model(model, read_settings()), Limits(), config, budget=Budget())
     close_with(store, opened.close)
@@ -180,13 +155,8 @@ def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAIT
         messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
     """
     check_type("store", store, Store)
-    return run_in_background(aopenai_tools(store.inner, tools=tools, **agent))
-
-
-async def aopenai_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
-    """Return `openai_tools` for a store of `aopen_store`. Await its calls with `arun` in the same event loop."""
-    toolbox = await _toolbox(store, tools, agent)
-    return OpenAITools([spec.as_openai() for spec in toolbox.specs], toolbox.call)
+    toolbox = store.wait_for(_toolbox(store.inner, tools, agent))
+    return OpenAITools([spec.as_openai() for spec in toolbox.specs], lambda call: store.await_for(toolbox.call(call)))
 
 
 def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
@@ -203,22 +173,12 @@ def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "lis
     return _langchain_tools(store.wait_for(_toolbox(store.inner, tools, agent)), store)
 
 
-async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
-    """Return `langchain_tools` for a store of `aopen_store`, to use with `ainvoke` in the same event loop."""
-    return _langchain_tools(await _toolbox(store, tools, agent), None)
-
-
-def _check_store(store: object) -> None:
-    check_type("store", store, GraphStore)
-
-
 def _config(agent: Mapping[str, Any]) -> AgentConfig:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return validate(AgentConfig, {**FOREIGN, "clock": now, **agent}, "agent")
 
 
 async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) -> Toolbox:
-    _check_store(store)
     config, names = _config(agent), names_of("tools", tools)
     schema, loaded = await store.schema(config.schema_samples), load_tools(names)
     if not set(names) & set(MAZE_TOOLS):
@@ -232,8 +192,8 @@ async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) ->
     return MazeToolbox(store, size, "0", agent=config, tools=loaded, schema=schema)
 
 
-def _langchain_tools(toolbox: Toolbox, store: Store | None) -> "list[StructuredTool]":
-    """Return the tools for LangChain. With `store`, they work with and without `await`."""
+def _langchain_tools(toolbox: Toolbox, store: Store) -> "list[StructuredTool]":
+    """Return the tools for LangChain, which work with and without `await`."""
     from langchain_core.tools import StructuredTool, ToolException
 
     async def call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
@@ -247,18 +207,16 @@ def _langchain_tools(toolbox: Toolbox, store: Store | None) -> "list[StructuredT
 
     def structured_tool(spec: ToolSpec) -> StructuredTool:
         def run(**arguments: Any) -> tuple[str, Any]:
-            assert store is not None
             return store.wait_for(call(spec.name, arguments))
 
         async def arun(**arguments: Any) -> tuple[str, Any]:
-            work = call(spec.name, arguments)
-            return await (work if store is None else store.await_for(work))
+            return await store.await_for(call(spec.name, arguments))
 
         return StructuredTool(
             name=spec.name,
             description=spec.description,
             args_schema=dict(spec.parameters),
-            func=None if store is None else run,
+            func=run,
             coroutine=arun,
             handle_tool_error=True,
             response_format="content_and_artifact",

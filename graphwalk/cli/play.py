@@ -45,8 +45,9 @@ def play(
     from graphwalk.runs.playing.episode import play_first
     from graphwalk.runs.playing.resolve import resolve
 
-    flags = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
-    config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, override or ())
+    flags = {"settings": setting and [setting], "seed": seed, "store": store}
+    overrides = [f"agent.turn_limit={turn_limit}", *(override or ())]
+    config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, overrides)
     experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(LineReader())})
     suite = experiment.suite
     if out is not None:
@@ -65,29 +66,24 @@ def play(
 
 def _experiment(what: str, flags: dict[str, Any], overrides: Sequence[str]) -> "AnyExperiment":
     """Return an experiment with one human player, and one graph unless `what` is an experiment."""
-    from graphwalk.config.experiment import experiment_type
-    from graphwalk.config.loading import find_experiment, load_experiment, parse_override
-    from graphwalk.config.yaml_files import set_dotted, validate
-    from graphwalk.suites.registry import SUITES, suite_class
+    from graphwalk.config.loading import find_experiment, load_experiment
+    from graphwalk.suites.registry import SUITES
 
     suite = _suite(what)
-    if suite is not None and not suite.judged:
-        raise ConfigError(f"the suite {suite.name} has no targets to score against", hint="graphwalk ask")
     if suite is None:
         try:
             find_experiment(what)
         except ConfigError as error:
             raise ConfigError(str(error), hint=f"{error.hint}; or one of {', '.join(SUITES.names())}") from error
-        data = load_experiment(what).model_dump(mode="json")
-        suite = suite_class(data["suite"]["name"])
-    else:
+    elif not suite.judged:
+        raise ConfigError(f"the suite {suite.name} has no targets to score against", hint="graphwalk ask")
+    data: str | dict[str, Any] = what
+    if suite is not None:
         data = {"name": "play", "suite": {"name": suite.name, suite.graphs_field: [{"count": 1}]}}
         data["settings"] = [suite.settings[0]]
     person = {"models": [_PERSON], "repeats": 1, "limit": None, "extractor": None}
-    for key, value in {**person, **flags, **dict(map(parse_override, overrides))}.items():
-        set_dotted(data, key, value, f"play {what}")
-    data["settings"] = data["settings"][:1]
-    return validate(experiment_type(data), data, f"play {what}", folder=Path.cwd())
+    config = load_experiment(data, overrides, {**person, **flags})
+    return config.model_copy(update={"settings": config.settings[:1]})
 
 
 def _suite(what: str) -> "type[Suite[Any, Any]] | None":

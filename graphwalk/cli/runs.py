@@ -98,7 +98,6 @@ def merge(
 
 def publish(
     folder: Run,
-    file: Annotated[Path | None, typer.Argument(hidden=True)] = None,
     out: Annotated[Path | None, typer.Option(help="Output file, NAME.zip.")] = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="Replace secrets and anything that looks like a key by ***.")
@@ -113,29 +112,27 @@ def publish(
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.sanitise import Cleaner
 
-    target = out or file
-    if target is None or target.suffix != ".zip" or (out and file):
-        name = f"{(target or folder).stem}.zip"
-        problem = "name one file to write" if target is None or (out and file) else f"{target} does not end in .zip"
-        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(name)}"
+    if out is None or out.suffix != ".zip":
+        problem = "name the file to write" if out is None else f"{out} does not end in .zip"
+        hint = f"graphwalk publish {shlex.quote(str(folder))} --out {shlex.quote(f'{(out or folder).stem}.zip')}"
         raise ConfigError(problem, hint=hint)
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", run.planned_episodes()) as done:
-        removed = write(run, target, cleaner, done)
+        removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
-    say(f"written to {target}" + (f"; removed: {taken}" if taken else ""))
-    say(f"read it with:  graphwalk report {shlex.quote(str(target))}")
+    say(f"written to {out}" + (f"; removed: {taken}" if taken else ""))
+    say(f"read it with:  graphwalk report {shlex.quote(str(out))}")
 
 
 def verify(
     folder: RunOrFile,
-    store: Annotated[str | None, typer.Option(help="Store that graphs are rebuilt in. Default: embedded.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print every difference as JSON.")] = False,
 ) -> None:
     """Recompute a run, and compare it with its log.
 
-    Graphs, tasks and targets are recomputed from the seed, tool results from a fresh store, then prompts and scores.
+    Graphs, tasks and targets are recomputed from the seed, tool results on the embedded engine, then
+    prompts and scores.
     No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
     """
     from graphwalk.runs.finished.verify import verify_run
@@ -143,7 +140,7 @@ def verify(
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", run.planned_episodes()) as done:
-        verification = run_async(verify_run(run, read_settings(), store, done))
+        verification = run_async(verify_run(run, read_settings(), done))
     if json:
         data(verification.as_json())
     else:

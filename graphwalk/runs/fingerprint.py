@@ -1,6 +1,5 @@
 """Identity of a run: `run.json`, and the run fingerprint, which must not change before the run is finished."""
 
-import difflib
 import hashlib
 import json
 import platform
@@ -27,8 +26,8 @@ _MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_s
 _COUNTED = frozenset({"reference_input_tokens", "reference_output_tokens"})
 """Fields of a task that depend on the token counter and do not affect results."""
 _LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
-_MOST = 20
-"""Differences, or lines of the difference between two texts, that an error shows."""
+_MOST = 40
+"""Differences that an error shows."""
 
 
 def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
@@ -135,36 +134,26 @@ def check_unchanged(
         settled_part = plan.known_to(then)
         changed = differences(then, now if settled_part is plan else fingerprint(experiment, settled_part, whole=False))
         if changed:
-            raise _changed(folder, changed, texts)
+            raise _changed(folder, changed)
     folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
     return now
 
 
-def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]], texts: Mapping[str, str]) -> RunLogError:
-    lines = [line for name, values in changed.items() for line in _described(folder, name, values, texts)]
-    if len(lines) > 2 * _MOST:
-        lines = [*lines[: 2 * _MOST], "  …"]
-    rescore = f"graphwalk rescore {folder.quoted}"
+def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]]) -> RunLogError:
+    lines = [
+        f"  texts: {name.removeprefix('texts.')}: changed; that of the run is in {folder.texts_path}"
+        if name.startswith("texts.")
+        else f"  {name}: {then} → {now}"
+        for name, (then, now) in changed.items()
+    ]
+    if len(lines) > _MOST:
+        lines = [*lines[:_MOST], "  …"]
     return RunLogError(
         f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
-        hint=f"only the scorer has changed: {rescore}"
+        hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"
         if list(changed) == ["scorer"]
         else "undo the change and resume, or start a new run",
     )
-
-
-def _described(folder: RunFolder, name: str, values: tuple[Any, Any], texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield a difference: both values, or the changed lines of a text."""
-    part, _, file = name.partition(".")
-    if part != "texts":
-        yield f"  {name}: {values[0]} → {values[1]}"
-        return
-    change = {values[0]: "new", values[1]: "gone"}.get("absent", "changed")
-    yield f"  texts: {file}: {change}"
-    text_then = folder.kept_text(file)
-    if change == "changed" and text_then is not None:
-        lines = difflib.unified_diff(text_then.splitlines(), texts[file].splitlines(), "then", "now", n=1, lineterm="")
-        yield from (f"    {line}" for line in list(lines)[:_MOST])
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

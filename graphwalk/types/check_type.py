@@ -21,7 +21,6 @@ _HINTS = {
     "Task": "{} = graphwalk.make_tasks(graph)[0]",
     "PropertyGraph": "{} = graphwalk.read_graph(…)",
     "Store": "{} = graphwalk.open_store(…)",
-    "GraphStore": "async with graphwalk.aopen_store(…) as {}:",
     "Trajectory": "{} = graphwalk.play(…).trajectory",
     "Answer": "{} = graphwalk.ask(…)",
 }

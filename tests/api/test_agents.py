@@ -60,13 +60,6 @@ async def test_tools_in_a_langchain_agent() -> None:
             check(model, (await agent.ainvoke(state) if awaited else agent.invoke(state))["messages"])
 
 
-async def test_tools_in_the_callers_event_loop() -> None:
-    async with graphwalk.aopen_store(FILMS) as store:
-        model = scripted()
-        agent: Any = create_agent(model, await graphwalk.alangchain_tools(store))
-        check(model, (await agent.ainvoke({"messages": [("user", "Which film is f2?")]}))["messages"])
-
-
 def test_tool_texts_equal_the_agents() -> None:
     with graphwalk.open_store(FILMS) as store:
         structured = graphwalk.langchain_tools(store, result_budget=2, direction=False)
@@ -95,9 +88,9 @@ def test_openai_functions_are_run_and_answered() -> None:
 
 
 async def test_store_failure_becomes_tool_text() -> None:
-    async with graphwalk.aopen_store(FILMS) as store:
-        tools, structured = await graphwalk.aopenai_tools(store), await graphwalk.alangchain_tools(store)
-        await store.drop()
+    with graphwalk.open_store(FILMS) as store:
+        tools, structured = graphwalk.openai_tools(store), graphwalk.langchain_tools(store)
+        await store.await_for(store.inner.drop())
         call = {"id": "c1", "function": {"name": "get_node_by_property", "arguments": json.dumps(LOOK_UP)}}
         assert (await tools.arun(call))["content"].startswith("The database does not answer: the graph was dropped")
         message = await structured[0].ainvoke(
@@ -113,11 +106,10 @@ async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer
     async with ModelServer(
         lambda request: Answer(chat("Red Dust") if len(request.body["messages"]) > 1 else chat(calls=calls))
     ) as server:
-        async with (
-            graphwalk.aopen_store(FILMS) as store,
-            openai.AsyncOpenAI(api_key="k", base_url=server.url) as client,
-        ):
-            tools = await graphwalk.aopenai_tools(store)
+        client = openai.AsyncOpenAI(api_key="k", base_url=server.url)
+        async with client:
+            store = graphwalk.open_store(FILMS)
+            tools = graphwalk.openai_tools(store)
             messages: list[Any] = [{"role": "user", "content": "Which film is f2?"}]
             for _ in range(2):
                 answer = await client.chat.completions.create(
@@ -156,11 +148,3 @@ def test_the_maze_tools_walk_a_maze() -> None:
         assert path.invoke({}) != ""
     with graphwalk.open_store(FILMS) as store, pytest.raises(graphwalk.ConfigError, match="MAZE_TOOLS require a maze"):
         graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)
-
-
-async def test_a_store_of_open_store_is_refused_by_what_is_awaited() -> None:
-    with graphwalk.open_store("example") as store:
-        for call in (graphwalk.aschema_prompt, graphwalk.alangchain_tools, graphwalk.aopenai_tools):
-            with pytest.raises(graphwalk.ConfigError, match="store: must be a GraphStore, not Store") as raised:
-                await call(store)  # type: ignore[arg-type, operator]
-            assert raised.value.hint == "async with graphwalk.aopen_store(…) as store:"

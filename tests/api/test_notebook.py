@@ -222,10 +222,8 @@ except KeyboardInterrupt:
 
 
 MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
-    "experiment": (lambda g, t: graphwalk.run("none"), graphwalk.ConfigError, "no experiment 'none'"),
     "field": (lambda g, t: graphwalk.run("quickstart", agnt={"x": 1}), graphwalk.ConfigError, "did you mean agent"),
     "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), graphwalk.ConfigError, "limit=-1"),
-    "suite": (lambda g, t: graphwalk.run({"name": "x"}), graphwalk.ConfigError, "a suite must be named"),
     "class": (lambda g, t: graphwalk.run("quickstart", models=[Thinker]), graphwalk.ConfigError, "the class Thinker"),
     "twice": (
         lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]),
@@ -233,7 +231,6 @@ MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
         "two models have the name mine/thinker",
     ),
     "no model": (lambda g, t: graphwalk.play(t, g, model=7), graphwalk.ConfigError, "int object is not a model"),
-    "person": (lambda g, t: graphwalk.play(t, g, model="human/terminal"), graphwalk.ConfigError, "unknown provider"),
     "other graph": (
         lambda g, t: graphwalk.play(t, graphwalk.generate_graph(seed=3), model="scripted/expert"),
         graphwalk.ConfigError,
@@ -245,11 +242,6 @@ MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
         "no episode",
     ),
     "agent": (lambda g, t: graphwalk.play(t, g, model="scripted/expert", turns=3), graphwalk.ConfigError, "turns"),
-    "preset": (lambda g, t: graphwalk.generate_graph("paper-7"), graphwalk.ConfigError, "unknown preset"),
-    "question": (lambda g, t: graphwalk.make_tasks(g, questions=["why"]), graphwalk.ConfigError, "why"),
-    "file": (lambda g, t: graphwalk.read_graph("g.xls"), graphwalk.ConfigError, "no graph format"),
-    "store": (lambda g, t: graphwalk.open_store(g, "oracle"), graphwalk.ConfigError, "no store 'oracle'"),
-    "folder": (lambda g, t: graphwalk.open_run("nowhere"), graphwalk.RunLogError, "not a run folder"),
 }
 
 
@@ -288,10 +280,9 @@ def test_the_example_plays_an_episode_and_is_short() -> None:
 
 
 def test_wrong_task_error_lists_accepted_forms(graph: PropertyGraph) -> None:
-    for given, words in (((None, graph), "task: must be a Task"), ((None, None), "task: must be a Task")):
-        with pytest.raises(graphwalk.ConfigError, match=words) as caught:
-            graphwalk.play(*given)  # type: ignore[arg-type]
-        assert "make_tasks" in caught.value.hint
+    with pytest.raises(graphwalk.ConfigError, match="task: must be a Task") as caught:
+        graphwalk.play(None, graph)  # type: ignore[arg-type]
+    assert "make_tasks" in caught.value.hint
 
 
 def test_missing_model_error_lists_accepted_forms(graph: PropertyGraph) -> None:
@@ -336,31 +327,18 @@ def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None
         (lambda: graphwalk.ask("Who?", graph, model="scripted/look", after=wrong), "after: must be an Answer"),
         (lambda: graphwalk.from_networkx(wrong), "graph: must be a Graph, not object"),
         (lambda: graphwalk.from_pandas(wrong, wrong), "nodes: must be a DataFrame of pandas, not object"),
-        (lambda: graphwalk.generate_graph(wrong), "preset: must be a str, not object"),
         (lambda: graphwalk.generate_graph(seed=wrong), "seed: must be a whole number, not object"),
-        (lambda: graphwalk.generate_maze(index=wrong), "index: must be a whole number, not object"),
         (lambda: graphwalk.make_tasks(wrong), "graph: must be a PropertyGraph, not object"),
-        (lambda: graphwalk.make_tasks(graph, questions=wrong), "questions: must be a str or list, not object"),
-        (lambda: graphwalk.make_tasks(graph, questions=[wrong]), r"questions\[0\]: must be a str or Path, not object"),
         (lambda: graphwalk.maze_graph(wrong), "maze: must be a Maze, not object"),
-        (lambda: graphwalk.open_run(wrong), "path: must be a str or Path, not object"),
         (lambda: graphwalk.open_store(wrong), "graph: must be a PropertyGraph or str or Path or dictionary"),
-        (lambda: graphwalk.open_store(graph, wrong), "store: must be a str, not object"),
         (lambda: graphwalk.openai_tools(store, tools=wrong), "tools: must be a str or list, not object"),
         (lambda: graphwalk.openai_tools(store, tools=[wrong]), r"tools\[0\]: must be a str or Path, not object"),
         (lambda: store.run(wrong), "cypher: must be a str, not object"),
-        (lambda: store.run("RETURN 1", wrong), "parameters: must be a dictionary, not object"),
-        (lambda: store.schema(wrong), "samples: must be a whole number, not object"),
         (lambda: graphwalk.openai_model(wrong, "m"), "object is not an AsyncOpenAI client"),
         (lambda: graphwalk.play(wrong, graph, model="scripted/expert"), "task: must be a Task, not object"),
-        (lambda: graphwalk.read_graph(wrong), "path: must be a str or Path, not object"),
-        (lambda: graphwalk.reward(wrong, wrong), "task: must be a Task, not object"),
         (lambda: graphwalk.run(wrong), "experiment: must be a str or Path or dictionary, not object"),
         (lambda: graphwalk.run("quickstart", models=wrong), "models: must be a list, not object"),
-        (lambda: graphwalk.run("quickstart", graphs=wrong), "graphs: must be a whole number, not object"),
         (lambda: graphwalk.run("quickstart", on_result=wrong), "on_result: must be a function, not object"),
-        (lambda: graphwalk.to_networkx(wrong), "graph: must be a PropertyGraph, not object"),
-        (lambda: graphwalk.write_graph(wrong, tmp_path / "g.json"), "graph: must be a PropertyGraph, not object"),
         (lambda: graphwalk.write_graph(graph, wrong), "path: must be a str or Path, not object"),
     ]
     for call, words in calls:

@@ -13,8 +13,8 @@ import graphwalk.api
 
 NAMES = (
     "MAZE_TOOLS Answer CallOptions ConfigError GraphwalkError Maze Message Model ModelError OpenAITools OracleError PropertyGraph "
-    "Reply Result Reward Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask abuild_agent alangchain_tools "
-    "amake_tasks aopen_store aopenai_tools aplay arun aschema_prompt ask build_agent compare from_networkx from_pandas generate_graph generate_maze langchain_tools make_tasks maze_graph "
+    "Reply Result Reward Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask "
+    "amake_tasks aopen_store aplay arun ask build_agent compare from_networkx from_pandas generate_graph generate_maze langchain_tools make_tasks maze_graph "
     "open_run open_store openai_model openai_tools play read_graph reward run schema_prompt to_networkx write_graph "
 )
 
@@ -43,7 +43,7 @@ def test_every_name_is_there_documented_and_typed(name: str) -> None:
     assert inspect.getdoc(found)
     if inspect.isfunction(found):
         signature = inspect.signature(found)
-        typed = [signature.return_annotation, *(given.annotation for given in signature.parameters.values())]
+        typed = [signature.return_annotation, *(parameter.annotation for parameter in signature.parameters.values())]
         assert inspect.Signature.empty not in typed
 
 

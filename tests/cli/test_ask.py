@@ -154,47 +154,6 @@ async def test_the_address_of_a_server_is_an_option_as_in_run(tmp_path: Path) ->
 
 
 LOOK = ("--model", "scripted/look")
-WRONG = [
-    (("", *LOOK), "the question is empty"),
-    ((QUESTION,), "no model given"),
-    ((QUESTION, "-m", "openai/gpt-4.1-mini"), "OPENAI_API_KEY is not set"),
-    ((QUESTION, "-m", "gpt"), "'gpt' is not a model"),
-    ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),
-    ((QUESTION, "-m", "human/terminal"), "unknown provider 'human'"),
-    ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database cannot be combined"),
-    ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: expected a file name ending in .svg"),
-    ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot be combined"),
-    ((QUESTION, *LOOK, "-o", "agent.nope=1"), "-o agent.nope=1: there is no such field"),
-    (LOOK, "no question given"),
-]
-
-
-@pytest.mark.parametrize(("words", "message"), WRONG)
-def test_a_mistake_is_one_clear_message_and_leaves_nothing(
-    tmp_path: Path, words: tuple[str, ...], message: str
-) -> None:
-    done = asked(*words, typed="", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: {message}")
-    assert "\n  try: " in done.stderr or "agent.nope" in message
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("words", "message", "code"),
-    [
-        ((), "no graph given, and no Neo4j is known", 2),
-        (("--graph", "gone.json"), "no file gone.json", 2),
-        (("--graph", __file__), "no graph format has the suffix '.py'", 2),
-        (("--database", " "), "--database is empty", 2),
-    ],
-)
-def test_a_graph_that_is_not_there(tmp_path: Path, words: tuple[str, ...], message: str, code: int) -> None:
-    done = graphwalk("ask", QUESTION, *LOOK, *words, folder=tmp_path, GRAPHWALK_HOME=str(tmp_path / "none"))
-    assert (done.returncode, done.stdout) == (code, "")
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("words", [(), ("--database", "neo4j")])

@@ -5,51 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from graphwalk.cli import generate
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.commands import graphwalk
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "cause", "next_step"),
-    [
-        (("run", "no-such"), 2, "no experiment 'no-such'", "quickstart"),
-        (("run", "no-such.yaml"), 2, "no file no-such.yaml", "quickstart"),
-        (("run", "quickstart", "-m", "nobody/nothing"), 2, "unknown provider", "openai"),
-        (("run", "quickstart", "-m", "openai/gpt-4.1-mini"), 2, "OPENAI_API_KEY is not set", "export OPENAI_API_KEY"),
-        (("run", "quickstart", "-m", "openai-api/lab/m"), 2, "LAB_BASE_URL is not set", "export LAB_BASE_URL"),
-        (("run", "quickstart", "--setting", "magic"), 2, "no setting 'magic'", "no_tools"),
-        (("run", "quickstart", "--store", "oracle"), 2, "store", ""),
-        (("run", "quickstart", "-o", "limits.retries=many"), 2, "limits.retries", ""),
-        (("run", "quickstart", "-o", "suite.graphs.0.preset=paper-7"), 2, "unknown preset 'paper-7'", ""),
-        (("run", "quickstart", "-o", "suite.questions=[why]"), 2, "unknown question why", "node_count"),
-        (("resume", "nowhere"), 3, "not a run folder", ""),
-        (("report", "nowhere"), 3, "not a run folder", ""),
-        (("generate", "graph", "--preset", "no-such"), 2, "unknown preset 'no-such'", ""),
-        (("generate", "graph", "--nodes", "2", "--labels", "9"), 2, "9 labels need", ""),
-        (("generate", "graph", "--mean-degree", "1e9"), 2, "impossible", ""),
-        (("generate", "graph", "--out", "graph.xls"), 2, "no graph format", ".json"),
-        (("tasks", "--graph", "nowhere.json"), 2, "nowhere.json", ""),
-        (("questions", "why"), 2, "unknown question why", "node_count"),
-        (("tools", "hammer"), 2, "hammer", "think"),
-        (("experiments", "none"), 2, "no experiment", "quickstart"),
-        (("models", "check", "nobody/nothing"), 2, "unknown provider", ""),
-        (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j server is configured", "graphwalk db up"),
-        (("db", "clean"), 3, "no Neo4j server is configured", "graphwalk db up"),
-    ],
-)
-def test_errors_name_cause_and_next_step(
-    tmp_path: Path, words: tuple[str, ...], code: int, cause: str, next_step: str
-) -> None:
-    done = graphwalk(*words, folder=tmp_path, GRAPHWALK_HOME=str(tmp_path / "home"))
-    assert done.returncode == code, done.stderr
-    assert cause in done.stderr
-    assert next_step in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_unreachable_database_error_names_the_next_step(tmp_path: Path) -> None:
@@ -114,18 +74,18 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_every_field_of_a_graph_is_an_option(tmp_path: Path) -> None:
-    given = graphwalk("generate", "graph", "--hops", 2, "--pair-fraction", 1, "--out", tmp_path / "g.json")
-    assert given.returncode == 0, given.stderr
+    done = graphwalk("generate", "graph", "--hops", 2, "--pair-fraction", 1, "--out", tmp_path / "g.json")
+    assert done.returncode == 0, done.stderr
     spec = load_graph(tmp_path / "g.json").spec
     assert (spec["hops"], spec["pair_fraction"]) == (2, 1.0)
-    asked = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset"}
-    assert set(GraphSpec.model_fields) <= asked
+    options = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset"}
+    assert set(GraphSpec.model_fields) <= options
 
 
 def tasks_of(folder: Path, hash_seed: str) -> str:
     path = folder / f"graph-{hash_seed}.json"
-    made = graphwalk("generate", "graph", "--preset", "paper-100", "--seed", 5, "--out", path, PYTHONHASHSEED=hash_seed)
-    assert made.returncode == 0, made.stderr
+    done = graphwalk("generate", "graph", "--preset", "paper-100", "--seed", 5, "--out", path, PYTHONHASHSEED=hash_seed)
+    assert done.returncode == 0, done.stderr
     return graphwalk("tasks", "--graph", path, "--seed", 5, "--json", PYTHONHASHSEED=hash_seed).stdout
 
 
@@ -146,10 +106,3 @@ def test_doctor_lists_working_parts(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "embedded store" in done.stdout
     assert "graphwalk db up" in done.stdout
-
-
-def test_completion_can_be_shown() -> None:
-    assert (
-        "_graphwalk_completion"
-        in graphwalk("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1").stdout
-    )

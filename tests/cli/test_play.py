@@ -80,34 +80,6 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
     assert "+----------+" in (tmp_path / "maze.txt").read_text()
 
 
-@pytest.mark.parametrize(
-    ("words", "cause", "next_step"),
-    [
-        (("nonsense",), "no experiment 'nonsense'", "or one of questions, mazes, magma"),
-        (("nowhere.yaml",), "no file nowhere.yaml", "quickstart"),
-        (("graph", "--setting", "magic"), "no setting 'magic'", "tools, no_tools"),
-        (("graph", "-o", "suite.graphs.0.nods=5"), "nods: there is no such field; did you mean nodes?", ""),
-        (("graph", "-o", "suite.graphs.0.nodes=1"), "nodes: must be greater than or equal to 2", ""),
-        (("graph", "-o", "suite.questions=[why]"), "why", "node_count"),
-        (("graph", "--store", "oracle"), "no store 'oracle'", "embedded, neo4j"),
-        (("graph", "--out", "walk.svg"), "walk.svg: unsupported format; expected .html", "--out walk.html"),
-        (("maze", "--out", "walk.pdf"), "walk.pdf: unsupported format", "--out walk."),
-        (("maze", "-o", "suite.mazes.0.walls=1.5"), "walls", ""),
-        (("magma", "-o", "suite.traces.0.algorithm=sorting"), "algorithm", "bfs"),
-        (("magma", "--turn-limit", "0"), "turn-limit", ""),
-    ],
-)
-def test_wrong_options_are_errors_before_the_game(
-    tmp_path: Path, words: tuple[str, ...], cause: str, next_step: str
-) -> None:
-    code, shown, error = played(*words, typed="quit\n", folder=tmp_path)
-    assert code == 2, error
-    assert shown == ""
-    assert cause in error
-    assert next_step in error
-    assert "Traceback" not in error
-
-
 def test_ctrl_c_ends_the_game_in_order(tmp_path: Path) -> None:
     words = (sys.executable, "-m", "graphwalk", "play", "maze", "--seed", "3")
     with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as game:

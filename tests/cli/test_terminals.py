@@ -79,14 +79,6 @@ def test_the_words_of_a_model_arrive_one_by_one(tmp_path: Path) -> None:
     assert "It is Red" in shown
 
 
-def test_an_answer_that_was_streamed_is_shown_once(tmp_path: Path) -> None:
-    with served_in_thread(respond) as url:
-        words = ("ask", "Which film is f2?", "--graph", FILMS, "-m", "openai-api/local/m", "--no-log")
-        code, shown = on_terminal(80, *words, folder=tmp_path, LOCAL_BASE_URL=url)
-    assert code == 0
-    assert shown.count("It is Red Dust") == 1
-
-
 def test_a_stream_that_breaks_off_is_seen_to_start_again(tmp_path: Path) -> None:
     broken = iter([True])
 

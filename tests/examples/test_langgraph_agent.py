@@ -267,16 +267,6 @@ async def test_a_failing_model_raises(server: ModelServer) -> None:
         await with_agent(lambda agent: agent.invoke(asked()))
 
 
-async def test_in_the_event_loop_of_the_caller(server: ModelServer) -> None:
-    async with graphwalk.aopen_store(FILMS) as store:
-        agent = await graphwalk.abuild_agent(MODEL, store, prompt="Answer in one word.")
-        state = await agent.ainvoke(asked())
-        assert state["messages"][-1].content == "It is Red Dust"
-    system = server.requests[0].body["messages"][0]["content"]
-    assert system.startswith("Answer in one word.")
-    assert "(:Film" in system
-
-
 async def test_langgraph_json_names_a_factory(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = json.loads((EXAMPLE / "langgraph.json").read_text())
     assert "env" not in settings  # the server does not start without the file that is named there

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
+from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.files.json_lines import LineWriter, read_lines
-from graphwalk.files.writing import is_scratch, make_folder, write_whole
+from graphwalk.files.writing import is_scratch, write_whole
 
 
 @contextmanager
@@ -80,15 +80,6 @@ def test_write_failures_are_errors(tmp_path: Path, place: str, cause: str, next_
         write_whole(tmp_path / place, ["x"])
     assert next_step in raised.value.hint
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
-
-
-@pytest.mark.parametrize("error", [ConfigError, RunLogError, StoreError])
-def test_the_caller_chooses_the_kind_of_error(tmp_path: Path, error: type[GraphwalkError]) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(error, match="cannot be written"):
-        write_whole(tmp_path / "file" / "a", ["x"], parents=True, error=error)
-    with pytest.raises(error, match="cannot be written"):
-        make_folder(tmp_path / "file" / "folder", error=error)
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:

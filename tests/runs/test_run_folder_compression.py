@@ -12,7 +12,6 @@ import pytest
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import LineWriter, compressed, read_lines
-from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.listing import list_runs
 from graphwalk.runs.run_folder import RunFolder
 from tests.runs.runs import experiment, log_bytes, records, resume, start, without_time
@@ -80,22 +79,6 @@ async def test_a_kill_at_any_step_loses_and_doubles_nothing(work: str, step: str
     assert (await resume(folder.path)).finished == 4
     assert log_bytes(folder.path) == before
     assert [path.name for path in folder.path.glob("results*")] == ["results.jsonl.gz"]
-
-
-async def test_a_compressed_run_is_scored_again(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
-    folder = RunFolder.open(tmp_path / "run")
-    wrong = [{**r, "score": {**r["score"], "correct": False}} for r in folder.records()]
-    folder.results_file.unlink()
-    writer = folder.results_writer()
-    for record in wrong:
-        writer.append(record)
-    writer.close()
-    folder.compress_results()
-    assert rescore_run(folder) == (2, 2)
-    assert all(record["score"]["correct"] for record in records(folder.path))
-    assert [path.name for path in folder.path.glob("results.jsonl*")] == ["results.jsonl.gz"]
-    assert (folder.path / "old-results.jsonl.gz").exists()
 
 
 @pytest.mark.extended

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.listing import list_runs
@@ -36,8 +37,6 @@ async def two_runs(tmp_path: Path) -> tuple[Path, Path]:
 
 def forged(line: bytes) -> bytes:
     """The line with a right answer, as another run would have logged it."""
-    from graphwalk.files.json_lines import decode_line, encode_line
-
     record = decode_line(line)
     record["score"] |= {"correct": True, "precision": 1.0, "recall": 1.0, "f1": 1.0}
     return encode_line(record)
@@ -73,8 +72,6 @@ async def test_a_copy_that_went_on_under_other_conditions_is_another_run(tmp_pat
     manifest = folder.read_manifest()
     assert json.loads(line)["conditions"] == manifest["conditions"]
     assert json.loads(line)["run_id"] == manifest["run_id"]
-    from graphwalk.files.json_lines import decode_line, encode_line
-
     with folder.results_path.open("ab") as log:
         log.write(encode_line({**decode_line(line), "conditions": "0" * 16}))
         log.write(encode_line({k: v for k, v in decode_line(line).items() if k not in ("run_id", "conditions")}))

@@ -19,7 +19,7 @@ from graphwalk.files.resources import quote
 from graphwalk.models.replay import OVER, ReplayModel
 from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of
 from graphwalk.runs.playing.episode import RunModels, judge, play
-from graphwalk.runs.playing.graph_sources import GraphSources, sources_for
+from graphwalk.runs.playing.graph_sources import GraphSources
 from graphwalk.runs.playing.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.playing.resolve import Experiment, kept_experiment, per_episode
 from graphwalk.runs.result import EpisodeKey, Result
@@ -113,27 +113,23 @@ def parting(then: Any, now: Any) -> str:
 async def verify_run(
     folder: RunFolder,
     settings: Settings,
-    store: str | None = None,
     done: Callable[[], object] = lambda: None,
 ) -> Verification:
-    """Check everything in a run folder, which is only read. `store`: load graphs there, not into the embedded engine.
+    """Check everything in a run folder, which is only read. Graphs are loaded into the embedded engine.
 
     `done` is called after each result. Raise ConfigError if this version cannot read the configuration, StoreError if
-    the store cannot be reached.
+    an existing database of the run cannot be reached.
     """
     manifest = folder.read_manifest()
-    experiment = kept_experiment(folder, settings, store)
+    experiment = kept_experiment(folder, settings)
     graphs = (manifest.get("fingerprint") or {}).get("graphs", ())
 
     async def without_queries() -> EmbeddedDatabase:
         return EmbeddedDatabase(takes_queries=False)
 
-    if store is None:
-        # A run may come from a stranger: nothing is loaded into a database of the user because of it.
-        opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in graphs) else None
-        sources = GraphSources(opened, settings if queries_in_place(experiment.config.store) else None)
-    else:
-        sources = sources_for(experiment, f"verify-{manifest['run_id']}")
+    # A run may come from a stranger: nothing is loaded into a database of the user because of it.
+    opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in graphs) else None
+    sources = GraphSources(opened, settings if queries_in_place(experiment.config.store) else None)
     try:
         plan = await make_plan(experiment, sources, lambda number: None)
         with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
@@ -153,10 +149,7 @@ async def verify_run(
                 run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
                 return await run.verified(done)
     finally:
-        try:
-            await sources.drop_graphs()
-        finally:
-            await sources.close()
+        await sources.close()
 
 
 class _Run:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import resource
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -33,10 +33,8 @@ from graphwalk.stores.health import HealthCheck
 _LOGGER = logging.getLogger("graphwalk")
 _CLEAN_UP_SECONDS = 2.0
 """Longest wait of an interrupted run for the database to drop its graphs, and again to close."""
-_OTHER_FILES = 64
-"""Open files other than connections: logs, modules, pipes."""
-_FILES_PER_EPISODE = 2
-"""Connections of an episode: to its model and to a database."""
+_OPEN_FILES = 10_000
+"""Enough for any number of episodes in flight."""
 
 
 async def start_run(
@@ -124,7 +122,7 @@ class _Run:
             self._counters, lines = earlier_results(self.folder)
             self._breaker = CircuitBreaker(self._note)
             self._announce()
-            most = files_for(limits.max_concurrency, self._note)
+            raise_file_limit()
             try:
                 async with asyncio.TaskGroup() as workers:
                     async for episodes in self._unplayed_episodes(plan, lines):
@@ -133,7 +131,7 @@ class _Run:
                             models.check_results = writer.check
                         for planned in episodes:
                             self._queue.put_nowait(planned)
-                        for _ in range(started, min(most, started + len(episodes))):
+                        for _ in range(started, min(limits.max_concurrency, started + len(episodes))):
                             assert writer is not None
                             workers.create_task(self._work(writer))
                             started += 1
@@ -271,17 +269,9 @@ def _log_result(result: Result) -> None:
     _LOGGER.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, outcome)
 
 
-def files_for(episodes: int, note: Callable[[str], object]) -> int:
-    """Return the number of episodes that the limit on open files permits, after raising the limit."""
+def raise_file_limit() -> None:
+    """Raise the limit on open files as far as this process may: an episode needs two, for its model and a database."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = _OTHER_FILES + _FILES_PER_EPISODE * episodes
-    if soft == resource.RLIM_INFINITY or soft >= needed:
-        return episodes
-    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    if allowed > soft:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    room = max(1, (allowed - _OTHER_FILES) // _FILES_PER_EPISODE)
-    if room < episodes:
-        limit = f"the limit is {allowed} (ulimit -n)"
-        note(f"{episodes} episodes in flight need {needed} open files; {limit}, so {room} are played at a time")
-    return min(room, episodes)
+    most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

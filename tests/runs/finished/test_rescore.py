@@ -30,8 +30,10 @@ async def test_rescoring_repairs_a_score(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
     folder = RunFolder.open(tmp_path / "run")
     rewritten(folder, lambda record: {**record, "score": {**record["score"], "correct": False}})
+    folder.compress_results()
     assert rescore_run(folder) == (2, 2)
     assert all(r["score"]["correct"] for r in folder.records())
+    assert {path.name for path in folder.path.glob("*results.jsonl*")} == {"results.jsonl.gz", "old-results.jsonl.gz"}
 
 
 async def test_an_older_run_gets_its_causes_of_failure_if_its_graphs_can_be_made_again(tmp_path: Path) -> None:

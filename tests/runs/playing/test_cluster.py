@@ -20,8 +20,8 @@ PLAYED = {"suite.questions": ["node_count", "path_finding", "node_by_property"]}
 
 
 def sharded(folder: Path, **flags: object) -> ShardedRun:
-    made = resolve(experiment(**PLAYED, **flags), NOTHING_SET)
-    return ShardedRun(made, NewRun.make(made.config.name, folder))
+    resolved = resolve(experiment(**PLAYED, **flags), NOTHING_SET)
+    return ShardedRun(resolved, NewRun.make(resolved.config.name, folder))
 
 
 def play(run: ShardedRun, how: Play, number: int = 2) -> RunSummary:

@@ -46,8 +46,8 @@ def replayed(run: Path, server: StatefulServer, **flags: Any) -> AnyExperiment:
 
 def last(folder: Path) -> list[dict[str, Any]]:
     """The last record of each episode, in order."""
-    found = {record["repeat"]: record for record in records(folder)}
-    return [found[repeat] for repeat in sorted(found)]
+    outcome = {record["repeat"]: record for record in records(folder)}
+    return [outcome[repeat] for repeat in sorted(outcome)]
 
 
 def statuses(folder: Path) -> set[str]:
@@ -72,11 +72,11 @@ def received(folder: Path) -> list[str]:
 
 
 async def check_verified(folder: Path, settings: Settings, replies: int = EPISODES * TURNS) -> None:
-    found = await verify_run(RunFolder.open(folder), settings)
-    assert found.error is None, found.error
-    unverified = {reason for check in found.checks.values() for reason in check.unverified}
+    outcome = await verify_run(RunFolder.open(folder), settings)
+    assert outcome.error is None, outcome.error
+    unverified = {reason for check in outcome.checks.values() for reason in check.unverified}
     assert unverified <= {"ended by a failure of provider or store"}
-    assert found.checks["replies"].verified >= replies
+    assert outcome.checks["replies"].verified >= replies
 
 
 async def test_a_run_is_answered_verified_replayed_and_rescored(server: StatefulServer, tmp_path: Path) -> None:

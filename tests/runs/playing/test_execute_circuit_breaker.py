@@ -16,8 +16,8 @@ OLLAMA = "registry.ollama.ai/library/gemma:2b does not support tools"
 
 
 def of(*servers: ModelServer) -> Settings:
-    known = {f"SERVER{n}_BASE_URL": server.url for n, server in enumerate(servers)}
-    return Settings({**known, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
+    addresses = {f"SERVER{n}_BASE_URL": server.url for n, server in enumerate(servers)}
+    return Settings({**addresses, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
 
 
 def answer(request: Request) -> Answer:
@@ -76,9 +76,9 @@ async def test_every_report_format_marks_an_unfinished_run(tmp_path: Path) -> No
     folder = RunFolder.open(tmp_path / "run")
     assert report_of(folder).incomplete is None
     folder.results_path.write_text("".join(log_bytes(folder.path).decode().splitlines(keepends=True)[:4]))
-    made = report_of(folder)
+    report = report_of(folder)
     said = "NOT FINISHED: 4 of 12 planned episodes"
-    assert as_text(made, width=100).startswith(said)
-    assert to_markdown(made).startswith(f"**{said}")
-    assert said in to_csv(made)
-    assert said in to_json(made)
+    assert as_text(report, width=100).startswith(said)
+    assert to_markdown(report).startswith(f"**{said}")
+    assert said in to_csv(report)
+    assert said in to_json(report)

@@ -8,39 +8,17 @@ from typing import Any
 import pytest
 
 from graphwalk.database.loads import clean, list_loads
-from graphwalk.errors import OracleError
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.admin import Load, Loads
-from graphwalk.suites.questions.suite import QuestionsSuite
 from tests.runs.runs import Notes, experiment, start
 
 
 async def loads_of(settings: Settings, run_id: str) -> list[Load]:
     return [load for load in await list_loads(settings) if load.run_id == run_id]
-
-
-@pytest.mark.neo4j
-async def test_a_verification_whose_planning_fails_leaves_no_graph(
-    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = tmp_path / "run"
-    await start(run, experiment(models=["scripted/expert"], limit=1))
-    loaded: list[Load] = []
-    run_id = f"verify-{RunFolder(run).read_manifest()['run_id']}"
-
-    async def tasks(*arguments: Any, **named: Any) -> Any:
-        loaded.extend(await loads_of(neo4j_server, run_id))
-        raise OracleError("the oracles differ")
-
-    monkeypatch.setattr(QuestionsSuite, "tasks", tasks)
-    with pytest.raises(OracleError, match="the oracles differ"):
-        await verify_run(RunFolder.open(run), neo4j_server, "neo4j")
-    assert [load.state for load in loaded] == ["complete"]
-    assert not await loads_of(neo4j_server, run_id)
 
 
 @pytest.mark.neo4j

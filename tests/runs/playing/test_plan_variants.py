@@ -37,10 +37,10 @@ def varied(vary: dict[str, Any], **flags: Any) -> Any:
 
 
 def by_setting(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    records_by_setting: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for record in sorted(records(folder), key=lambda record: str(record["task_id"])):
-        found[record["setting"]].append(record)
-    return found
+        records_by_setting[record["setting"]].append(record)
+    return records_by_setting
 
 
 async def test_each_combination_plays_the_same_tasks(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from tests.runs.runs import NOTHING_SET, experiment, log_bytes, records, resume,
 
 async def play(folder: Path, shard: str, **flags: Any) -> RunFolder:
     new = NewRun.make("quickstart", folder)
-    made = {"suite.questions": ["node_count", "path_finding", "node_by_property"], **flags}
-    await start_run(resolve(experiment(**made), NOTHING_SET), new, Progress(), shard=Shard.parse(shard))
+    fields = {"suite.questions": ["node_count", "path_finding", "node_by_property"], **flags}
+    await start_run(resolve(experiment(**fields), NOTHING_SET), new, Progress(), shard=Shard.parse(shard))
     return new.folder
 
 
