@@ -21,7 +21,7 @@ from graphwalk.cli.options import (
     suite_group,
 )
 from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import write_in_parallel, write_rows
+from graphwalk.files.bulk import write_in_parts, write_rows
 from graphwalk.settings import Settings, read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
@@ -202,7 +202,7 @@ def traces(
     form = ChatForm(arguments, protocol)
     options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
     rows = trace_rows(config, options)
-    number = write_in_parallel(rows, out, workers)
+    number = write_in_parts(rows, out, workers)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     facts = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number}

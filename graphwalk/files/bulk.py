@@ -1,7 +1,9 @@
-"""Write rows into one file, as JSON Lines or Parquet; rows that take time are made by several processes."""
+"""Write rows into one file, as JSON Lines or Parquet; work that takes hours is divided into parts, on all cores."""
 
 import json
 import os
+import shlex
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.files.writing import new_file, write_whole
+from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
 from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -25,9 +27,9 @@ Columns = Mapping[str, type]
 _GROUP = 1000
 """Rows of a Parquet file that are held in memory."""
 _PART = 8
-"""Things that a process gets at a time."""
+"""Things of a part."""
 _AHEAD = 4
-"""Parts per process that are made before they are written."""
+"""Parts per process of one batch."""
 
 
 def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
@@ -100,44 +102,79 @@ class Rows:
     """Number of things."""
     columns: Columns
     inputs: Mapping[str, Any]
-    """All inputs of the rows, as JSON, for a description of the file."""
+    """All inputs of the rows, as JSON; parts made from other inputs are refused."""
 
 
-def write_in_parallel(rows: Rows, out: Path, workers: int | None = None) -> int:
-    """Write a file of rows that `workers` processes make (None: one per core); return the number of rows.
+def write_in_parts(rows: Rows, out: Path, workers: int | None = None) -> int:
+    """Write a file of rows with `workers` processes (None: one per core), which make its parts in FILE.parts/.
 
-    The bytes do not depend on `workers`. Raise ConfigError as `write_rows`, GraphwalkError if a process was killed.
+    The bytes do not depend on `workers`. Continue with the parts that an interrupted call left. Return the number of
+    rows. Raise ConfigError if the parts have other inputs, or on a write error; GraphwalkError if a process was killed.
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    workers = min(workers or cores(), max(1, -(-rows.total // _PART)))
+    if not out.parent.is_dir():
+        raise cannot_write(out, FileNotFoundError(2, "No such file or directory"), ConfigError)
+    folder = out.with_name(f"{out.name}.parts")
+    _claim(folder, json.dumps(rows.inputs))
+    parts = [folder / f"{number:07}.jsonl" for number in range(-(-rows.total // _PART))]
+    workers = min(workers or cores(), max(1, len(parts)))
+
+    def missing() -> Iterator[tuple[Path, list[Any]]]:
+        things = iter(rows.things)
+        for path in parts:
+            part = list(islice(things, _PART))
+            if path.exists():
+                done(len(part))
+            else:
+                yield path, part
+
     context = get_context("spawn")
     end, parent = context.Pipe(duplex=False)
-
-    def each_row() -> Iterator[Row]:
-        things = iter(rows.things)
-        while parts := list(filter(None, (list(islice(things, _PART)) for _ in range(_AHEAD * workers)))):
-            for part, part_rows in zip(parts, pool.map(partial(_list_of_rows, rows.make), parts), strict=True):
-                yield from part_rows
-                done(len(part))
-
     with (
         progress_bar(rows.name, rows.total) as done,
         end,
         ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(end,)) as pool,
         parent,
     ):
+        waiting = missing()
         try:
-            return write_rows(each_row(), out, rows.columns)
+            while batch := list(islice(waiting, _AHEAD * workers)):
+                for number in pool.map(partial(_write_part, rows.make), batch):
+                    done(number)
         except BrokenProcessPool as error:
-            hint = "run the same command again; with fewer --workers, if the memory was full"
+            hint = "run the same command again to continue; with fewer --workers, if the memory was full"
             raise GraphwalkError("a process of several was killed", hint=hint) from error
+    with progress_bar("joining"):
+        number = write_rows((row for part in parts for row in _rows_of(part)), out, rows.columns)
+    shutil.rmtree(folder, ignore_errors=True)
+    return number
 
 
-def _list_of_rows(make: Callable[[Sequence[Any]], Iterable[Row]], things: Sequence[Any]) -> list[Row]:
-    return list(make(things))
+def _claim(folder: Path, inputs: str) -> None:
+    """Record the inputs of the parts. Raise ConfigError if existing parts have other inputs."""
+    path = folder / "inputs.json"
+    if not folder.exists():
+        make_folder(folder)
+        write_whole(path, [inputs])
+    elif not path.is_file() or path.read_text(encoding="utf-8") != inputs:
+        raise ConfigError(
+            f"{folder} holds parts of a file with other inputs",
+            hint=f"rm -r {shlex.quote(str(folder))}   starts anew",
+        )
+
+
+def _write_part(make: Callable[[Sequence[Any]], Iterable[Row]], part: tuple[Path, Sequence[Any]]) -> int:
+    path, things = part
+    write_rows(make(things), path, {})
+    return len(things)
+
+
+def _rows_of(part: Path) -> Iterator[Row]:
+    with part.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def cores() -> int:

@@ -1,22 +1,29 @@
-"""Rows by the million: in constant memory, and the same bytes from any number of processes."""
+"""Rows by the million: in constant memory; in parts the same bytes from any number of processes, after a kill too."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from pyarrow.parquet import read_table
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.bulk import write_in_parallel, write_rows
+from graphwalk.files.bulk import write_in_parts, write_rows
 from tests.squares import COLUMNS, rows_of, squares
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_any_number_of_processes_writes_the_same_bytes(tmp_path: Path, ending: str) -> None:
     one, two = tmp_path / f"one.{ending}", tmp_path / f"two.{ending}"
-    assert write_in_parallel(squares(95), one, 1) == 95
-    assert write_in_parallel(squares(95), two, 2) == 95
+    assert write_in_parts(squares(95), one, 1) == 95
+    assert write_in_parts(squares(95), two, 2) == 95
     assert one.read_bytes() == two.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([one.name, two.name])
 
@@ -30,16 +37,45 @@ def test_both_forms_hold_the_same(tmp_path: Path) -> None:
     assert [line["number"] for line in lines] == list(range(25))
 
 
-def test_a_row_that_cannot_be_made_leaves_no_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ending", "workers"), [("jsonl", 1), ("parquet", 2)])
+def test_the_parts_of_a_killed_process_are_continued_to_the_same_bytes(
+    tmp_path: Path, ending: str, workers: int
+) -> None:
+    out, undisturbed = tmp_path / f"rows.{ending}", tmp_path / f"undisturbed.{ending}"
+    parts = tmp_path / f"rows.{ending}.parts"
+    process = subprocess.Popen([sys.executable, "-m", "tests.squares", str(out), str(workers)])
+    try:
+        until(lambda: len(list(parts.glob("0*.jsonl"))) >= 4, 240)
+        children = psutil.Process(process.pid).children()
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+    until(lambda: not any(map(alive, children)), 60)
+    assert not out.exists()
+    written = sorted(parts.glob("0*.jsonl"))
+    assert 4 <= len(written) < 50
+    assert write_in_parts(squares(400, wrong=7), out, 1) == 400  # in the first part, which is not made again
+    write_in_parts(squares(400), undisturbed, 1)
+    assert out.read_bytes() == undisturbed.read_bytes()
+    assert not parts.exists()
+
+
+def test_resume_with_other_settings_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
     with pytest.raises(ConfigError, match="33 is wrong") as caught:
-        write_in_parallel(squares(50, wrong=33), tmp_path / "rows.jsonl", 2)
+        write_in_parts(squares(50, wrong=33), out, 2)
     assert caught.value.hint == "another one"
-    assert not list(tmp_path.iterdir())
+    assert not out.exists()
+    with pytest.raises(ConfigError, match="holds parts of a file with other inputs") as caught:
+        write_in_parts(squares(60), out, 1)
+    assert "rm -r" in caught.value.hint
+    assert write_in_parts(squares(50), out, 1) == 50
 
 
 def test_missing_folder_is_an_error_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written"):
-        write_in_parallel(squares(50, wrong=0), tmp_path / "no" / "rows.jsonl", 1)
+        write_in_parts(squares(50, wrong=0), tmp_path / "no" / "rows.jsonl", 1)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
@@ -56,3 +92,14 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path, ending: str) -> None
 
     # The end of a Parquet file tells some 500 bytes of each group of rows; the rows themselves are megabytes.
     assert peak(40_000) < 1.1 * peak(4_000) + 60_000
+
+
+def until(holds: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def alive(process: psutil.Process) -> bool:
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
