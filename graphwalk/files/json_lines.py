@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import tempfile
 import time
 import warnings
 import zlib
@@ -133,7 +134,8 @@ def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
 class LineWriter:
     """A writer that appends records; each is passed to the operating system before `append` returns.
 
-    Raise RunLogError if the file cannot be written, and then ends with the last complete line, or if it was replaced.
+    Raise RunLogError if the file cannot be written; it then ends with the last complete line. Raise RunLogError if the
+    file at its path was replaced; its content is then saved beside its folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -142,16 +144,17 @@ class LineWriter:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
+        self._copy: Path | None = None
         self._synced = time.monotonic()
         _cut_torn_tail(self._file)
 
     def check(self) -> None:
         """Raise RunLogError if the file at its path was replaced."""
-        check_in_place(self._path, self._file, RunLogError)
+        self._keep_in_place(b"")
 
     def append(self, record: dict[str, Any]) -> None:
         line = encode_line(record)
-        self.check()
+        self._keep_in_place(line)
         try:
             written = os.write(self._file, line)
             while written < len(line):
@@ -161,6 +164,32 @@ class LineWriter:
             raise cannot_write(self._path, error, RunLogError) from error
         if time.monotonic() - self._synced >= _SYNC_SECONDS:
             self.sync()
+
+    def _keep_in_place(self, line: bytes) -> None:
+        try:
+            check_in_place(self._path, self._file, RunLogError)
+        except RunLogError as error:
+            if os.fstat(self._file).st_nlink == 0:
+                error.hint = f"what it held is in {self._save(line)}"
+            raise
+
+    def _save(self, line: bytes) -> Path:
+        """Save the content of a deleted file, and the lines to append, beside its folder."""
+        if self._copy is None:
+            folder = self._path.parent.parent
+            folder = folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
+            name = f"{self._path.parent.name}-{self._path.stem}-"
+            number, place = tempfile.mkstemp(suffix=self._path.suffix, prefix=name, dir=folder)
+            os.close(number)
+            self._copy = Path(place)
+            with self._copy.open("wb") as copy:
+                position = 0
+                while block := os.pread(self._file, 1 << 20, position):
+                    copy.write(block)
+                    position += len(block)
+        with self._copy.open("ab") as copy:
+            copy.write(line)
+        return self._copy
 
     def sync(self) -> None:
         """Flush all lines to disk."""

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError, counted
@@ -37,7 +37,7 @@ _RESTORE = "nothing was changed; restore the file from a copy, or start a new ru
 
 
 class _Checked(BaseModel):
-    """The fields of run.json that are checked when it is read; others are ignored."""
+    """The fields of run.json and of results that are checked when they are read; others are ignored."""
 
     model_config = ConfigDict(strict=True)
 
@@ -64,6 +64,20 @@ class _Manifest(_Checked):
     config: _Config
     conditions: str
     fingerprint: _Fingerprint | None
+
+
+class _Record(_Checked):
+    task_id: str
+    model: str
+    setting: str
+    repeat: int
+    exit_status: Annotated[ExitStatus, Field(strict=False)]
+    score: dict[str, Any] | None
+    usage: dict[str, Any]
+    seconds: float
+    task: dict[str, Any]
+    graph: dict[str, Any]
+    trajectory: dict[str, Any]
 
 
 class RepeatedLinesWarning(UserWarning):
@@ -198,12 +212,7 @@ class RunFolder:
                 f"{folder.manifest_path} has schema version {version!r}; this GraphWalk reads {RUN_VERSION}",
                 hint="use the version that wrote it (graphwalk_version in run.json)",
             )
-        try:
-            _Manifest.model_validate(manifest)
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            raise RunLogError(f"{folder.manifest_path}: {field}: {in_words(first)}", hint=_RESTORE) from error
+        _check(manifest, _Manifest, str(folder.manifest_path))
         return folder
 
     def read_manifest(self) -> dict[str, Any]:
@@ -287,6 +296,7 @@ class RunFolder:
             if not is_own(record, manifest):
                 foreign += 1
                 continue
+            _check(record, _Record, f"{self.results_path}:{number}")
             key, failed = key_of(record), ExitStatus(record["exit_status"]).infrastructure
             if key in finished:
                 first, known = finished[key]
@@ -330,6 +340,16 @@ class RunFolder:
             with self.results_path.open("rb") as lines:
                 write_whole(compressed_path(self.results_path), compressed(lines), error=RunLogError)
             self.results_path.unlink()
+
+
+def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:
+    """Raise RunLogError if a field is missing or has a wrong type."""
+    try:
+        expected.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=_RESTORE) from error
 
 
 def own_episodes(manifest: Mapping[str, Any]) -> int | None:

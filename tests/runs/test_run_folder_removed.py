@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import RunLogError
+from graphwalk.files.json_lines import LineWriter, read_lines
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.settings import Settings
@@ -55,13 +56,32 @@ async def test_no_request_is_made_for_results_that_cannot_be_kept(
 
     async with ModelServer(respond) as server:
         config = experiment(models=["openai-api/local/m"], **{"limits.max_concurrency": in_flight})
-        with pytest.raises(RunLogError, match="while it was written to"):
+        with pytest.raises(RunLogError, match="while it was written to") as caught:
             await start(folder, config, Settings({"LOCAL_BASE_URL": server.url}), taking)
         # Those under way when it happened, and none that was begun later.
         assert 3 <= len(server.requests) <= 3 + in_flight
+    saved = list((tmp_path / "runs").glob("run-results-*.jsonl"))
+    assert ("what it held is in" in caught.value.hint) == bool(saved)
+    for place in saved:
+        assert len(list(read_lines(place))) >= 3
 
 
 async def test_a_run_without_a_model_server_ends_too(tmp_path: Path) -> None:
     taking = Taking(tmp_path / "run", "removed")
-    with pytest.raises(RunLogError, match="removed or moved"):
+    with pytest.raises(RunLogError, match="removed or moved") as caught:
         await start(tmp_path / "run", experiment(), progress=taking)
+    assert len(list(read_lines(Path(caught.value.hint.rpartition(" ")[2])))) >= 4
+
+
+def test_the_line_that_was_to_follow_is_saved_too(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "results.jsonl"
+    path.parent.mkdir()
+    writer = LineWriter(path)
+    writer.append({"number": 1})
+    shutil.rmtree(path.parent)
+    with pytest.raises(RunLogError) as caught:
+        writer.append({"number": 2})
+    saved = Path(caught.value.hint.rpartition(" ")[2])
+    assert [record["number"] for record in read_lines(saved)] == [1, 2]
+    assert saved.stat().st_mode & 0o077 == 0
+    writer.close()
