@@ -1,9 +1,7 @@
 """The tables of reports and comparisons."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from operator import itemgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.evaluation.comments import comment
@@ -11,7 +9,6 @@ from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.measures import layout
 from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, Report, ReportRow, table_of
 from graphwalk.reports.text_table import (
-    UNKNOWN,
     Cell,
     Header,
     TextTable,
@@ -119,93 +116,6 @@ def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
     if column.field == "tasks":
         return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
     return any(row.get(column.field) is not None for row in rows)
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A column about the tasks: a field of the row of the baseline `player`."""
-
-    title: str
-    player: str
-    field: str
-    format: Callable[[Any], str]
-    optional: int
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line: its names, and the rows of models that belong to it."""
-
-    names: tuple[str, ...]
-    ours: Sequence[ReportRow]
-    baselines: Sequence[ReportRow] = ()
-    published: Sequence[ReportRow] = ()
-
-    @property
-    def tasks(self) -> int:
-        return max((row["tasks"] for row in (*self.ours, *self.baselines)), default=0)
-
-    @cached_property
-    def rows(self) -> Mapping[tuple[bool, str, str], ReportRow]:
-        """The rows by published, model and setting."""
-        groups = ((self.ours, False), (self.published, True))
-        return {(paper, row["model"], row["setting"]): row for rows, paper in groups for row in rows}
-
-
-def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None, group: Any = None) -> Line:
-    """Return the line of a group, or the total if no grouping is given."""
-    reference, published = report.reference, list[ReportRow]()
-    if reference:
-        published = list(reference.groups.get(grouping, ()) if grouping else reference.rows)
-    ours = report.groups[grouping] if grouping else report.rows
-    baselines = report.baseline_groups.get(grouping, []) if grouping else report.baselines
-    if grouping:
-        ours, baselines, published = (
-            [r for r in rows if r[grouping] == group] for rows in (ours, baselines, published)
-        )
-    return Line(names, ours, baselines, published)
-
-
-def counts_table(
-    title: str, names: Sequence[str], lines: Sequence[Line], facts: Iterable[Fact], note: str = ""
-) -> TextTable:
-    """Lay out the answers as "correct/N". A fact known for some tasks of a line only is followed by their number.
-
-    In a narrow table published columns are dropped first, from the last one on.
-    """
-    players = sorted(dict.fromkeys(key for line in lines for key in line.rows), key=itemgetter(0))
-    shown_facts = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
-    headers = (
-        *(Header(capitalised(name), name=True) for name in names),
-        Header("Tasks", optional=15),
-        *(Header(fact.title, optional=fact.optional) for fact in shown_facts),
-        *(
-            Header(f"{one_line(model)}{PAPER * paper}\n{one_line(setting)}", optional=place + 50 * paper)
-            for place, (paper, model, setting) in enumerate(players)
-        ),
-    )
-    rows = tuple(
-        (
-            *(Cell(one_line(name)) for name in line.names),
-            Cell(str(line.tasks)),
-            *(Cell(_fact(line, fact)) for fact in shown_facts),
-            *(Cell(_correct(line.rows.get(key, {})), dim=key[0]) for key in players),
-        )
-        for line in lines
-    )
-    return TextTable(title, headers, rows, note)
-
-
-def _correct(row: ReportRow) -> str:
-    return UNKNOWN if row.get("correct") is None else f"{row['correct']}/{row['questions']}"
-
-
-def _fact(line: Line, fact: Fact) -> str:
-    row: ReportRow = next((row for row in line.baselines if row["model"] == fact.player), {})
-    if row.get(fact.field) is None:
-        return UNKNOWN
-    count = row["known"].get(fact.field, row["tasks"])
-    return fact.format(row[fact.field]) + (f" ({count})" if count != line.tasks else "")
 
 
 def comparison_tables(comparison: RunComparison) -> Iterator[TextTable]:

@@ -28,8 +28,8 @@ from graphwalk.reports.suite_report import (
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.reports.tables import Fact, Line, counts_table, line_of, players_table
-from graphwalk.reports.text_table import TextTable, one_decimal, short
+from graphwalk.reports.tables import players_table
+from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.scoring.failure_report import MEASURES as FAILURE_MEASURES
 from graphwalk.suites.questions.scoring.failure_report import count_scores, failure_plot, failure_tables
@@ -203,51 +203,9 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
     return {"correct": correct, "strict_correct": correct, **rates, "answered": rows > 0}
 
 
-_FACTS = (
-    Fact("Target rows", EMPTY, "answer_rows", short, 20),
-    Fact("Chance %", CHANCE, "accuracy", one_decimal, 10),
-    Fact("Reference calls", REFERENCE, "calls_per_question", one_decimal, 30),
-    Fact("Reference tokens", REFERENCE, "tokens_per_question", short, 30),
-)
-_NOTE = "Cells: correct/N. Chance %: one valid row drawn at random. (n): known for n tasks."
-
-
 def more_tables(report: Report) -> Iterator[TextTable]:
-    note = f"{_NOTE} (paper): {report.reference.source}." if report.reference else _NOTE
-    if len(report.groups.get("question", ())):
-        names = ("category", "question")
-        yield counts_table("Correct answers by question", names, list(_questions(report)), _FACTS, note)
-    sizes = list(dict.fromkeys(row["nodes"] for row in report.groups.get("nodes", ())))
-    if len(sizes) > 1:
-        lines = [line_of(report, (str(size),), "nodes", size) for size in sizes]
-        yield counts_table("Correct answers by graph size", ("nodes",), lines, _FACTS, note)
     yield from players_table(report, "Errors and wasted calls", layout("questions")["errors"])
     yield from failure_tables(report)
-
-
-def _questions(report: Report) -> Iterator[Line]:
-    """Yield the questions of each category with a subtotal, and the total."""
-    rows = report.groups["question"]
-    category_of = {name: kind.template.category for name, kind in shipped_kinds().items()}
-    members: dict[str | None, list[str]] = {row["category"]: [] for row in report.groups.get("category", ())}
-    for question in dict.fromkeys(row["question"] for row in rows):
-        category = category_of.get(question)
-        members.setdefault(category if category in members else None, []).append(question)
-    for group, questions in members.items():
-        for place, question in enumerate(questions):
-            yield line_of(report, ("" if place else group or "", question), "question", question)
-            yield from _both_scores(report, question)
-        if group is not None:
-            yield line_of(report, ("" if questions else group, f"all {group}"), "category", group)
-    yield line_of(report, ("", "all"))
-
-
-def _both_scores(report: Report, question: str) -> Iterator[Line]:
-    """Yield the answers that are correct in the keys alone, and in all properties, if a row of the answer has both."""
-    rows = [row for row in report.groups["question"] if row["question"] == question]
-    for name, field in (("in the keys", "keys_right"), ("in all properties", "all_properties_right")):
-        if scored_rows := [{**row, "correct": row[field]} for row in rows if row[field] is not None]:
-            yield Line(("", f"– {name}"), scored_rows)
 
 
 def walked_against_text(report: Report) -> Plot:

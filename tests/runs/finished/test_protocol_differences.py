@@ -178,14 +178,15 @@ def test_drawing_as_in_the_paper_keeps_negations_that_exclude_nothing(tmp_path: 
     assert any(map(excludes_nothing, paper))
 
 
-def test_both_scores_of_relationships_are_in_the_table_of_questions(tmp_path: Path) -> None:
+def test_both_scores_of_relationships_are_in_the_results(tmp_path: Path) -> None:
     run = graphwalk.run(
         "paper-table-2", protocol="paper", models=["scripted/expert"], settings=["tools"], out=tmp_path / "run",
         graphs=1, **{"suite.questions": ["relationship_by_property"]},
     )  # fmt: skip
-    text = run.text("text")
-    assert re.search(r"– in the keys +1", text)
-    assert re.search(r"– in all properties +1", text)
+    row = run.report()["rows"][0]
+    assert (row["keys_right"], row["all_properties_right"]) == (1, 1)
+    assert re.search(r"Keys +correct", text := run.text("markdown"))
+    assert re.search(r"All properties +correct", text)
     (task,) = [result.task for result in run.results()]
     assert set(task["scored_fields"]) == set(task["answer_fields"]) != {"source_key", "target_key"}
 

@@ -7,32 +7,38 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import compare_rows
 from graphwalk.stores.graph_schema import schema_of
+from graphwalk.suites.questions.agents.memory_tools import MemoryTools, fits_memory_tools
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.oracles import Scratch
 from graphwalk.suites.reference import ReferenceWalk, drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.toolbox import Toolbox
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
 @dataclass(frozen=True)
 class ExpertReference:
-    """Reference walks on one graph (docs/method.md, Questions), with the default prompt."""
+    """Reference walks on one graph (docs/method.md, Questions), with the default prompt.
+
+    With `memory` the expert gets rows in place of text, which is faster on large graphs.
+    """
 
     schema: Schema
     toolbox: Toolbox
+    memory: MemoryTools | None = None
 
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
         """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
         agent = expert(task.template, task.parameters, self.schema)
-        walk = await drive(agent, self.toolbox, tools_prompt(task.question, self.schema, AgentConfig()))
+        prompt = tools_prompt(task.question, self.schema, AgentConfig())
+        walk = await drive(agent, self.toolbox, prompt, self.memory and self.memory.answer)
         rows: list[Row] = json.loads(walk.answer)
         any_one = task.mode != "set"
-        if not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
+        if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
             raise OracleError(
                 f"the expert's answer to {task.task_id} differs from the target ({task.question.strip()})\n"
                 f"  expert: {walk.answer}\n  target: {json.dumps(task.gold, ensure_ascii=False)}",
@@ -41,14 +47,17 @@ class ExpertReference:
         return walk
 
 
-async def reference_on(scratch: Scratch, graph: PropertyGraph, agent: AgentConfig | None) -> ExpertReference | None:
-    """Return the reference on the embedded engine; None without an agent.
+async def reference_on(scratch: Scratch, index: GraphIndex, agent: AgentConfig | None) -> ExpertReference | None:
+    """Return the reference in memory and on the embedded engine; None without an agent.
 
-    Pages are those of the agent, but values are not shortened, because the expert's answer is checked.
+    Pages are those of the agent, but values are not shortened, because the expert's answer is checked. Pages of a
+    number of tokens are those of the texts.
     """
     if agent is None:
         return None
     by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
     pages = AgentConfig(**agent.model_dump(include={"result_budget", *by_tokens}))
-    schema = schema_of(graph)
-    return ExpertReference(schema, GraphToolbox(await scratch.store(), schema, agent=pages))
+    schema = schema_of(index.graph)
+    in_memory = not by_tokens and fits_memory_tools(index.graph)
+    memory = MemoryTools(index, agent.result_budget) if in_memory else None
+    return ExpertReference(schema, GraphToolbox(await scratch.store(), schema, agent=pages), memory)

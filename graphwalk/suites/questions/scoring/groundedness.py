@@ -53,8 +53,8 @@ def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Ro
     """Return those of `rows` that the tool results prove, or None if that is unknown.
 
     It is unknown if the question has no evaluator, no result has a known form, the tools hide directions or
-    properties that the question needs, an evaluator of another package needs data that was not observed, or too much
-    was not observed.
+    properties that the question needs, an evaluator of another package needs data that was not observed, too much was
+    not observed, or the prompt has no schema that bounds it.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
     python = _python_part(task.template) if task.oracles == 2 else None
@@ -79,10 +79,9 @@ def _proven(
     if not rows or only_grows(task.cypher):
         return rows
     complete = observed.complete_nodes()
-    if len(index.nodes.keys() - complete) > _MOST_OPEN:
+    if not observed.pairs or len(index.nodes.keys() - complete) > _MOST_OPEN:
         return None
-    pairs = observed.pairs or _any_pairs(task, index)
-    return _rows_found(task, part, PossibleIndex(index, complete, observed.complete_labels, pairs), rows)
+    return _rows_found(task, part, PossibleIndex(index, complete, observed.complete_labels, observed.pairs), rows)
 
 
 def only_grows(cypher: str) -> bool:
@@ -100,14 +99,6 @@ def _rows_found(
             break
         missing.discard(tuple(normalise(row.get(field)) for field in task.scored_fields))
     return wanted - missing
-
-
-def _any_pairs(task: QuestionTask, index: GraphIndex) -> frozenset[Pair]:
-    """Return all combinations of labels and types, for prompts without a schema."""
-    labels = {str(value) for name, value in task.parameters.items() if "label" in name} | set(index.keys_by_label)
-    types = {str(value) for name, value in task.parameters.items() if "type" in name}
-    types |= set(index.relationships_of) | {""}
-    return frozenset((source, type_, target) for source in labels for target in labels for type_ in types)
 
 
 class HiddenError(Exception):

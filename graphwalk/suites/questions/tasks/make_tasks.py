@@ -98,7 +98,7 @@ async def make_tasks(
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     index, scratch = GraphIndex(graph), Scratch(graph, store)
-    maker = TaskMaker(index, store, scratch, seed, await reference_on(scratch, graph, agent), target)
+    maker = TaskMaker(index, store, scratch, seed, await reference_on(scratch, index, agent), target)
     effort = OWN if own else generated_effort(graph)
     search = ParameterSearch(index, scratch, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
     tasks = []
@@ -131,9 +131,9 @@ async def copy_tasks(
 
     Add your own questions with names or values in their text to `left_out`.
     """
-    index, scratch = GraphIndex(copy.original), Scratch(copy.graph, store)
-    reference = await reference_on(scratch, copy.graph, agent)
-    maker = TaskMaker(GraphIndex(copy.graph), store, scratch, seed, reference)
+    copied, scratch = GraphIndex(copy.graph), Scratch(copy.graph, store)
+    maker = TaskMaker(copied, store, scratch, seed, await reference_on(scratch, copied, agent))
+    index = GraphIndex(copy.original)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
     for original in originals:

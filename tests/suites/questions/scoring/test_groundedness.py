@@ -62,20 +62,14 @@ def keys(*names: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.template)
-async def test_who_has_seen_everything_can_prove_the_target(one: Any) -> None:
+async def test_a_right_answer_is_grounded_by_looking_up_all_nodes_and_not_by_lists(one: Any) -> None:
     here = await place()
-    score = await here.score(one, one.gold, WALKED)
-    assert one.template == "remote_node_property" or (score.correct, score.grounded) == (True, 1.0)
-    if one.template != "remote_node_property":
-        assert score.evidence_sufficient
-
-
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.template)
-async def test_a_right_answer_is_not_grounded_by_lists_or_by_nothing(one: Any) -> None:
-    here = await place()
-    for asked in ([], LISTED):
-        score = await here.score(one, one.gold, asked)
+    for calls in ([], LISTED):
+        score = await here.score(one, one.gold, calls)
         assert (score.grounded, score.evidence_sufficient) == (0.0 if one.gold else None, False)
+    score = await here.score(one, one.gold, WALKED)
+    if one.template != "remote_node_property":  # its target is empty
+        assert (score.correct, score.grounded, score.evidence_sufficient) == (True, 1.0, True)
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.template)
@@ -160,25 +154,6 @@ async def test_a_page_that_was_not_read_may_hold_anything() -> None:
     assert (await here.score(MOST, most, [*around, near("A", "p", 2), first, second])).grounded == 1.0
     assert (await here.score(MOST, most, [*around, near("A", "p", 2), first])).grounded == 0.0
     assert (await here.score(MOST, most, [values("A"), near("A", "p", 2), first, second])).grounded == 0.0
-
-
-@pytest.mark.parametrize(
-    ("one", "answer", "asked", "error"),
-    [
-        (BY_VALUE, keys("a1", "a9"), WALKED, "invented"),
-        (BY_VALUE, keys("a1"), WALKED, "misread"),
-        (BY_VALUE, keys("a1", "a2", "a3"), WALKED, "misread"),
-        (BY_VALUE, keys("a2"), LISTED, "unsupported"),
-        (BY_VALUE, keys("a1"), [near("A", "p", 2), near("B", "key", "b1")], "incomplete"),
-        (COUNT, [{"count": 3}], WALKED, "misread"),
-        (COUNT, [{"count": 3}], LISTED, "unsupported"),
-        (COUNT, [{"count": 3}], [], "unsupported"),
-        (BY_VALUE, keys("a2"), [], "invented"),
-        (BY_VALUE, [], WALKED, "no_answer"),
-    ],
-)
-async def test_why_an_answer_is_wrong(one: Any, answer: Any, asked: Any, error: str) -> None:
-    assert (await (await place()).score(one, answer, asked)).error_class == error
 
 
 async def test_what_the_tools_hide_cannot_be_told() -> None:

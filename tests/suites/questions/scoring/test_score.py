@@ -66,43 +66,48 @@ def test_a_right_answer():
         ("[]", keys("a", "b"), "no_answer"),
         ("", keys("a", "b"), "no_answer"),
         ("<think>It may be a.</think> ", keys("a", "b"), "no_answer"),
+        (keys("c"), [], "invented"),
     ],
 )
-def test_why_an_answer_is_wrong(answer, shown, error):
+def test_error_class_of_a_wrong_answer(answer, shown, error):
     assert score(task(keys("a", "b")), answer, shown).error_class == error
 
 
-def test_without_tools_nothing_can_be_verified():
-    result = score(task(keys("a")), keys("b"), setting="no_tools")
+@pytest.mark.parametrize(
+    ("changes", "setting"), [({}, "no_tools"), ({"oracles": 1}, "tools"), ({"template": "foreign"}, "tools")]
+)
+def test_an_answer_without_tools_or_evaluator_cannot_be_verified(changes, setting):
+    result = score(task(keys("a"), **changes), keys("b"), keys("a", "b"), setting=setting)
     assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
 
 
-def test_rows_given_without_any_call_are_invented():
-    result = score(task(keys("a")), keys("b"))
-    assert (result.grounded, result.error_class) == (0.0, "invented")
-
-
-def test_a_question_without_evaluator_cannot_be_verified():
-    for more in ({"oracles": 1}, {"template": "somebody_elses"}):
-        result = score(task(keys("a"), **more), keys("b"), keys("a", "b"))
-        assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
+def test_the_score_has_stage_and_loss_of_the_extraction():
+    extraction = Extraction(keys("a"), "model", lossy=True)
+    result = score_question(task(keys("a")), "tools", episode(answer="it is a"), extraction)
+    assert (result.correct, result.extraction_stage, result.lossy) == (True, "model", True)
 
 
 @pytest.mark.parametrize(
-    ("reply", "shown", "last_mile"),
+    ("reply", "shown", "mode", "last_mile"),
     [
-        ("The nodes are a and b.", keys("a", "b"), True),
-        ('[{"key": "a"}, {"key": "b"}]', keys("a", "b"), True),
-        ('[{"node_key": "a"}, {"key": "b"}]', keys("a", "b"), True),
-        ("The node is a.", keys("a", "b"), False),
-        ("The nodes are a and b.", keys("a"), False),
-        ('[{"node_key": "a"}]', keys("a", "b"), False),
-        ('[{"node_key": "a"}, {"node_key": "b"}]', keys("a", "b"), False),
-        ('[{"node_key": "a"}, {"node_key": "b"}, {"node_key": "x"}]', keys("a", "b"), False),
+        ("The nodes are a and b.", keys("a", "b"), "set", True),
+        ('[{"key": "a"}, {"key": "b"}]', keys("a", "b"), "set", True),
+        ('[{"node_key": "a"}, {"key": "b"}]', keys("a", "b"), "set", True),
+        ("The node is a.", keys("a", "b"), "set", False),
+        ("The node is a.", keys("a", "b"), "any-one", True),
+        ("The node is a.", keys("a", "b"), "ties-allowed", True),
+        ("The nodes are a and b.", keys("a"), "set", False),
+        ('[{"node_key": "a"}]', keys("a", "b"), "set", False),
+        ('[{"node_key": "a"}, {"node_key": "b"}]', keys("a", "b"), "set", False),
+        ('[{"node_key": "a"}, {"node_key": "b"}, {"node_key": "x"}]', keys("a", "b"), "set", False),
+        ("The nodes are a and b.", None, "set", True),
+        ("<think>a and b</think>The node is b.", None, "set", False),
     ],
 )
-def test_right_evidence_in_the_wrong_form(reply, shown, last_mile):
-    assert score(task(keys("a", "b")), reply, shown).last_mile is last_mile
+def test_a_right_answer_in_the_wrong_form_fails_in_the_last_mile(reply, shown, mode, last_mile):
+    """Without rows shown, the episode has no tools."""
+    results, setting = ([], "no_tools") if shown is None else ([shown], "tools")
+    assert score(task(keys("a", "b"), mode=mode), reply, *results, setting=setting).last_mile is last_mile
 
 
 def test_an_answer_forced_by_the_turn_limit_is_none_strictly():
@@ -134,17 +139,9 @@ def test_one_of_several_right_answers_is_enough(mode):
     assert score(question, [{"node_key": "a", "n": 2}], keys("a")).all_properties_correct is False
 
 
-def test_an_answer_that_a_model_extracted_is_scored_like_any_other():
-    result = score_question(task(keys("a")), "tools", episode(answer="it is a"), Extraction(keys("a"), "model"))
-    assert (result.correct, result.extraction_stage) == (True, "model")
-
-
-def test_extra_fields_are_flagged():
-    assert score(task(keys("a")), [{"node_key": "a", "label": "L"}]).extra_fields == ("label",)
-
-
 def test_the_figures_of_a_partly_right_answer():
-    result = score(task(keys("a", "b")), keys("b", "x", "y"), keys("a", "b"))
+    result = score(task(keys("a", "b")), [{"label": "L", **row} for row in keys("b", "x", "y")], keys("a", "b"))
+    assert (result.extra_fields, result.missing_fields) == (("label",), ())
     assert (result.precision, result.recall, result.false_positives) == (1 / 3, 1 / 2, 2)
     assert result.f1 == pytest.approx(2 / 5)
     assert (result.grounded, result.rows_given) == (pytest.approx(1 / 3), 3)
@@ -163,22 +160,6 @@ def test_what_is_computed_or_null_is_not_invented(row, computed, error):
     question = task([{"node_key": "b", "n": 3}], fields=("node_key", "n"), computed=computed)
     result = score(question, [row], keys("a"))
     assert (result.error_class, result.grounded) == (error, 0.0)
-
-
-def test_a_reading_that_is_lossy_says_so():
-    question, said = task(keys("a")), episode(answer="a")
-    assert score_question(question, "tools", said, Extraction(keys("a"), "embedded", True)).lossy
-    assert not score_question(question, "tools", said, Extraction(keys("a"), "embedded")).lossy
-
-
-@pytest.mark.parametrize(("mode", "last_mile"), [("any-one", True), ("ties-allowed", True), ("set", False)])
-def test_one_right_row_in_the_wrong_form_is_enough_where_one_is_asked_for(mode, last_mile):
-    assert score(task(keys("a", "b"), mode=mode), "The node is a.", keys("a", "b")).last_mile is last_mile
-
-
-def test_the_form_alone_may_be_wrong_without_tools_too():
-    assert score(task(keys("a")), "The node is a.", setting="no_tools").last_mile
-    assert not score(task(keys("a")), "<think>a</think>The node is b.", setting="no_tools").last_mile
 
 
 def test_waste_is_part_of_the_score():

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -42,11 +41,6 @@ async def drawn(index: GraphIndex, name: str, number: int = 0, max_hops: int = 3
     return found
 
 
-async def several(name: str) -> Sequence[tuple[dict[str, Value], list[dict[str, Value]]]]:
-    found = [await drawn(INDEX, name, number) for number in range(20)]
-    return [(parameters, evaluate(name, INDEX, parameters)) for parameters in found]
-
-
 def evaluate(name: str, index: GraphIndex, parameters: dict[str, Value]) -> list[Row]:
     python = shipped_kinds()[name].python
     assert python is not None
@@ -82,22 +76,6 @@ def test_every_choice_has_a_number_of_its_own(name: str) -> None:
     size = space.size(template)
     choices = [space.at(template, number) for number in range(0, size, max(1, size // 5_000))]
     assert len({tuple(choice.values()) for choice in choices}) == len(choices)
-
-
-@pytest.mark.parametrize(
-    ("bounds", "name"), [({"at_most": 50}, "variable_hop_path"), ({"at_least": 10}, "path_finding")]
-)
-async def test_answers_are_as_long_as_asked_for(bounds: dict[str, int], name: str) -> None:
-    search = ParameterSearch(INDEX, await scratch_for(INDEX), 3)
-    kind, rows = shipped_kinds()[name], RowBounds(**bounds)
-    lengths = []
-    for number in range(20):
-        random = stdlib_random(0, "test", name, number)
-        parameters, right = await search.draw(kind, random, (), rows)
-        assert right == evaluate(name, INDEX, parameters)
-        lengths.append(len(right))
-    assert all(map(rows.hold, lengths))
-    assert not all(rows.hold(len(found)) for _, found in await several(name))
 
 
 async def test_bounds_that_no_answer_meets_are_an_error() -> None:
