@@ -9,7 +9,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphwalk.errors import ModelError
 from graphwalk.models.provider_replies import (
@@ -37,7 +37,7 @@ _SHORTEST_KEY = 8
 """Characters; shorter values are placeholders for servers without keys."""
 _SHOWN = 200
 """Characters of a broken reply in its error."""
-_ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
+_ABOUT_STREAMS = re.compile(r"\b(?:non-?)?stream", re.IGNORECASE)
 _UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
 TextCallback = Callable[[str], Awaitable[None]] | None
 
@@ -49,8 +49,8 @@ class _Form(NamedTuple):
     """
 
     limit: str
-    stream: Literal["no", "with_usage", "bare"] = "no"
-    live: Literal["no", "with_usage", "bare"] = "with_usage"
+    stream: bool = False
+    live: bool = True
     state: bool = True
 
     def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
@@ -60,20 +60,16 @@ class _Form(NamedTuple):
             return {}
         if self.limit == "max_tokens" and "max_completion_tokens" in message:
             return {"limit": "max_completion_tokens"}
-        if (self.live if live else self.stream) == "with_usage" and "stream_options" in message:
-            return {"live" if live else "stream": "bare"}
-        if live and self.live != "no" and _ABOUT_STREAMS.search(message):
-            return {"live": "no"}
-        if not live and self.stream == "no" and _ABOUT_STREAMS.search(message):
-            return {"stream": "with_usage"}
+        mode = "live" if live else "stream"
+        if _ABOUT_STREAMS.search(message) and getattr(self, mode) == live:
+            return {mode: not live}
         if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
             return {"state": False}
         return {}
 
     def as_fields(self, live: bool) -> dict[str, Any]:
-        kind = self.live if live and self.live != "no" else self.stream
-        usage_last = {"stream_options": {"include_usage": True}} if kind == "with_usage" else {}
-        return {} if kind == "no" else {"stream": True, **usage_last}
+        streamed = self.stream or (live and self.live)
+        return {"stream": True, "stream_options": {"include_usage": True}} if streamed else {}
 
 
 class OpenAIModel(ABC):
@@ -271,8 +267,6 @@ class ChatModel(OpenAIModel):
         reason = choice.get("finish_reason")
         wanted = [mapping(call) for call in sequence(message.get("tool_calls"))]
         functions = [(call.get("id"), mapping(call.get("function"))) for call in wanted]
-        if not functions and isinstance(message.get("function_call"), dict):
-            functions = [(None, message["function_call"])]
         calls = tool_calls(((id_, f.get("name"), f.get("arguments")) for id_, f in functions), f"call_{sent}")
         content = text(message.get("content"))
         if content is None:
@@ -285,7 +279,7 @@ class ChatModel(OpenAIModel):
     def _state(self, fields: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
         """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
         content = ["content"] if isinstance(fields.get("content"), str) else []
-        rest = _without(fields, "role", "tool_calls", "function_call", *content)
+        rest = _without(fields, "role", "tool_calls", *content)
         rest = {name: value for name, value in rest.items() if value is not None}
         of_calls: dict[str, dict[str, Any]] = {}
         for call_id, call in calls.items():

@@ -4,7 +4,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -19,7 +19,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_MESSAGE = 100_000
 """Characters of a server's message; some send a web page. It is cut further after redaction."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
-_OVERLOADED = frozenset({429, 503, 529})
 _HINTS = {
     401: "check the API key of this provider",
     403: "check that this API key may use the model",
@@ -49,10 +48,6 @@ class NoToolsError(ModelError):
     """Error of a server or model that takes no tools."""
 
 
-class OverloadedError(ModelError):
-    """Error of a server that asks for fewer requests (429, 503, 529): all conversations with it slow down."""
-
-
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
     """Return the error for an HTTP status; `body` is the decoded error object or text, `source` the server's name.
 
@@ -74,9 +69,7 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
         status = 429
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
     hint, kind = _HINTS.get(status, ""), ModelError
-    if retryable and status in _OVERLOADED:
-        kind = OverloadedError
-    elif 400 <= status < 500 and _NO_TOOLS.search(message):
+    if not retryable and 400 <= status < 500 and _NO_TOOLS.search(message):
         kind, hint = NoToolsError, "describe the tools in the prompt instead: --tool-protocol text"
     return kind(
         f"{source} answered {status}: {message or 'no reason given'}",
@@ -203,8 +196,13 @@ def sendable_arguments(arguments: str) -> str:
 
 def without_surrogates(value: Any) -> Any:
     """Return JSON data with the replacement character for every half of a surrogate pair."""
+    return map_texts(value, lambda text: _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return JSON data with every text changed, names of fields included."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+        return change(value)
     if isinstance(value, Mapping):
-        return {without_surrogates(name): without_surrogates(item) for name, item in value.items()}
-    return [without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
+        return {change(name): map_texts(item, change) for name, item in value.items()}
+    return [map_texts(item, change) for item in value] if isinstance(value, list | tuple) else value

@@ -16,23 +16,15 @@ from graphwalk.models.wrappers import Guarded
 from graphwalk.settings import Settings
 
 _SERVERS = "graphwalk.models.openai_servers"
+_SERVER_NAMES = (
+    *("openai", "openai-chat", "openai-responses", "azure", "gemini", "deepseek", "openrouter", "groq", "together"),
+    *("mistral", "vllm", "ollama", "openai-api"),
+)
 PROVIDERS = Registry(
     "model provider",
     "graphwalk.models",
     {
-        "openai": f"{_SERVERS}:openai",
-        "openai-chat": f"{_SERVERS}:openai_chat",
-        "openai-responses": f"{_SERVERS}:openai_responses",
-        "azure": f"{_SERVERS}:azure",
-        "gemini": f"{_SERVERS}:gemini",
-        "deepseek": f"{_SERVERS}:deepseek",
-        "openrouter": f"{_SERVERS}:openrouter",
-        "groq": f"{_SERVERS}:groq",
-        "together": f"{_SERVERS}:together",
-        "mistral": f"{_SERVERS}:mistral",
-        "vllm": f"{_SERVERS}:vllm",
-        "ollama": f"{_SERVERS}:ollama",
-        "openai-api": f"{_SERVERS}:openai_api",
+        **{name: f"{_SERVERS}:{name.replace('-', '_')}" for name in _SERVER_NAMES},
         "langchain": "graphwalk.models.langchain:langchain",
     },
 )

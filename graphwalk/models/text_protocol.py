@@ -26,14 +26,8 @@ _WRAPPERS = ("function", "function_call", "tool_call")
 _START = re.compile(r"\[\s*\{|\{")
 _BROKEN = re.compile(r'\{\s*"(?:name|function|tool)"\s*:\s*"([^"]{1,64})"\s*,\s*"(?:arguments|parameters|args)"\s*:\s*')
 _BROKEN_END = re.compile(r"```|</?tool_call>|\Z")
-_EMPTY_SHELL = re.compile(
-    r"```[\w-]*\s*```|<(tool_call|function_call)>\s*</\1>|<function=[\w.-]+>\s*</function>"
-    r"""|(?:<tools?>\s*)?<\w+\s+name=["'][\w.-]+["']\s+arguments=(["'])\2\s*(?:/>|>\s*</\w+>)(?:\s*</tools?>)?"""
-)
-_TAG = re.compile(r"""<function=([\w.-]+)>\s*\Z|<\w+\s+name=["']([\w.-]+)["']\s+arguments=["']\s*\Z""")
-_WRITTEN_CALL = re.compile(r"([A-Za-z_][\w-]{0,63})\(\s*\Z")
-_CLOSED = re.compile(r"\s*\)[;,]?")
-_NOTHING = re.compile(r"(?:```[\w-]*|[\s`;,])*")
+_EMPTY_SHELL = re.compile(r"```[\w-]*\s*```|<(tool_call|function_call)>\s*</\1>|<function=[\w.-]+>\s*</function>")
+_TAG = re.compile(r"<function=([\w.-]+)>\s*\Z")
 _DECODER = json.JSONDecoder()
 
 
@@ -134,14 +128,14 @@ def written_out(message: Message) -> Message:
     return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
 
 
-class Found(NamedTuple):
+class ParsedText(NamedTuple):
     """Calls as (name, arguments as text) in the order of the text, and the text without them."""
 
     calls: tuple[tuple[str, str], ...]
     rest: str
 
 
-def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool) -> Found:
+def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool) -> ParsedText:
     """Find the calls in a reply; `tools`: tool → names of its parameters.
 
     Only well-formed calls to known tools count. `lenient`: unknown tools and broken calls count too, so that the model
@@ -149,13 +143,11 @@ def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool
     """
     begin = text.rfind("</think>") + 1
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
-    if written := _written_calls(text, begin, values, tools):
-        return Found(written, "")
     spans: list[tuple[int, int]] = []
     calls: list[tuple[str, str]] = []
     for start, end, value in values:
         tag = _TAG.search(text, max(0, start - 100), start)
-        call = {"name": tag[1] or tag[2], "arguments": value} if tag is not None and isinstance(value, dict) else value
+        call = {"name": tag[1], "arguments": value} if tag is not None and isinstance(value, dict) else value
         parsed = _calls_in(call, tools, lenient)
         if parsed:
             calls += parsed
@@ -169,26 +161,11 @@ def find_calls(text: str, tools: Mapping[str, Collection[str]], *, lenient: bool
             spans.append((match.start(), end))
             break
     if not spans:
-        return Found(tuple(calls), text)
+        return ParsedText(tuple(calls), text)
     ends = [0, *(end for _, end in sorted(spans))]
     starts = [*(start for start, _ in sorted(spans)), len(text)]
     rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-    return Found(tuple(calls), _EMPTY_SHELL.sub("", rest).strip())
-
-
-def _written_calls(
-    text: str, begin: int, values: list[tuple[int, int, Any]], tools: Collection[str]
-) -> tuple[tuple[str, str], ...]:
-    """Return calls like `look({"key": "a"})` of a reply that contains nothing else, as small models write them."""
-    calls, rest, position = [], "", text.find(">", begin) + 1 if begin else 0
-    for start, end, value in values:
-        name = _WRITTEN_CALL.search(text, position, start)
-        closed = _CLOSED.match(text, end)
-        if name is None or closed is None or name[1] not in tools or not isinstance(value, dict):
-            return ()
-        calls.append((name[1], json.dumps(value)))
-        rest, position = rest + text[position : name.start()], closed.end()
-    return tuple(calls) if calls and _NOTHING.fullmatch(rest + text[position:]) else ()
+    return ParsedText(tuple(calls), _EMPTY_SHELL.sub("", rest).strip())
 
 
 def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:

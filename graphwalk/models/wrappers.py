@@ -23,12 +23,12 @@ from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.files.writing import check_in_place, write_whole
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
-from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
+from graphwalk.models.provider_replies import NoToolsError, bounded, map_texts
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 from graphwalk.types.wire import from_dict, to_dict
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
@@ -69,21 +69,9 @@ class Guarded(Wrapper):
             reply = await self.inner.complete(messages, tools, options)
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-            _check_texts(reply, self.name)
-            redact, message = self._secrets.redact_certain, reply.message
-            state = message.provider_state
-            if state is not None:
-                state = json.loads(redact(json.dumps(bounded(state))))
-            clean = replace(
-                message,
-                content=None if message.content is None else redact(message.content),
-                reasoning=None if message.reasoning is None else redact(message.reasoning),
-                tool_calls=tuple(
-                    ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls
-                ),
-                provider_state=state,
-            )
-            return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
+            state = bounded(reply.message.provider_state)
+            reply = replace(reply, message=replace(reply.message, provider_state=state))
+            return from_dict(Reply, map_texts(to_dict(reply), self._secrets.redact_certain))
         except ModelError as error:
             error.args = (self._secrets.redact_error(str(error)),)
             error.hint = self._secrets.redact(error.hint)
@@ -96,21 +84,6 @@ class Guarded(Wrapper):
         close = None if self._lent else getattr(self.inner, "close", None)
         if close is not None:
             await close()
-
-
-def _check_texts(reply: Reply, name: str) -> None:
-    """Raise ModelError unless the parts of a reply are texts; the object of a user may return anything."""
-    message = reply.message
-    if not isinstance(message, Message):
-        raise ModelError(f"{name} returned a Reply with {type(message).__name__} instead of a Message")
-    texts = {"content": message.content, "reasoning": message.reasoning, "finish_reason": reply.finish_reason}
-    for call in message.tool_calls:
-        if not isinstance(call, ToolCall):
-            raise ModelError(f"{name} returned a Message with {type(call).__name__} instead of a ToolCall")
-        texts |= {f"tool_calls.{field}": getattr(call, field) for field in ("id", "name", "arguments")}
-    for field, value in texts.items():
-        if not isinstance(value, str | None):
-            raise ModelError(f"{name} returned {type(value).__name__} as {field}; expected str")
 
 
 class Budgeted(Wrapper):
@@ -162,9 +135,8 @@ class Budgeted(Wrapper):
 class RateLimited(Wrapper):
     """A model with rate limits shared by all conversations: concurrency, requests and tokens per minute, pauses.
 
-    Concurrency adapts as in TCP: it is halved when the server is overloaded (once for all calls in flight), and grows
-    by one for each round of successful calls. Requests are spaced evenly. Tokens are estimated for a new call and
-    corrected afterwards; a call starts when all earlier ones fit into `tokens_per_minute`.
+    Requests are spaced evenly. Tokens are estimated for a new call and corrected afterwards; a call starts when all
+    earlier ones fit into `tokens_per_minute`.
 
     A call fails if its server asks to wait more than `longest_pause` seconds. `check` is called while a call waits,
     and may raise. `announce` gets the seconds of each pause of more than a minute.
@@ -182,68 +154,44 @@ class RateLimited(Wrapper):
         announce: Callable[[float], object] = lambda seconds: None,
     ) -> None:
         super().__init__(inner)
-        self._most = self._allowed = float(max_concurrency)
+        self._places = asyncio.Semaphore(max_concurrency)
         self._request_seconds = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._token_seconds = 60.0 / tokens_per_minute if tokens_per_minute else 0.0
         self._longest_pause = longest_pause
-        self._running = 0
-        self._freed = asyncio.Condition()
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
-        self._epoch = 0
         self._check, self._announce = check, announce
-
-    @property
-    def concurrency(self) -> int:
-        """Number of calls that are allowed in flight now."""
-        return int(self._allowed)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Wait for the rate limits, then call the model."""
         expected, used = count_messages(messages) if self._token_seconds else 0, 0
-        async with self._freed:
-            await self._freed.wait_for(lambda: self._running < self.concurrency)
-            self._running += 1
-        try:
+        async with self._places:
             await self._pace(expected)
-            epoch = self._epoch
             try:
                 reply = await self.inner.complete(messages, tools, options)
             except ModelError as error:
-                pause = error.retry_after
-                if pause is not None and pause > self._longest_pause:
-                    self._slow_down(epoch, None)
-                    raise OverloadedError(
-                        f"{error}; it asks to wait {pause:,.0f} s, the limit is {self._longest_pause:,.0f} s",
-                        hint="resume the run later, or raise limits.pause_seconds",
-                    ) from error
-                if isinstance(error, OverloadedError) or pause is not None:
-                    self._slow_down(epoch, pause)
+                if error.retry_after is not None:
+                    self._pause(error, error.retry_after)
                 raise
             else:
                 used = reply.usage.total_tokens
-                if epoch == self._epoch and self._allowed < self._most:
-                    self._allowed = min(self._most, self._allowed + 1.0 / self._allowed)
                 return reply
             finally:
                 # The estimate is corrected by what the provider reports.
                 self._next_tokens += (used - expected) * self._token_seconds
-        finally:
-            self._running -= 1
-            async with self._freed:
-                self._freed.notify_all()
 
-    def _slow_down(self, epoch: int, retry_after: float | None) -> None:
-        """Slow all calls down. Calls that were in flight at the last slowdown do not count again."""
-        if epoch == self._epoch:
-            self._epoch += 1
-            self._allowed = max(1.0, self._allowed / 2.0)
-        if retry_after is not None:
-            now = asyncio.get_running_loop().time()
-            # Many calls get the same pause, which is announced once.
-            if now + retry_after - max(now, self._paused_until) > _LONG_PAUSE:
-                self._announce(retry_after)
-            self._paused_until = max(self._paused_until, now + retry_after)
+    def _pause(self, error: ModelError, seconds: float) -> None:
+        """Let all calls wait as long as a server asks. Raise ModelError if that exceeds the limit."""
+        if seconds > self._longest_pause:
+            raise ModelError(
+                f"{error}; it asks to wait {seconds:,.0f} s, the limit is {self._longest_pause:,.0f} s",
+                hint="resume the run later, or raise limits.pause_seconds",
+            ) from error
+        now = asyncio.get_running_loop().time()
+        # Many calls get the same pause, which is announced once.
+        if now + seconds - max(now, self._paused_until) > _LONG_PAUSE:
+            self._announce(seconds)
+        self._paused_until = max(self._paused_until, now + seconds)
 
     async def _pace(self, tokens: int) -> None:
         now = asyncio.get_running_loop().time

@@ -59,7 +59,7 @@ Respond = Callable[[Request], Answer]
 def chat(
     content: Any = None, calls: Sequence[tuple[str, Any]] = (), usage: Any = (10, 5), **message: Any
 ) -> dict[str, Any]:
-    """A Chat Completions body; `calls` are (tool name, arguments), arguments that are no text are written as JSON."""
+    """Return a body of Chat Completions; `calls` are (tool name, arguments as text or as JSON data)."""
     tool_calls = [
         {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": _text(arguments)}}
         for i, (name, arguments) in enumerate(calls)
@@ -72,7 +72,7 @@ def chat(
 
 
 def responses(text: str | None = None, calls: Sequence[tuple[str, Any]] = (), **more: Any) -> dict[str, Any]:
-    """A Responses body: a reasoning item, the text, the calls."""
+    """Return a body of Responses: a reasoning item, the text, the calls."""
     output: list[dict[str, Any]] = [
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VjcmV0IHRob3VnaHRz"}
     ]
@@ -87,7 +87,7 @@ def responses(text: str | None = None, calls: Sequence[tuple[str, Any]] = (), **
 
 
 def stream(*events: Any, done: bool = True) -> Answer:
-    """Server-Sent Events, after a comment; `done`: a last line ends the stream."""
+    """Return an answer of Server-Sent Events after a comment; `done`: the last event ends the stream."""
     lines = [": hello\r\n\r\n", *(f"data: {json.dumps(event)}\n\n" for event in events)]
     end = ["data: [DONE]\n\n"] if done else []
     return Answer("".join([*lines, *end]).encode(), headers={"content-type": "text/event-stream"})
@@ -98,13 +98,13 @@ async def take_text(piece: str) -> None:
 
 
 def error(status: int, message: str = "no", code: str | None = None, **headers: str) -> Answer:
-    """An error in OpenAI's form; header names with `_` for `-`."""
+    """Return an error in OpenAI's form; header names with `_` for `-`."""
     body = {"error": {"message": message, "type": "error", "code": code, "param": None}}
     return Answer(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
 def hello(request: Request) -> Answer:
-    """The default: the same greeting in both dialects."""
+    """Answer with the same greeting in both APIs."""
     return Answer(responses("hello") if request.path.endswith("/responses") else chat("hello"))
 
 

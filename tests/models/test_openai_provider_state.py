@@ -5,20 +5,17 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from graphwalk.errors import ModelError
-from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import LangchainModel, from_langchain, to_langchain
 from graphwalk.models.registry import open_model
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
-from graphwalk.types.wire import from_dict, to_dict
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.models.stateful_servers import (
     ANSWER,
@@ -27,7 +24,6 @@ from tests.models.stateful_servers import (
     STEPS,
     TURNS,
     GroqServer,
-    OpenRouterServer,
     StatefulServer,
 )
 
@@ -76,21 +72,6 @@ async def test_state_is_sent_back_unchanged(server: StatefulServer) -> None:
     assert (server.replies, server.refusals) == (TURNS, [])
 
 
-async def test_state_survives_a_file(server: StatefulServer) -> None:
-    """As in the run log and the reply cache."""
-    async with opened(server) as model:
-        messages = await converse(model)
-        lines = [encode_line(to_dict(message)) for message in messages]
-        read = [from_dict(Message, _without_checksum(decode_line(line))) for line in lines]
-        assert read == messages
-        await model.complete(read, TOOLS, CallOptions())
-    assert server.refusals == []
-
-
-def _without_checksum(line: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in line.items() if name != "crc32"}
-
-
 @pytest.mark.parametrize("position", [0, 1])
 async def test_the_server_refuses_missing_state(server: StatefulServer, position: int) -> None:
     async with opened(server) as model:
@@ -102,17 +83,6 @@ async def test_the_server_refuses_missing_state(server: StatefulServer, position
     assert server.words[:100] in str(refused.value)
     assert not refused.value.retryable
     assert len(server.refusals) == 1
-
-
-async def test_details_keep_their_order() -> None:
-    server = OpenRouterServer()
-    async with opened(server) as model:
-        messages = await converse(model)
-        state: Any = json.loads(json.dumps(messages[1].provider_state))
-        state["message"]["reasoning_details"].reverse()
-        messages[1] = replace(messages[1], provider_state=state)
-        with pytest.raises(ModelError, match="cannot be modified"):
-            await model.complete(messages, TOOLS, CallOptions())
 
 
 @pytest.mark.parametrize("others", [("OpenRouter", "Responses"), ("Anthropic", "Gemini")])

@@ -5,7 +5,6 @@ import random
 
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
-from graphwalk.models.provider_replies import OverloadedError
 from graphwalk.models.wrappers import RateLimited
 from graphwalk.types.chat import CallOptions, Message, Usage
 from tests.models.player import ASK, Player, in_run, said
@@ -52,33 +51,8 @@ async def test_estimates_are_corrected() -> None:
             await send(limited, player, message)
 
 
-async def test_a_storm_halves_the_concurrency_once_per_round() -> None:
-    limited = RateLimited(Player(), 16)
-    await run(limited, Player(OverloadedError("429", retryable=True), seconds=0.01), 16)
-    assert limited.concurrency == 8
-    await run(limited, Player(OverloadedError("429", retryable=True), seconds=0.01), 8)
-    assert limited.concurrency == 4
-
-
-async def test_concurrency_recovers_slowly_and_is_never_zero() -> None:
-    limited = RateLimited(Player(), 4)
-    for _ in range(9):
-        await run(limited, Player(OverloadedError("429", retryable=True)), 1)
-    assert limited.concurrency == 1
-    await run(limited, Player(), 2)
-    assert limited.concurrency == 2
-    await run(limited, Player(), 20)
-    assert limited.concurrency == 4
-
-
-async def test_other_failures_do_not_slow_down() -> None:
-    limited = RateLimited(Player(), 4)
-    await run(limited, Player(ModelError("broken", retryable=True)), 4)
-    assert limited.concurrency == 4
-
-
 async def test_one_pause_for_all() -> None:
-    player = Player(OverloadedError("429", retryable=True, retry_after=0.3), said("ok"))
+    player = Player(ModelError("429", retryable=True, retry_after=0.3), said("ok"))
     model = in_run(player, Limits())
     first = asyncio.create_task(model.complete(ASK, (), CallOptions()))
     while not player.sent or player.running:  # noqa: ASYNC110
@@ -98,4 +72,4 @@ async def test_cancelled_calls_give_their_places_back() -> None:
     await asyncio.gather(*calls, return_exceptions=True)
     await run(limited, player, 4)
     assert player.most_running == 2
-    assert (player.running, limited._running) == (0, 0)
+    assert (player.running, limited._places._value) == (0, 2)
