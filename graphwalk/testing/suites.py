@@ -1,9 +1,7 @@
 """Checks for suites."""
 
-import inspect
 import json
 from collections.abc import Mapping
-from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -38,7 +36,7 @@ async def check_suite(
     tasks. `accuracy`: known accuracy of scripted agents, for example {"expert": 1.0}.
 
     Tasks, prompts and scores are the same for the same seed and survive JSON. `confirm`, if defined, accepts the
-    targets and refuses others (OracleError). Unusual replies raise nothing. Declared pictures and commands exist.
+    targets and refuses others (OracleError). Unusual replies raise nothing.
     """
     experiment = _experiment(name, config or {}, seed, graphs, limit)
     plan = await _plan(experiment)
@@ -60,8 +58,6 @@ async def check_suite(
         reached = sum(correct) / len(correct)
         assert abs(reached - wanted) < 1e-9, f"scripted/{agent} reaches {reached:.4f} and is known for {wanted:.4f}"
     _check_report(experiment.suite, results)
-    _check_pictures(experiment.suite, results)
-    _check_commands(experiment.suite)
 
 
 def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | None, limit: int | None) -> Experiment:
@@ -163,21 +159,3 @@ def _check_report(suite: Suite[Any, Any], results: list[Result]) -> None:
     for write in (as_text, to_csv, to_markdown):
         assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
     assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"
-
-
-def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
-    pictures = suite.presentation.pictures
-    if pictures is not None:
-        records = [result.as_dict() for result in results[:3]]
-        assert list(pictures.drawings(records)), f"{suite.name}: nothing is drawn for a terminal"
-        for form in pictures.formats:
-            assert pictures.page(records, form, "check").strip(), f"{suite.name}: the {form} page is empty"
-
-
-def _check_commands(suite: Suite[Any, Any]) -> None:
-    if suite.presentation.commands is None:
-        return
-    module = import_module(suite.presentation.commands)
-    for kind in ("GENERATE", "EXPORT"):
-        for command, function in getattr(module, kind, {}).items():
-            assert inspect.getdoc(function), f"{suite.name}: the command {command} has no docstring, and so no help"

@@ -45,36 +45,16 @@ class CheckedArguments:
     values: Mapping[str, Value]
 
 
-class _NotPlain(Exception):  # noqa: N818 - never leaves this module
-    """JSON that Python reads and other programs do not, or not in the same way."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        raise _NotPlain("a field is given twice")
-    return data
-
-
-def _refuse(constant: str) -> Any:
-    raise _NotPlain(f"{constant} is not a JSON value")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
-
-
 def parse_arguments(tool: Tool, text: str) -> Arguments:
     """Return the JSON object in `text`, {} for empty text. Else raise ToolMistake "bad_json"."""
     data: Any = None
     try:
-        data = _DECODER.decode(text) if text.strip() else {}
+        data = json.loads(text) if text.strip() else {}
         reason = f"they are not an object but {_kind(data)}"
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at character {error.pos + 1}, so this is not JSON"
     except RecursionError:
         reason = "they are nested too deeply"
-    except _NotPlain as error:
-        reason = str(error)
     except ValueError:
         reason = "a number in them has too many digits"
     if not isinstance(data, dict):

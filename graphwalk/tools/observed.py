@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import count, takewhile
 from typing import Any
 
-from graphwalk.evaluation.values import parse_json, parse_object
+from graphwalk.evaluation.values import parse_object
 from graphwalk.tools.encodings import read_rows, split_notes
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
@@ -25,9 +25,6 @@ FIRST_PAGE = 1
 _NAMING = ("name", "title", "label", "caption")
 """Properties that people call a node by, where it has one of them."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
-
-_RETRIED = re.compile(r"nothing equals the .*; these are the results for the [a-z ]+ (\S.*)\.", re.DOTALL)
-"""Note above the rows for another reading of a value, with this value, in logs without `ToolResult.tried`."""
 
 Pair = tuple[str, str, str]
 """Label of the source, type, label of the target: what the schema allows."""
@@ -235,12 +232,13 @@ class ObservedGraph:
         page = page if isinstance(page, int) else FIRST_PAGE
         identity = result.call.name, json.dumps(arguments, sort_keys=True)
         call = self._calls.setdefault(identity, _Call(result.call.name, arguments, result.rows or 0))
-        notes, text = split_notes(result.content)
+        _, text = split_notes(result.content)
         if (page, text) in call.read:
             return
         call.read.add((page, text))
         call.rows_on[page] = len(rows)
-        call.value, call.in_list = _value_of(result, arguments, notes), result.in_list
+        call.value = (result.tried or {}).get("property_value", arguments.get("property_value"))
+        call.in_list = result.in_list
         centres: dict[str, None] = {}
         for row in rows:
             if "neighbor_properties" in row:
@@ -299,14 +297,6 @@ def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedG
     for result in results:
         observed.add(result)
     return observed
-
-
-def _value_of(result: ToolResult, arguments: Mapping[str, Any], notes: Iterable[str]) -> Any:
-    """Return the value that the rows of a look-up are for."""
-    value = arguments.get("property_value")
-    if result.tried is not None or result.data is not None:
-        return (result.tried or {}).get("property_value", value)
-    return next((parse_json(note[1]) for note in map(_RETRIED.fullmatch, notes) if note), value)
 
 
 @lru_cache(maxsize=256)

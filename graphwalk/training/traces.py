@@ -61,16 +61,6 @@ class NoObjectError(ValueError):
     """Arguments of a call that are no JSON object, and cannot be written as one."""
 
 
-def thinking_aloud(trajectory: Trajectory, thoughts: Sequence[str]) -> Trajectory:
-    """Return the chat with a thought, or the provider's reasoning, before the text of each turn."""
-    spoken = []
-    for turn, thought in zip(trajectory.turns, thoughts, strict=True):
-        parts = (thought or turn.message.reasoning, turn.message.content)
-        content = "\n\n".join(part for part in parts if part) or None
-        spoken.append(replace(turn, message=replace(turn.message, content=content)))
-    return replace(trajectory, turns=tuple(spoken))
-
-
 def chats_of(trajectory: Trajectory, tools: Sequence[ToolSpec], agent: AgentConfig, form: ChatForm) -> Iterator[Chat]:
     """Return the fewest chats that contain every reply in its context: one, unless the context was rewritten.
 
@@ -288,17 +278,22 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
 
 
 def _with_thoughts(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
-    """Return the replies with thoughts, which scripted agents generate, or with calls alone."""
-    if not options.thoughts:
-        turns = result.trajectory.turns
-        quiet = (replace(t, message=replace(t.message, content=None)) if t.message.tool_calls else t for t in turns)
-        return replace(result.trajectory, turns=tuple(quiet))
-    thoughts: Sequence[str] = [""] * len(result.trajectory.turns)
-    if result.key.model.startswith("scripted/"):
-        suite = run.experiment.suite
+    """Return the replies with calls alone, or with a thought or the provider's reasoning before their text."""
+    turns = result.trajectory.turns
+    thoughts: Sequence[str] = [""] * len(turns)
+    if options.thoughts and result.key.model.startswith("scripted/"):
         setting = setting_of(result.key.setting)
-        thoughts = suite.agents.thoughts(run.task(result), setting, result.trajectory, options.seed)
-    return thinking_aloud(result.trajectory, thoughts)
+        thoughts = run.experiment.suite.agents.thoughts(run.task(result), setting, result.trajectory, options.seed)
+    spoken = []
+    for turn, thought in zip(turns, thoughts, strict=True):
+        message = turn.message
+        if options.thoughts:
+            parts = (thought or message.reasoning, message.content)
+            message = replace(message, content="\n\n".join(part for part in parts if part) or None)
+        elif message.tool_calls:
+            message = replace(message, content=None)
+        spoken.append(replace(turn, message=message))
+    return replace(result.trajectory, turns=tuple(spoken))
 
 
 def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
@@ -336,19 +331,10 @@ def _refusal_lines(run: Episodes, result: Result, options: TraceOptions) -> list
 
 
 COLUMNS: dict[str, type] = {
-    "messages": str,
-    "tools": str,
-    "task_id": str,
-    "suite": str,
-    "template": str,
-    "setting": str,
-    "model": str,
-    "repeat": int,
-    "part": int,
-    "first_new": int,
+    **dict.fromkeys(("messages", "tools", "task_id", "suite", "template", "setting", "model"), str),
+    **dict.fromkeys(("repeat", "part", "first_new"), int),
     "graph_digest": str,
-    "correct": bool,
-    "refusal": bool,
+    **dict.fromkeys(("correct", "refusal"), bool),
 }
 
 

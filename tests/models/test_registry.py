@@ -1,33 +1,17 @@
 """Models by name: missing keys, unknown providers, and plug-ins."""
 
-import inspect
 import sys
-from collections.abc import Sequence
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
 from graphwalk.config import registry as plugins
-from graphwalk.errors import ConfigError, ModelError
+from graphwalk.errors import ConfigError
 from graphwalk.models.openai import ChatModel, ResponsesModel
 from graphwalk.models.registry import PROVIDERS, list_providers, no_reply_hint, open_model
 from graphwalk.settings import Settings
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from tests.models.player import ASK
 
 KEYS = Settings({"OPENAI_API_KEY": "sk-1234567890"})
-
-
-class Parrot:
-    """The whole of a third party's backend."""
-
-    def __init__(self, name: str, settings: Settings) -> None:
-        self.word = settings.get("PARROT_WORD", name)
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        if messages[-1].content == "fall":
-            raise RuntimeError("off the perch with sk-1234567890")
-        return Reply(Message("assistant", f"{self.word}: {messages[-1].content}"))
 
 
 class Broken:
@@ -36,10 +20,8 @@ class Broken:
 
 
 @pytest.fixture
-def parrots(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = EntryPoints(
-        EntryPoint(name, f"{__name__}:{name.capitalize()}", PROVIDERS.group) for name in ("parrot", "broken")
-    )
+def broken_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = EntryPoints([EntryPoint("broken", f"{__name__}:Broken", PROVIDERS.group)])
     monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
     monkeypatch.setattr(plugins, "entry_points", lambda **query: points.select(**query))
 
@@ -90,29 +72,19 @@ def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
     assert failure.value.hint
 
 
-def test_unknown_provider_error_lists_providers(parrots: None) -> None:
+def test_unknown_provider_error_lists_providers(broken_backend: None) -> None:
     with pytest.raises(ConfigError) as failure:
         open_model("nobody/m", KEYS)
-    assert {"openai", "openai-api", "scripted", "replay", "parrot"} <= set(list_providers())
+    assert {"openai", "openai-api", "scripted", "replay", "broken"} <= set(list_providers())
     assert all(name in failure.value.hint for name in list_providers())
 
 
-async def test_backend_of_another_package(parrots: None) -> None:
-    model = open_model("parrot/polly", Settings({"X_API_KEY": "sk-1234567890"}))
-    assert model.name == "parrot/polly"
-    assert (await model.complete(ASK, (), CallOptions())).message.content == "polly: hi"
-    with pytest.raises(ModelError, match=r"RuntimeError: off the perch with \*\*\*"):
-        await model.complete((Message("user", "fall"),), (), CallOptions())
-    await model.close()
-    assert len(inspect.getsource(Parrot).splitlines()) <= 25
-
-
-def test_broken_backend_of_another_package(parrots: None) -> None:
+def test_broken_backend_of_another_package(broken_backend: None) -> None:
     with pytest.raises(ConfigError, match="broken/x cannot be opened: ValueError: no feathers") as failure:
         open_model("broken/x", KEYS)
     assert failure.value.hint.endswith(f"look at {__name__}:Broken")
 
 
-def test_hint_without_a_reply(parrots: None) -> None:
+def test_hint_without_a_reply(broken_backend: None) -> None:
     assert "server" in no_reply_hint("openai-api/local/m")
-    assert no_reply_hint("parrot/x").endswith(f"look at {__name__}:Parrot")
+    assert no_reply_hint("broken/x").endswith(f"look at {__name__}:Broken")

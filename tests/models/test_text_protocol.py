@@ -1,7 +1,6 @@
 """The text protocol and the automatic one, seen from both sides."""
 
 import pytest
-from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
@@ -13,55 +12,24 @@ PROMPT = (Message("system", "You walk."), Message("user", "Where?"))
 CALL = 'Let me see.\n```json\n{"name": "look", "arguments": {"key": "a"}}\n```'
 
 
+WALK_CALL = '{"name": "walk", "arguments": {}}'
+
+
 def speaking(player: Player, protocol: str) -> Cached:
     return in_run(player, Limits(), AgentConfig.model_validate({"tool_protocol": protocol}))
 
 
-async def test_text_protocol_prompt() -> None:
+async def test_tools_are_described_in_the_system_prompt() -> None:
     player = Player()
     await speaking(player, "text").complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
-    messages, tools, options = player.sent[0]
-    assert tools == []
-    assert options.parallel_tool_calls is None
-    assert texts(messages[1:]) == snapshot(
-        [
-            (
-                "user",
-                """\
-Where?
-
-(No tool has been called yet, so there is nothing to answer from. Reply with one or more tool calls now.)\
-""",
-            )
-        ]
+    (system, user), tools, options = player.sent[0]
+    assert (tools, options.parallel_tool_calls) == ([], None)
+    assert (system.content or "").startswith("You walk.\n\n# Tools\n")
+    assert "You may write several calls in one reply" in (system.content or "")
+    assert (system.content or "").endswith(
+        '## walk\n\nWalk on.\n\nArguments, as a JSON schema: {"type": "object", "properties": {}}'
     )
-    assert messages[0].content == snapshot("""\
-You walk.
-
-# Tools
-
-You can call the tools below. Write a call into your reply as one JSON object in a fenced block, like this:
-
-```json
-{"name": "<tool name>", "arguments": {"<argument>": "<value>"}}
-```
-
-You may write several calls in one reply, each in a block of its own. They are all carried out, in that order.
-End your reply after the calls: the results come with the next message, so do not write them yourself.
-A reply without a call counts as your final answer.
-
-## look
-
-Look at a node.
-
-Arguments, as a JSON schema: {"type": "object", "properties": {"key": {"type": "string"}}}
-
-## walk
-
-Walk on.
-
-Arguments, as a JSON schema: {"type": "object", "properties": {}}\
-""")
+    assert (user.content or "").startswith("Where?\n\n(No tool has been called yet")
 
 
 async def test_a_conversation_in_text() -> None:
@@ -72,31 +40,9 @@ async def test_a_conversation_in_text() -> None:
     result = Message("tool", '[{"key": "a"}]', tool_call_id="text_call_2_0")
     again = [*PROMPT, reply.message, result, Message("user", "Now answer.")]
     assert (await model.complete(again, (LOOK,), CallOptions())).message == Message("assistant", "done")
-    assert texts(player.sent[1][0][1:]) == snapshot(
-        [
-            ("user", "Where?"),
-            (
-                "assistant",
-                """\
-Let me see.
-```json
-{"name": "look", "arguments": {"key": "a"}}
-```\
-""",
-            ),
-            (
-                "user",
-                """\
-Result of look:
-[{"key": "a"}]
-
-Now answer.
-
-(If the results show everything that is asked for, reply with the final answer alone. If not, reply with tool calls that you have not made yet.)\
-""",
-            ),
-        ]
-    )
+    user, assistant, (role, content) = texts(player.sent[1][0][1:])
+    assert (user, assistant, role) == (("user", "Where?"), ("assistant", CALL), "user")
+    assert (content or "").startswith('Result of look:\n[{"key": "a"}]\n\nNow answer.\n\n(If the results show')
 
 
 async def test_calls_made_natively_are_written_out() -> None:
@@ -104,35 +50,12 @@ async def test_calls_made_natively_are_written_out() -> None:
     calls = (ToolCall("1", "look", '{"key": "a"}'), ToolCall("2", "walk", ""))
     results = [Message("tool", "A", tool_call_id="1"), Message("tool", "B", tool_call_id="2")]
     await speaking(player, "text").complete([*ASK, Message("assistant", "Hm.", calls), *results], (), CallOptions())
-    assert texts(player.sent[0][0]) == snapshot(
-        [
-            ("user", "hi"),
-            (
-                "assistant",
-                """\
-Hm.
-
-```json
-{"name": "look", "arguments": {"key": "a"}}
-```
-
-```json
-{"name": "walk", "arguments": {}}
-```\
-""",
-            ),
-            (
-                "user",
-                """\
-Result of look:
-A
-
-Result of walk:
-B\
-""",
-            ),
-        ]
-    )
+    blocks = (f"```json\n{call}\n```" for call in ('{"name": "look", "arguments": {"key": "a"}}', WALK_CALL))
+    assert texts(player.sent[0][0]) == [
+        ("user", "hi"),
+        ("assistant", "\n\n".join(["Hm.", *blocks])),
+        ("user", "Result of look:\nA\n\nResult of walk:\nB"),
+    ]
 
 
 async def test_auto_sends_tools_natively_and_reads_a_call_from_the_text() -> None:
@@ -153,8 +76,8 @@ async def test_auto_leaves_alone_what_is_no_call() -> None:
     broken = said('{"name": "look", "arguments": {"key": ')
     rows = said('[{"name": "look", "key": "a"}]')
     for reply in (native, unknown, broken, rows, said(None), said("")):
-        told = await speaking(Player(reply), "auto").complete(ASK, (LOOK,), CallOptions())
-        assert told.message is reply.message
+        read = await speaking(Player(reply), "auto").complete(ASK, (LOOK,), CallOptions())
+        assert read.message is reply.message
 
 
 async def test_without_tools_nothing_is_a_call() -> None:
@@ -164,7 +87,7 @@ async def test_without_tools_nothing_is_a_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "told"),
+    ("results", "words"),
     [
         ([], "Call a tool now"),
         (["Note: no node has it.\n[]"], "Call get_unique_property_values"),
@@ -174,16 +97,16 @@ async def test_without_tools_nothing_is_a_call() -> None:
     ],
     ids=["before a call", "nothing found", "found at last", "nothing found at last", "refused"],
 )
-async def test_short_prompt_names_the_next_step(results: list[str], told: str) -> None:
+async def test_short_prompt_names_the_next_step(results: list[str], words: str) -> None:
     """Small models give up after an empty result, unless the prompt names the next step."""
     player = Player()
     config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
     calls = tuple(ToolCall(str(n), "look", "{}") for n in range(len(results)))
-    said = [Message("assistant", None, calls)] if calls else []
-    messages = [*PROMPT, *said, *(Message("tool", text, tool_call_id=str(n)) for n, text in enumerate(results))]
+    calling = [Message("assistant", None, calls)] if calls else []
+    messages = [*PROMPT, *calling, *(Message("tool", text, tool_call_id=str(n)) for n, text in enumerate(results))]
     values = ToolSpec("get_unique_property_values", "Lists values.", {"type": "object", "properties": {}})
     await in_run(player, Limits(), config).complete(messages, (LOOK, values), CallOptions())
-    assert told in (player.sent[0][0][-1].content or "")
+    assert words in (player.sent[0][0][-1].content or "")
     await in_run(player, Limits(), config).complete(messages, (LOOK,), CallOptions())
     assert "get_unique_property_values" not in (player.sent[1][0][-1].content or "")
 

@@ -20,14 +20,12 @@ NODES, VALUES = "get_node_by_property", "get_unique_property_values"
 
 
 async def test_words_of_malformed_json(call: Call) -> None:
-    texts = ["{", "[1]", "null", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "9" * 5000]
+    texts = ["{", "[1]", "null", "[" * 100_000, "9" * 5000]
     assert [(await call("think", text=text)).content for text in texts] == snapshot(
         [
             "The arguments of think could not be read: Expecting property name enclosed in double quotes at character 2, so this is not JSON. Send one JSON object with the fields thought.",
             "The arguments of think could not be read: they are not an object but a list. Send one JSON object with the fields thought.",
             "The arguments of think could not be read: they are not an object but null. Send one JSON object with the fields thought.",
-            "The arguments of think could not be read: NaN is not a JSON value. Send one JSON object with the fields thought.",
-            "The arguments of think could not be read: a field is given twice. Send one JSON object with the fields thought.",
             "The arguments of think could not be read: they are nested too deeply. Send one JSON object with the fields thought.",
             "The arguments of think could not be read: a number in them has too many digits. Send one JSON object with the fields thought.",
         ]

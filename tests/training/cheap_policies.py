@@ -20,18 +20,6 @@ def nothing(task: QuestionTask, schema: Schema) -> Policy:
     return "[]"
 
 
-def copied_prompt(task: QuestionTask, schema: Schema) -> Policy:
-    """Return the answer's form from the question unchanged."""
-    yield from ()
-    return task.question.rpartition("\n")[2]
-
-
-def likely_number(task: QuestionTask, schema: Schema) -> Policy:
-    """Answers a small number, whatever is asked."""
-    yield from ()
-    return json.dumps([dict.fromkeys(task.answer_fields, 3)])
-
-
 def everything(task: QuestionTask, schema: Schema) -> Policy:
     """Lists all keys, and answers all rows that the answer could have."""
     labels = [node.label for node in schema.nodes]
@@ -83,8 +71,6 @@ def walks(task: QuestionTask, schema: Schema) -> Policy:
 
 POLICIES: dict[str, MakePolicy] = {
     "answer nothing": nothing,
-    "copy the prompt": copied_prompt,
-    "a likely number": likely_number,
     "list everything": everything,
     "one call again and again": same_call_again,
     "know it by heart": knows_by_heart,

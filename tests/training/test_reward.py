@@ -48,10 +48,9 @@ async def test_cheap_policies_earn_no_more_than_their_answers_are_worth() -> Non
             assert earned.total <= earned.f1 + 1e-9, (name, earned)
     total = {name: fmean(earned.total for earned in rewards) for name, rewards in rewards_of.items()}
     assert total["the expert"] > 0.95
-    for name in ("answer nothing", "copy the prompt", "one call again and again"):
+    for name in ("answer nothing", "one call again and again"):
         assert total[name] == 0
     assert total["list everything"] < 0.25
-    assert total["a likely number"] < 0.25
     assert total["know it by heart"] < total["every call three times, then right"] < total["the expert"]
 
 
