@@ -14,7 +14,7 @@ from graphwalk.terminal.signals import run_async
 
 
 @dataclass(frozen=True)
-class Check:
+class DoctorCheck:
     """The result of a check. "off": optional and not available."""
 
     name: str
@@ -33,30 +33,30 @@ def doctor() -> None:
     raise typer.Exit(3 if any(check.state == "broken" for check in checks) else 0)
 
 
-def _checks(settings: Settings) -> Iterator[Check]:
+def _checks(settings: Settings) -> Iterator[DoctorCheck]:
     from graphwalk.database.server import docker_answers
 
-    yield Check("python", "ok", sys.version.split()[0])
+    yield DoctorCheck("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _check_embedded)
     yield from _check_plugins()
     yield _neo4j(settings)
     if docker_answers():
-        yield Check("docker", "ok", "running; `graphwalk db up` uses it")
+        yield DoctorCheck("docker", "ok", "running; `graphwalk db up` uses it")
     else:
         jars = "not running; `graphwalk db up` starts Neo4j from its jars (needs JDK and Maven)"
-        yield Check("docker", "off", jars)
+        yield DoctorCheck("docker", "off", jars)
     names = sorted(name for name in settings.variables if name.endswith("_API_KEY"))
     for name in names:
-        yield Check("key", "ok", f"{name} is set")
+        yield DoctorCheck("key", "ok", f"{name} is set")
     if not names:
-        yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or set it in .env)")
+        yield DoctorCheck("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or set it in .env)")
 
 
-def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
+def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> DoctorCheck:
     try:
-        return Check(name, "ok", run_async(look()))
+        return DoctorCheck(name, "ok", run_async(look()))
     except GraphwalkError as error:
-        return Check(name, "broken", str(error), error.hint)
+        return DoctorCheck(name, "broken", str(error), error.hint)
 
 
 async def _check_embedded() -> str:
@@ -71,31 +71,31 @@ async def _check_embedded() -> str:
     return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
 
 
-def _check_plugins() -> Iterator[Check]:
+def _check_plugins() -> Iterator[DoctorCheck]:
     """Yield suites and stores. Those of plugins are imported."""
     from graphwalk.stores.registry import STORES
     from graphwalk.suites.registry import SUITES
 
     for registry in (SUITES, STORES):
-        yield Check(f"{registry.kind}s", "ok", ", ".join(registry.names()))
+        yield DoctorCheck(f"{registry.kind}s", "ok", ", ".join(registry.names()))
         for name in registry.names():
             if name in registry.built_in:
                 continue
             title = f"{registry.kind} {name}"
             try:
                 registry.load(name)
-                yield Check(title, "ok", f"from {registry.origin(name)}")
+                yield DoctorCheck(title, "ok", f"from {registry.origin(name)}")
             except GraphwalkError as error:
-                yield Check(title, "broken", str(error), "update or uninstall its package")
+                yield DoctorCheck(title, "broken", str(error), "update or uninstall its package")
 
 
-def _neo4j(settings: Settings) -> Check:
+def _neo4j(settings: Settings) -> DoctorCheck:
     from graphwalk.database import contents
     from graphwalk.stores.neo4j.local_server import local_server
 
     server = local_server(settings)
     if not (settings.neo4j_uri or server):
-        return Check("neo4j", "off", "none known (not needed by the embedded store)", "graphwalk db up")
+        return DoctorCheck("neo4j", "off", "none known (not needed by the embedded store)", "graphwalk db up")
 
     async def look() -> str:
         content = await contents(settings)

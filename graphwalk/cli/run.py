@@ -20,7 +20,7 @@ from graphwalk.terminal.signals import Interrupted, run_async
 
 if TYPE_CHECKING:
     from graphwalk.runs.playing.counters import RunSummary
-    from graphwalk.runs.playing.estimate import Estimate, ModelEstimate
+    from graphwalk.runs.playing.estimate import ModelEstimate, RunEstimate
     from graphwalk.runs.playing.resolve import Experiment
     from graphwalk.runs.playing.run_progress import Progress
     from graphwalk.runs.run_folder import RunFolder
@@ -269,7 +269,7 @@ def _run_on_ray(experiment: "Experiment", arguments: Any) -> None:
     _conclude(new.folder, summary, arguments.fail_under, arguments.json)
 
 
-def dry_run_text(estimate: "Estimate") -> str:
+def dry_run_text(estimate: "RunEstimate") -> str:
     """Return the text of a dry run: tasks, a table of models and settings, assumptions; at most 80 columns."""
     from rich.console import Console
     from rich.table import Table
@@ -293,7 +293,7 @@ def dry_run_text(estimate: "Estimate") -> str:
     return "\n".join(line.rstrip() for line in printed.get().splitlines())
 
 
-def _table(estimate: "Estimate") -> Iterator[tuple[str, "list[ModelEstimate]"]]:
+def _table(estimate: "RunEstimate") -> Iterator[tuple[str, "list[ModelEstimate]"]]:
     """Yield the name and the estimates of each line; a line without any is a heading."""
     by_model: dict[str, list[ModelEstimate]] = defaultdict(list)
     for row in estimate.rows:

@@ -17,7 +17,7 @@ from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
-    from graphwalk.runs.finished.verify import Verification
+    from graphwalk.runs.finished.verify import RunVerification
     from graphwalk.runs.listing import ListedRun
 
 
@@ -150,7 +150,7 @@ def verify(
     say("verified: no difference")
 
 
-def _print_table(verification: "Verification") -> None:
+def _print_table(verification: "RunVerification") -> None:
     from graphwalk.runs.finished.verify import CHECKS
 
     width = max(map(len, CHECKS))

@@ -72,7 +72,7 @@ class Fit(NamedTuple):
     lossy: bool = False
 
 
-class Form(NamedTuple):
+class AnswerForm(NamedTuple):
     """The form of the answers of a task.
 
     `read` returns the answer in a value, or None. `member`: name of the object's member that holds the answer in the
@@ -85,7 +85,7 @@ class Form(NamedTuple):
     prefix: re.Pattern[str] | None = None
 
 
-def extract(reply: str, form: Form) -> Extraction:
+def extract(reply: str, form: AnswerForm) -> Extraction:
     """Return the answer in a reply."""
     text = reply.strip().lstrip("\ufeff")
     text = text if parse_answer(text) is not None else visible_text(reply)
@@ -151,7 +151,7 @@ def is_doubtful(text: str) -> bool:
     return _DOUBT.search(text) is not None
 
 
-def _fit(value: Any, form: Form) -> Fit | None:
+def _fit(value: Any, form: AnswerForm) -> Fit | None:
     """Return the answer in a value, or in the member of an object that holds it."""
     fit = form.read(value)
     if fit is not None or not isinstance(value, dict):
@@ -169,7 +169,7 @@ def _fit(value: Any, form: Form) -> Fit | None:
     return chosen and chosen._replace(lossy=chosen.lossy or lossy)
 
 
-def _start(text: str, value: Value, form: Form) -> int | None:
+def _start(text: str, value: Value, form: AnswerForm) -> int | None:
     """Return where the answer in a value begins, with its prefix; None if it lacks the prefix."""
     if form.prefix is None:
         return value.start
@@ -177,13 +177,13 @@ def _start(text: str, value: Value, form: Form) -> int | None:
     return next((match.start() for match in before if match.end() == value.start), None)
 
 
-def _stage(text: str, value: Value, form: Form) -> str:
+def _stage(text: str, value: Value, form: AnswerForm) -> str:
     if form.prefix is None:
         return value.stage
     return "embedded" if (text[: _start(text, value, form)] + text[value.end :]).strip() else "strict"
 
 
-def _items(answer: Sequence[Any], form: Form) -> frozenset[tuple[str, ...]]:
+def _items(answer: Sequence[Any], form: AnswerForm) -> frozenset[tuple[str, ...]]:
     """Return the items of an answer as words; of rows only the fields."""
     return frozenset(
         tuple(str(item.get(field)) for field in form.fields) if isinstance(item, dict) else (str(item),)

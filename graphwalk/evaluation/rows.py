@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.evaluation.extraction import Fit, Form, is_doubtful
+from graphwalk.evaluation.extraction import AnswerForm, Fit, is_doubtful
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import PLAIN, Row, shown
@@ -12,7 +12,7 @@ from graphwalk.types.values import PLAIN, Row, shown
 _MOST_NAMES = 20
 
 
-def row_form(fields: Sequence[str]) -> Form:
+def row_form(fields: Sequence[str]) -> AnswerForm:
     """Return the form of a list of rows with some of these fields.
 
     "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row is
@@ -44,7 +44,7 @@ def row_form(fields: Sequence[str]) -> Form:
             return None if nested else Fit([value], "bare", is_lossy(value))
         return Fit([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
 
-    return Form(read, fields=tuple(fields))
+    return AnswerForm(read, fields=tuple(fields))
 
 
 @dataclass(frozen=True, slots=True)

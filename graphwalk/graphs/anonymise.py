@@ -15,7 +15,7 @@ import numpy as np
 import graphwalk.seeds as seeds
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.generate import WordMaker, node_keys
-from graphwalk.types.graph import Column, PropertyGraph
+from graphwalk.types.graph import PropertyColumn, PropertyGraph
 from graphwalk.types.values import Point, Temporal, Value, shown
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(.*)", re.DOTALL)
@@ -182,7 +182,7 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
     texts = {**named(old_texts - keys.keys() - {""}, str.lower), **keys, "": ""}
     values = ValueMap(graph, texts, rng)
 
-    def columns(old: Mapping[str, Column]) -> dict[str, Column]:
+    def columns(old: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
         return {
             properties[name]: replace(column, pool=tuple(values.of(name, value) for value in column.pool))
             for name, column in ((name, column.canonical()) for name, column in old.items())

@@ -14,7 +14,7 @@ from pydantic import Field, NonNegativeInt, field_validator, model_validator
 import graphwalk.seeds as seeds
 from graphwalk.config.strict import Spec
 from graphwalk.errors import did_you_mean
-from graphwalk.types.graph import MISSING, Column, NodeTable, PropertyGraph, RelationshipTable
+from graphwalk.types.graph import MISSING, NodeTable, PropertyColumn, PropertyGraph, RelationshipTable
 from graphwalk.types.values import Value
 
 
@@ -334,14 +334,16 @@ def _draw_pool(rng: np.random.Generator, words: WordMaker, size: int) -> tuple[V
     return tuple(((10 * tenths + hundredths + 1) / 100).tolist())
 
 
-def _draw_columns(rng: np.random.Generator, pools: Pools, length: int, missing_rate: float) -> dict[str, Column]:
+def _draw_columns(
+    rng: np.random.Generator, pools: Pools, length: int, missing_rate: float
+) -> dict[str, PropertyColumn]:
     """Draw each property of each entity uniformly from the pool, or leave it out."""
     columns = {}
     for name, pool in pools.items():
         codes = rng.integers(0, len(pool), length, dtype=np.int32)
         if missing_rate:
             codes[rng.random(length) < missing_rate] = MISSING
-        columns[name] = Column(codes, pool)
+        columns[name] = PropertyColumn(codes, pool)
     return columns
 
 

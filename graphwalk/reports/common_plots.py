@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Panel, Plot, Point, Series
+from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import PAPER
 from graphwalk.reports.variant_tables import levels_of
@@ -131,7 +131,7 @@ def series_of(
     most: int | None = _MOST_SERIES,
 ) -> Iterator[Series]:
     """Yield the rows of each player as points, except rows without a value. `x` places a group."""
-    by_player: dict[str, list[Point]] = {}
+    by_player: dict[str, list[PlotPoint]] = {}
     for row in rows:
         if row.get(measure) is not None:
             name = player_name(row, settings) + mark * published
@@ -140,9 +140,9 @@ def series_of(
         yield Series(name, tuple(points), published)
 
 
-def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
+def point(row: Mapping[str, Any], measure: str, x: str | float) -> PlotPoint:
     low, high = row.get("intervals", {}).get(measure, (None, None))
-    return Point(x, float(row[measure]), low, high)
+    return PlotPoint(x, float(row[measure]), low, high)
 
 
 def within_calls(observed: Observations, title: str = "Correct answers by number of calls") -> Plot:
@@ -157,7 +157,7 @@ def within_calls(observed: Observations, title: str = "Correct answers by number
         needed = calls[numbers][right[numbers] > 0]
         if most:
             xs = (0.0, *np.unique(needed[needed > 0]).tolist(), most)
-            points = (Point(x, 100.0 * float((needed <= x).sum()) / len(numbers)) for x in xs)
+            points = (PlotPoint(x, 100.0 * float((needed <= x).sum()) / len(numbers)) for x in xs)
             series.append(Series(player_name(player._asdict(), settings), tuple(points)))
     y, about = "correct with at most x calls, in %", "Accuracy that a limit on calls would have allowed."
     return Plot("right-within-calls", title, "steps", (Panel(tuple(series)),), "tool calls", y, about, percent=True)
@@ -194,7 +194,9 @@ def failure_classes(report: Report, classes: Mapping[str, str], title: str = "An
     totals = [(row, sum(row.get(field) or 0 for field in named)) for row in report.rows]
     shown = [(row, total) for row, total in totals if total]
     series = tuple(
-        Series(outcome, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in shown))
+        Series(
+            outcome, tuple(PlotPoint(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in shown)
+        )
         for field, outcome in named.items()
         if any(row.get(field) for row, _ in shown)
     )

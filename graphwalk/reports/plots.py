@@ -21,7 +21,7 @@ COLUMNS = ("panel", "series", "x", "y", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PlotPoint:
     """`x` is a number, or the name of a group; `low` and `high` are the ends of the interval of `y`, if it has one."""
 
     x: str | float
@@ -35,7 +35,7 @@ class Series:
     """The points of a player. `published`: from a paper."""
 
     name: str
-    points: tuple[Point, ...]
+    points: tuple[PlotPoint, ...]
     published: bool = False
 
 

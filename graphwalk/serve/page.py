@@ -141,7 +141,7 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Episode:
+class PageEpisode:
     """One episode of a page: its line of the index, and everything else as deflated JSON."""
 
     key: EpisodeKey
@@ -165,7 +165,7 @@ class RunContent:
     facts: Mapping[str, Any] = field(default_factory=dict)
     report: Report | None = None
     observed: Observations | None = None
-    episodes: list[Episode] = field(default_factory=list)
+    episodes: list[PageEpisode] = field(default_factory=list)
 
     @cached_property
     def figures(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class RunContent:
 def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:
     """Return a run with the episodes that are wanted; tables and plots are of the whole run."""
     suite = folder.suite
-    by_key: dict[EpisodeKey, Episode] = {}
+    by_key: dict[EpisodeKey, PageEpisode] = {}
 
     def taken() -> Iterator[dict[str, Any]]:
         for record in folder.records():
@@ -204,12 +204,12 @@ def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda 
     return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, observed, episodes)
 
 
-def episodes_of(records: Iterable[Record], suite: Suite[Any, Any]) -> list[Episode]:
+def episodes_of(records: Iterable[Record], suite: Suite[Any, Any]) -> list[PageEpisode]:
     """Return the episodes of records without a run folder."""
     return [_episode(record, suite) for record in records]
 
 
-def _episode(record: Record, suite: Suite[Any, Any]) -> Episode:
+def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
     block = deflated(json.dumps(episode_content(record, suite), separators=(",", ":")))
     task = record["task"]
     shared = (
@@ -220,7 +220,7 @@ def _episode(record: Record, suite: Suite[Any, Any]) -> Episode:
         task["question"][:_LONGEST_QUESTION],
         task.get("reference_calls"),
     )
-    return Episode(key_of(record), shared, _line(record), block)
+    return PageEpisode(key_of(record), shared, _line(record), block)
 
 
 def deflated(text: str) -> bytes:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from graphwalk.stores.transfer import label_codes
-from graphwalk.types.graph import Column, PropertyGraph, value_order
+from graphwalk.types.graph import PropertyColumn, PropertyGraph, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import Value
 
@@ -46,7 +46,7 @@ def has_lists(graph: PropertyGraph) -> bool:
 
 
 def _properties(
-    tables: Iterable[Mapping[str, Column]], samples: int, keys: Iterable[str] | None = None
+    tables: Iterable[Mapping[str, PropertyColumn]], samples: int, keys: Iterable[str] | None = None
 ) -> tuple[PropertyType, ...]:
     values: dict[str, list[Value]] = {} if keys is None else {"key": list(keys)}
     for columns in tables:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.types.graph import Column, PropertyGraph, RelationshipTable, property_rows
+from graphwalk.types.graph import PropertyColumn, PropertyGraph, RelationshipTable, property_rows
 from graphwalk.types.values import Value
 
 
@@ -35,8 +35,8 @@ def stored_graph(
 ) -> PropertyGraph:
     """Return the graph with its values and the names of its properties in the form of an engine."""
 
-    def columns(held: Mapping[str, Column]) -> dict[str, Column]:
-        return {rename(n): Column(column.codes, tuple(map(stored, column.pool))) for n, column in held.items()}
+    def columns(held: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
+        return {rename(n): PropertyColumn(column.codes, tuple(map(stored, column.pool))) for n, column in held.items()}
 
     return PropertyGraph(
         list(map(stored, graph.keys)),

@@ -93,7 +93,7 @@ OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 """Python functions for tools that are no query: name → function of the checked arguments that returns a text."""
 
 
-class Parameter(Strict):
+class ToolParameter(Strict):
     """One argument of a tool.
 
     `role` is its use. label, relationship_type, entity_type, entity_name, property: checked against the
@@ -138,7 +138,7 @@ class Tool(Strict):
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
     description: str = Field(min_length=1)
     example: Example
-    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    parameters: dict[str, ToolParameter] = Field(default_factory=dict)
     note_taking: bool = False
     cypher: str | None = None
     operation: str | None = None
@@ -157,7 +157,7 @@ class Tool(Strict):
 
     @field_validator("parameters")
     @classmethod
-    def _related(cls, parameters: dict[str, Parameter]) -> dict[str, Parameter]:
+    def _related(cls, parameters: dict[str, ToolParameter]) -> dict[str, ToolParameter]:
         for name, parameter in parameters.items():
             roles = _NEEDS.get(parameter.role, ())
             other = parameters.get(parameter.of or "")

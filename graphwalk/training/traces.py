@@ -120,7 +120,7 @@ def _object(arguments: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Episodes:
+class TraceEpisodes:
     """Episodes of one experiment, and their tools by digest of the graph and setting."""
 
     experiment: Experiment
@@ -133,7 +133,7 @@ class Episodes:
         return self.experiment.suite.task_type.model_validate(result.task)
 
 
-async def read_run(folder: RunFolder, settings: Settings) -> Episodes:
+async def read_run(folder: RunFolder, settings: Settings) -> TraceEpisodes:
     """Open a run folder for reading, and rebuild its graphs in memory, since descriptions of tools depend on the
     schema.
 
@@ -170,7 +170,7 @@ async def read_run(folder: RunFolder, settings: Settings) -> Episodes:
             if last[key_of(record)] == number:
                 yield Result.from_dict(record)
 
-    return Episodes(experiment, results, tools, folder.read_manifest())
+    return TraceEpisodes(experiment, results, tools, folder.read_manifest())
 
 
 Line = dict[str, Any]
@@ -205,7 +205,7 @@ class Counts:
     """By suite and kind: "questions/node_count"."""
 
 
-def export_traces(runs: Sequence[Episodes], out: Path, options: TraceOptions) -> dict[str, Any]:
+def export_traces(runs: Sequence[TraceEpisodes], out: Path, options: TraceOptions) -> dict[str, Any]:
     """Write FILE.jsonl and FILE.manifest.json, and return the manifest.
 
     Raise ConfigError if no episode is selected, or the file cannot be written.
@@ -240,7 +240,7 @@ def export_traces(runs: Sequence[Episodes], out: Path, options: TraceOptions) ->
     return manifest
 
 
-def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[Line]:
+def lines_of(run: TraceEpisodes, options: TraceOptions, counts: Counts) -> Iterator[Line]:
     """Yield the lines of selected episodes in order, and update `counts`."""
     for result in run.results():
         counts.episodes += 1
@@ -277,7 +277,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
     return None
 
 
-def _with_thoughts(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
+def _with_thoughts(run: TraceEpisodes, result: Result, options: TraceOptions) -> Trajectory:
     """Return the replies with calls alone, or with a thought or the provider's reasoning before their text."""
     turns = result.trajectory.turns
     thoughts: Sequence[str] = [""] * len(turns)
@@ -296,7 +296,7 @@ def _with_thoughts(run: Episodes, result: Result, options: TraceOptions) -> Traj
     return replace(result.trajectory, turns=tuple(spoken))
 
 
-def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
+def _of_episode(run: TraceEpisodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
     agent = run.experiment.of(result.key.setting).agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
     offered = [tool.as_openai() for tool in tools] if options.form.protocol == "native" else []
@@ -318,7 +318,7 @@ def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: Trac
         }
 
 
-def _refusal_lines(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
+def _refusal_lines(run: TraceEpisodes, result: Result, options: TraceOptions) -> list[Line]:
     """Return the chat with an unanswerable question instead, if the suite has one."""
     refusal = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
     if refusal is None:
@@ -372,7 +372,7 @@ async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], option
     return lines
 
 
-async def _play(experiment: Experiment, players: RunModels, instance: GraphInstance) -> Episodes:
+async def _play(experiment: Experiment, players: RunModels, instance: GraphInstance) -> TraceEpisodes:
     """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
     database, results = EmbeddedDatabase(), list[Result]()
@@ -390,4 +390,4 @@ async def _play(experiment: Experiment, players: RunModels, instance: GraphInsta
                 results.append(await play(planned, model, extractor, experiment))
     finally:
         await database.close()
-    return Episodes(experiment, lambda: results, tools)
+    return TraceEpisodes(experiment, lambda: results, tools)

@@ -52,7 +52,7 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PropertyColumn:
     """One property of one table: `pool[codes[i]]` is the value of entity i, MISSING where it has none."""
 
     codes: NDArray[np.int32]
@@ -62,13 +62,13 @@ class Column:
         """Return the used values, each once, in the order of the pool."""
         return [self.pool[code] for code in np.unique(self.codes).tolist() if code != MISSING]
 
-    def canonical(self) -> "Column":
+    def canonical(self) -> "PropertyColumn":
         """Return the column with a sorted pool of used values only."""
         used = np.unique(self.codes[self.codes != MISSING])
         order = sorted(used.tolist(), key=lambda code: _pool_order(self.pool[code]))
         lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
         lookup[order] = np.arange(len(order), dtype=np.int32)
-        return Column(lookup[self.codes], tuple(self.pool[code] for code in order))
+        return PropertyColumn(lookup[self.codes], tuple(self.pool[code] for code in order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class NodeTable:
     labels: tuple[str, ...]
     """Sorted; none is possible."""
     numbers: NDArray[np.int64]
-    columns: Mapping[str, Column]
+    columns: Mapping[str, PropertyColumn]
 
     @property
     def label(self) -> str:
@@ -93,7 +93,7 @@ class RelationshipTable:
     type: str
     sources: NDArray[np.int64]
     targets: NDArray[np.int64]
-    columns: Mapping[str, Column]
+    columns: Mapping[str, PropertyColumn]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class PropertyGraph:
     def relationship_count(self) -> int:
         return sum(len(table.sources) for table in self.relationship_tables)
 
-    def all_columns(self) -> list[Mapping[str, Column]]:
+    def all_columns(self) -> list[Mapping[str, PropertyColumn]]:
         """Yield the columns of every table, of nodes and of relationships."""
         return [*(table.columns for table in self.node_tables), *(table.columns for table in self.relationship_tables)]
 
@@ -244,7 +244,7 @@ def identity(value: Value) -> Any:
     return (value.__class__, value if value == value else "NaN")
 
 
-def property_rows(columns: Mapping[str, Column], positions: NDArray[np.int64]) -> list[dict[str, Value]]:
+def property_rows(columns: Mapping[str, PropertyColumn], positions: NDArray[np.int64]) -> list[dict[str, Value]]:
     """Return the properties of the entities at these positions of a table."""
     rows: list[dict[str, Value]] = [{} for _ in positions]
     for name, column in columns.items():
@@ -255,7 +255,7 @@ def property_rows(columns: Mapping[str, Column], positions: NDArray[np.int64]) -
     return rows
 
 
-def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, Column]:
+def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, PropertyColumn]:
     values: dict[str, list[tuple[int, Value]]] = defaultdict(list)
     for number, row in enumerate(rows):
         for name, value in row.items():
@@ -271,12 +271,16 @@ def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, Column]:
             if own[-1] == len(pool):
                 pool.append(value)
         codes[numbers] = own
-        columns[name] = Column(codes, tuple(pool))
+        columns[name] = PropertyColumn(codes, tuple(pool))
     return columns
 
 
 def _hash_table(
-    sha: "hashlib._Hash", kind: str, name: str, ends: tuple[NDArray[np.int64], ...], columns: Mapping[str, Column]
+    sha: "hashlib._Hash",
+    kind: str,
+    name: str,
+    ends: tuple[NDArray[np.int64], ...],
+    columns: Mapping[str, PropertyColumn],
 ) -> None:
     """Hash a table in a canonical order, so that the order of relationships does not matter."""
     names = sorted(columns)

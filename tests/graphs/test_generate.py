@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from graphwalk.graphs.generate import PARALLEL_SHARE, GraphSpec, generate_graph
-from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
+from graphwalk.types.graph import MISSING, Node, PropertyColumn, PropertyGraph, Relationship
 from tests.graphs.graphs import specs
 
 PAPER_100_SEED_7 = "a745cd6599c1517db6b1ddb7912b0aea4d50d7a654ddf201735582b4a721de2a"
@@ -145,9 +145,9 @@ def test_numbers_survive_as_text() -> None:
 def test_the_digest_knows_no_order_of_tables_pools_or_relationships() -> None:
     graph = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2, parallel_relationships=True), 7)
 
-    def turned(column: Column) -> Column:
+    def turned(column: PropertyColumn) -> PropertyColumn:
         codes = np.where(column.codes == MISSING, MISSING, len(column.pool) - 1 - column.codes)
-        return Column(codes.astype(np.int32), (*column.pool[::-1], "unused"))
+        return PropertyColumn(codes.astype(np.int32), (*column.pool[::-1], "unused"))
 
     nodes = [replace(t, columns={n: turned(c) for n, c in reversed(t.columns.items())}) for t in graph.node_tables]
     relationships = [
@@ -155,7 +155,7 @@ def test_the_digest_knows_no_order_of_tables_pools_or_relationships() -> None:
             t,
             sources=t.sources[::-1],
             targets=t.targets[::-1],
-            columns={n: Column(turned(c).codes[::-1], turned(c).pool) for n, c in t.columns.items()},
+            columns={n: PropertyColumn(turned(c).codes[::-1], turned(c).pool) for n, c in t.columns.items()},
         )
         for t in graph.relationship_tables
     ]
@@ -184,5 +184,7 @@ def test_the_digest_tells_equal_numbers_of_different_types_apart_in_any_pool_ord
     mixed = [Node("a", ("L",), {"p": 1}), Node("b", ("L",), {"p": 1.0})]
     one = PropertyGraph.from_rows(mixed, [])
     table = one.node_tables[0]
-    other = replace(one, node_tables=(replace(table, columns={"p": Column(np.array([1, 0], np.int32), (1.0, 1))}),))
+    other = replace(
+        one, node_tables=(replace(table, columns={"p": PropertyColumn(np.array([1, 0], np.int32), (1.0, 1))}),)
+    )
     assert one.digest == other.digest

@@ -10,14 +10,14 @@ from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
-from graphwalk.training.traces import Episodes, read_run
+from graphwalk.training.traces import TraceEpisodes, read_run
 
 QUESTIONS = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "path_from_specific_node"]}
 MAZES = {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}
 MAGMA = {"name": "magma", "traces": [{"algorithm": ["bfs", "dijkstra", "dfs"], "nodes": 5, "count": 1}]}
 
 
-async def recorded(folder: Path, suite: dict[str, Any], *players: str, **fields: Any) -> Episodes:
+async def recorded(folder: Path, suite: dict[str, Any], *players: str, **fields: Any) -> TraceEpisodes:
     models = [f"scripted/{player}" for player in players or ("expert",)]
     config = load_experiment({"name": "traces", "suite": suite, "models": models, **fields})
     new = NewRun.make(config.name, folder)

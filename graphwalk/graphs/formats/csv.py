@@ -23,7 +23,7 @@ from graphwalk.graphs.formats.common import (
     value_text,
     write_lines,
 )
-from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
+from graphwalk.types.graph import MISSING, Node, PropertyColumn, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 
 Record = list[str | None]
@@ -314,7 +314,7 @@ def _write_table(
     name: str,
     names: set[str],
     structure: Mapping[str, Sequence[str]],
-    columns: Mapping[str, Column],
+    columns: Mapping[str, PropertyColumn],
     delimiter: str,
 ) -> Iterator[str]:
     """Write a table and yield the names of its files; a property with values of two types needs several."""

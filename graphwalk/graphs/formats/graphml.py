@@ -31,7 +31,7 @@ from graphwalk.graphs.formats.common import (
     write_lines,
 )
 from graphwalk.graphs.formats.json import from_json, parse_json
-from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship
+from graphwalk.types.graph import Node, PropertyColumn, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 
 _NOT_HELD = {
@@ -225,7 +225,7 @@ def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str
     yield "</graphml>"
 
 
-def _key_ids(prefix: str, tables: list[Mapping[str, Column]]) -> _KeyIds:
+def _key_ids(prefix: str, tables: list[Mapping[str, PropertyColumn]]) -> _KeyIds:
     used = {
         (name, type_name(value))
         for columns in tables

@@ -28,7 +28,7 @@ _REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_t
 
 
 @dataclass
-class _Run:
+class _ComparedRun:
     """A run to compare. `tasks`: task → field → digests, several if variants word a question differently."""
 
     folder: RunFolder
@@ -56,7 +56,10 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     Raise RunLogError if the runs do not share identical tasks, ConfigError if there are fewer than two players.
     """
     folders = [RunFolder.open(path) for path in paths]
-    runs = {name: _Run(folder, folder.read_manifest()) for name, folder in zip(_names(folders), folders, strict=True)}
+    runs = {
+        name: _ComparedRun(folder, folder.read_manifest())
+        for name, folder in zip(_names(folders), folders, strict=True)
+    }
     every = list(runs.values())
     suites = {run.manifest["config"]["suite"]["name"] for run in every}
     if len(suites) > 1:
@@ -104,7 +107,7 @@ def _names(folders: Sequence[RunFolder]) -> list[str]:
     return short if len(set(short)) == len(short) else [str(path) for path in paths]
 
 
-def _differences(first: _Run, second: _Run) -> list[str]:
+def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
     """Describe the differences of two runs. Raise RunLogError if they cannot be compared.
 
     Fields of a task that only one of the two versions of GraphWalk writes are ignored.

@@ -52,7 +52,7 @@ _AROUND = 30
 
 
 @dataclass
-class Check:
+class VerifyCheck:
     """One row of the table. `unverified` counts by reason."""
 
     verified: int = 0
@@ -71,10 +71,10 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class RunVerification:
     """All checks of one run, by name in the order of `CHECKS`. `note` may explain differences."""
 
-    checks: Mapping[str, Check]
+    checks: Mapping[str, VerifyCheck]
     note: str = ""
 
     @property
@@ -114,7 +114,7 @@ async def verify_run(
     folder: RunFolder,
     settings: Settings,
     done: Callable[[], object] = lambda: None,
-) -> Verification:
+) -> RunVerification:
     """Check everything in a run folder, which is only read. Graphs are loaded into the embedded engine.
 
     `done` is called after each result. Raise ConfigError if this version cannot read the configuration, StoreError if
@@ -146,22 +146,22 @@ async def verify_run(
             }
             without_models = replace(experiment, config=config, models=models_called, opened=cached)
             async with RunModels(without_models, replies) as models:
-                run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
+                run = _VerifiedRun(folder, experiment, plan, models, manifest.get("fingerprint") or {})
                 return await run.verified(done)
     finally:
         await sources.close()
 
 
-class _Run:
+class _VerifiedRun:
     def __init__(
         self, folder: RunFolder, experiment: Experiment, plan: Plan, models: RunModels, then: dict[str, Any]
     ) -> None:
         self.folder, self.experiment, self.plan, self.models, self.then = folder, experiment, plan, models, then
-        self.checks = {name: Check() for name in CHECKS}
+        self.checks = {name: VerifyCheck() for name in CHECKS}
         self.planned = {episode.key: episode for episode in plan.episodes}
         self.scored: Counter[EpisodeKey] = Counter()
 
-    async def verified(self, done: Callable[[], object]) -> Verification:
+    async def verified(self, done: Callable[[], object]) -> RunVerification:
         self._check_manifest()
         self._check_texts()
         await self._check_targets()
@@ -180,7 +180,7 @@ class _Run:
                 self.checks["episodes"].verified += self.scored[key] == 1
             else:
                 self.checks["episodes"].unverified["not finished"] += 1
-        return Verification(self.checks, self._note())
+        return RunVerification(self.checks, self._note())
 
     def _check_manifest(self) -> None:
         """Compare run.json with the graphs, tasks and episodes of the plan."""
@@ -334,7 +334,7 @@ def _json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any]]]:
+def checked_lines(path: Path, check: VerifyCheck) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (`results.jsonl:7`, record) for every complete line; count the others in `check`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):

@@ -23,7 +23,7 @@ from graphwalk.runs.run_folder import NewRun
 from graphwalk.sanitise import one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.evidence import AnswerEvidence, Step, browser_cypher, evidence_of, steps_of
+from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, browser_cypher, evidence_of, steps_of
 from graphwalk.suites.ask.pictures import evidence_svg
 from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
 from graphwalk.suites.suite import GraphInstance
@@ -78,7 +78,7 @@ class Answer:
         return self.result.trajectory.error
 
     @cached_property
-    def steps(self) -> Sequence[Step]:
+    def steps(self) -> Sequence[EvidenceStep]:
         return steps_of(self.result.trajectory)
 
     @property

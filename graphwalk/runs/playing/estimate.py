@@ -96,7 +96,7 @@ class ModelEstimate(Figures):
 
 
 @dataclass
-class Estimate:
+class RunEstimate:
     """The estimate of a dry run, a lower bound. `rows` has one entry per model and setting.
 
     `played` of `pairs` pairs of task and setting were played. `notes` are the assumptions, one line each.
@@ -178,7 +178,7 @@ def _answer_target(target: str) -> Policy:
         yield target
 
 
-async def estimate_run(experiment: Experiment) -> Estimate:
+async def estimate_run(experiment: Experiment) -> RunEstimate:
     """Make the tasks on the embedded engine, play the expert's episodes, and sum up calls, tokens and cost.
 
     Figures of episodes on large graphs come from the plan. Raise StoreError if a tool fails.
@@ -211,7 +211,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     by_template = Counter(task.template for task, _ in plan.tasks)
     points, detectable = _detectable_effect(plan, experiment.config.repeats)
     prices, sums = dict(experiment.prices), list(rows.values())
-    estimate = Estimate(experiment.config.name, dict(by_template), sums, prices, len(played), len(pairs), points)
+    estimate = RunEstimate(experiment.config.name, dict(by_template), sums, prices, len(played), len(pairs), points)
     estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), detectable]
     return estimate
 
@@ -272,7 +272,7 @@ def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | Non
     return figures
 
 
-def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
+def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]:
     """Yield the assumptions of the estimate that matter for this plan, in one line each."""
     real = [row for row in estimate.rows if not per_episode(row.model)]
     yield "Lower bound: assumes the expert's calls and no reasoning tokens."

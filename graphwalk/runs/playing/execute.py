@@ -54,7 +54,7 @@ async def start_run(
         if shard != WHOLE:
             manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
-        return await _Run(experiment, new.folder, progress, manifest, log_level).play()
+        return await _PlayedRun(experiment, new.folder, progress, manifest, log_level).play()
 
 
 async def resume_run(
@@ -86,11 +86,11 @@ async def resume_run(
         except (LookupError, AttributeError, ValidationError) as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
         experiment = resolve(config, settings, objects=objects, prices=prices)
-        return await _Run(experiment, folder, progress, manifest, log_level).play()
+        return await _PlayedRun(experiment, folder, progress, manifest, log_level).play()
 
 
 @dataclass
-class _Run:
+class _PlayedRun:
     """One process that plays the episodes of a run folder, with one worker per episode in flight."""
 
     experiment: Experiment

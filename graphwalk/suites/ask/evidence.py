@@ -20,7 +20,7 @@ from graphwalk.types.episode import ToolResult, Trajectory
 
 
 @dataclass(frozen=True)
-class Step:
+class EvidenceStep:
     """One tool call.
 
     `arguments` is parsed if it is JSON, else text. `rows` is the number of rows; None for notes and mistakes.
@@ -40,7 +40,7 @@ class Step:
         return fields | {"seconds": round(self.seconds, 6)}
 
 
-def step_of(result: ToolResult, text: str | None = None) -> Step:
+def step_of(result: ToolResult, text: str | None = None) -> EvidenceStep:
     """Return the step of a tool result; `text` is the text of the message with the call."""
     arguments = parse_json(result.call.arguments)
     noted = result.content if result.is_note else None
@@ -48,10 +48,10 @@ def step_of(result: ToolResult, text: str | None = None) -> Step:
     written = find_calls(text or "", tools, lenient=True).rest.strip()
     shown = result.call.arguments if arguments is None else arguments
     thought = written or noted
-    return Step(result.call.name, shown, result.rows, result.error, result.seconds, result.content, thought)
+    return EvidenceStep(result.call.name, shown, result.rows, result.error, result.seconds, result.content, thought)
 
 
-def steps_of(trajectory: Trajectory) -> list[Step]:
+def steps_of(trajectory: Trajectory) -> list[EvidenceStep]:
     """Return all calls in order; the text of a message belongs to its first call."""
     return [
         step_of(result, turn.message.content if number == 0 else None)

@@ -10,7 +10,7 @@ from graphwalk.errors import counted
 from graphwalk.reports.plots import Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.sanitise import escape_markup, one_line
-from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in
+from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, evidence_of, named_in
 from graphwalk.suites.walked import walked_scene
 from graphwalk.tools.encodings import decode_notes, read_rows
 from graphwalk.tools.observed import KEY, ObservedNode, ObservedRelationship, observed_graph
@@ -26,7 +26,7 @@ _ROWS, _VALUES = 3, 8
 """Rows and single values of a result that are shown."""
 
 
-def step_shown(number: int, step: Step) -> "Table":
+def step_shown(number: int, step: EvidenceStep) -> "Table":
     """Return the thought next to a call, the call, its number of rows and the first rows."""
     from rich.table import Table
     from rich.text import Text
@@ -48,7 +48,7 @@ def step_shown(number: int, step: Step) -> "Table":
     return table
 
 
-def _result_lines(step: Step) -> Iterator[str]:
+def _result_lines(step: EvidenceStep) -> Iterator[str]:
     """Yield a line per node or relationship; single values share one line."""
     rows = read_rows(step.result) or []
     number = counted(step.rows or 0, "row")

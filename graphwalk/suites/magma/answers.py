@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-from graphwalk.evaluation.extraction import Extraction, Fit, Form, extract, visible_text
+from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, visible_text
 from graphwalk.evaluation.values import parse_answer, parse_literal
 
 PREFIXES = {
@@ -42,7 +42,7 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     be read is split into items, of which the unreadable ones stay text (lossy), and so does text in place of a list.
     """
     text = visible_text(reply)
-    extraction, start = extract(text, Form(_items, prefix=_prefix(algorithm))), answer_start(algorithm, text)
+    extraction, start = extract(text, AnswerForm(_items, prefix=_prefix(algorithm))), answer_start(algorithm, text)
     if start is None:
         return Extraction()
     if extraction.answer is None:

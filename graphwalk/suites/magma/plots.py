@@ -5,7 +5,18 @@ from functools import partial
 from typing import Any
 
 from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
-from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, SceneLink, SceneNode, SceneStep, Series, StateTable
+from graphwalk.reports.plots import (
+    Fate,
+    Panel,
+    Plot,
+    PlotPoint,
+    Scene,
+    SceneLink,
+    SceneNode,
+    SceneStep,
+    Series,
+    StateTable,
+)
 from graphwalk.reports.suite_report import Report, ReportRow, ResultRecord
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
@@ -44,7 +55,7 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
     """Yield a plot per algorithm with a line per size (the paper's Figures 5–8), and the average (Figure 9b–f)."""
     plot = partial(Plot, kind="lines", x="step", y="states exact, in %", percent=True)
     for algorithm in ALGORITHMS:
-        lines: dict[str, dict[str, list[Point]]] = {}
+        lines: dict[str, dict[str, list[PlotPoint]]] = {}
         for row in _of(report.groups.get("step", ()), "step", algorithm):
             _, size, step = row["step"].split()
             points = lines.setdefault(player_name(row), {}).setdefault(f"{size} nodes", [])
@@ -108,10 +119,10 @@ def _heat(report: Report) -> Plot:
     return Plot("errors-per-reply", "Errors per reply", "heat", panels, about=about)
 
 
-def _error_figures(row: ReportRow) -> Iterator[Point]:
+def _error_figures(row: ReportRow) -> Iterator[PlotPoint]:
     for field, title in _ERRORS.items():
         if row.get(field) is not None:
-            yield Point(title, float(row[field]))
+            yield PlotPoint(title, float(row[field]))
 
 
 _LEGEND = {

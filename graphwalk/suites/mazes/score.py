@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from graphwalk.errors import counted
-from graphwalk.evaluation.extraction import Extraction, Fit, Form, extract, strip_thinking
+from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
 from graphwalk.suites.mazes.config import MazesConfig
@@ -96,7 +96,7 @@ _NOWHERE = -1
 
 def extract_path(reply: str) -> Extraction:
     """Extract the keys in `{"path": […]}`, else in a bare list."""
-    return extract(reply, Form(_key_list, member="path"))
+    return extract(reply, AnswerForm(_key_list, member="path"))
 
 
 def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:

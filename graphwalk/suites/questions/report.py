@@ -17,7 +17,7 @@ from graphwalk.reports.common_plots import (
 )
 from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, ROWS, WASTE, if_scored, layout, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
+from graphwalk.reports.plots import Fate, Panel, Plot, PlotPoint, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
     CHANCE,
     REFERENCE,
@@ -223,7 +223,9 @@ def walked_against_text(report: Report) -> Plot:
     texts = {
         float(row["nodes"]): row["text_tokens"] for row in report.groups.get("nodes", ()) if row.get("text_tokens")
     }
-    whole = Series("whole graph as text (JSON)", tuple(Point(nodes, tokens) for nodes, tokens in sorted(texts.items())))
+    whole = Series(
+        "whole graph as text (JSON)", tuple(PlotPoint(nodes, tokens) for nodes, tokens in sorted(texts.items()))
+    )
     walked = [one for one in walks.panels[0].series if any(point.y > 0 for point in one.points)]
     panel = Panel((whole, *walked) if texts else ())
     about = f"{walks.about} A walk sends all earlier turns with each call; the whole graph is sent once."

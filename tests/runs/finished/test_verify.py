@@ -13,7 +13,7 @@ from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError, OracleError, RunLogError
 from graphwalk.files.json_lines import encode_line
 from graphwalk.graphs.files import save_graph
-from graphwalk.runs.finished.verify import Verification, verify_run
+from graphwalk.runs.finished.verify import RunVerification, verify_run
 from graphwalk.runs.playing.execute import start_run
 from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
@@ -34,7 +34,7 @@ SUITES: dict[str, dict[str, Any]] = {
 }
 
 
-async def verified(folder: Path) -> Verification:
+async def verified(folder: Path) -> RunVerification:
     return await verify_run(RunFolder.open(folder), Settings())
 
 
@@ -148,7 +148,7 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert log_bytes(folder) == before
 
 
-async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = NOTHING_SET) -> Verification:
+async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = NOTHING_SET) -> RunVerification:
     """Play a run and verify it."""
     save_graph(graph_to_ask_about(), folder / ASKED_ABOUT)
     config = load_experiment(

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.reports.plot_files import page_svg, save_plots
-from graphwalk.reports.plots import Panel, Plot, Point, Series, plot_csv
+from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series, plot_csv
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import content_of, write_page
 from graphwalk.terminal.console import stderr, stdout
@@ -164,7 +164,7 @@ FIGURE = Plot(
     "evil",
     EVIL,
     "dots",
-    (Panel((Series(f"_{EVIL}", (Point(EVIL, 50.0, 10.0, 90.0),)), Series("=2+2", (Point("a", 1.0),)))),),
+    (Panel((Series(f"_{EVIL}", (PlotPoint(EVIL, 50.0, 10.0, 90.0),)), Series("=2+2", (PlotPoint("a", 1.0),)))),),
 )
 
 

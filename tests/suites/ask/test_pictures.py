@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from graphwalk.suites.ask.evidence import AnswerEvidence, Step
+from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep
 from graphwalk.suites.ask.pictures import evidence_svg, step_shown
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 
@@ -51,7 +51,7 @@ def test_terminal_control_characters_are_escaped() -> None:
 
     console = Console(width=80, record=True, file=io.StringIO())
     for result, error, thought in ((f'[{{"values": "{HOSTILE[:8]}"}}]', None, HOSTILE), (HOSTILE, "bad", None)):
-        console.print(step_shown(1, Step(HOSTILE, {HOSTILE: HOSTILE}, 1, error, 0.0, result, thought)))
+        console.print(step_shown(1, EvidenceStep(HOSTILE, {HOSTILE: HOSTILE}, 1, error, 0.0, result, thought)))
     text = console.export_text()
     assert "\x1b" not in text
     assert "\u202e" not in text

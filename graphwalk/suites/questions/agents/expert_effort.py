@@ -35,7 +35,7 @@ class ExpertReference:
         """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
         agent = expert(task.template, task.parameters, self.schema)
         prompt = tools_prompt(task.question, self.schema, AgentConfig())
-        walk = await drive(agent, self.toolbox, prompt, self.memory and self.memory.answer)
+        walk = await drive(agent, self.toolbox, prompt, self.memory.answer if self.memory else None)
         rows: list[Row] = json.loads(walk.answer)
         any_one = task.mode != "set"
         if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:

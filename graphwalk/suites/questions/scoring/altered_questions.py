@@ -14,7 +14,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.tasks.parameters import OWN, ParameterSpace
 from graphwalk.suites.questions.template import Role
-from graphwalk.types.graph import Column, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyColumn, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
 
@@ -96,7 +96,7 @@ class GraphViews:
 def _as_logged(graph: PropertyGraph) -> PropertyGraph:
     """Return the graph with text for dates, points and other values that JSON lacks."""
 
-    def columns(raw: Mapping[str, Column]) -> Mapping[str, Column]:
+    def columns(raw: Mapping[str, PropertyColumn]) -> Mapping[str, PropertyColumn]:
         return {name: replace(column, pool=tuple(map(_logged, column.pool))) for name, column in raw.items()}
 
     nodes = tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from graphwalk.reports.common_plots import player_name
 from graphwalk.reports.measures import count_if, layout
-from graphwalk.reports.plots import Panel, Plot, Point, Series
+from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.suite_report import Measure, Report, ReportRow, ResultRecord
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable
@@ -46,7 +46,7 @@ def failure_plot(report: Report) -> Plot:
     series = tuple(
         Series(
             column.title.lower(),
-            tuple(Point(name, 100 * (row.get(column.field) or 0) / total) for name, row, total in players),
+            tuple(PlotPoint(name, 100 * (row.get(column.field) or 0) / total) for name, row, total in players),
         )
         for column in columns
         if any(row.get(column.field) for _, row, _ in players)
