@@ -244,14 +244,16 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
 
 def _nodes(nodes: Sequence[ObservedNode], at: dict[str, Point]) -> Iterator[str]:
     colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(dict.fromkeys(n.label for n in nodes))}
+    middle = sum(y for _, y in at.values()) / max(1, len(at))
     for node in nodes:
         x, y = at[node.key]
         labels = ":".join(node.labels)
         about = escape_markup(one_line(f"{node.key} {labels} {dict(node.properties)}"))
         circle = f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="{colours[node.label]}"/>'
         yield f"<g><title>{about}</title>{circle}"
-        yield f'<text x="{x:.1f}" y="{y + _RADIUS + 14:.1f}">{_text(node.name)}</text>'
-        yield f'<text class="type" x="{x:.1f}" y="{y + _RADIUS + 27:.1f}">{_text(labels)}</text></g>'
+        first = y - _RADIUS - 18 if y < middle - _RADIUS else y + _RADIUS + 14  # on the outer side, away from arrows
+        yield f'<text x="{x:.1f}" y="{first:.1f}">{_text(node.name)}</text>'
+        yield f'<text class="type" x="{x:.1f}" y="{first + 13:.1f}">{_text(labels)}</text></g>'
 
 
 def _links(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:
