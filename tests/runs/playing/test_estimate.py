@@ -20,7 +20,7 @@ from graphwalk.types.episode import Trajectory
 from tests.runs.runs import NOTHING_SET, experiment, start
 
 
-async def estimated(**flags: Any) -> estimating.Estimate:
+async def estimated(**flags: Any) -> estimating.RunEstimate:
     return await estimate_run(resolve(experiment(**flags), NOTHING_SET, keys=False))
 
 
