@@ -10,7 +10,7 @@ from graphwalk.config.strict import Spec, SuiteConfig
 
 MazeGenerator = Literal["random", "depth_first"]
 
-DrawnWalls = Literal["signs", "numbered"]
+Layout = Literal["standard", "paper"]
 
 
 class MazeSpec(Spec):
@@ -53,5 +53,6 @@ class MazesConfig(SuiteConfig):
     mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)
     strict: bool = False
     """Allow calls only for cells next to visited ones."""
-    drawn_walls: DrawnWalls = "signs"
-    """Walls in the drawing of the setting no_tools: # signs, or # and the number of the cell (numbered)."""
+    layout: Layout = "standard"
+    """Drawing of the setting no_tools: standard, or as in the paper (S and G in place of keys, a border around each
+    cell)."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.suites.mazes.config import DrawnWalls
+from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episodes
 from graphwalk.types.episode import Trajectory
@@ -28,17 +28,23 @@ _SIGNS = {
 """The characters suffice without colours."""
 
 
-def draw_with_keys(maze: Maze, walls: DrawnWalls = "signs") -> str:
-    """Return the maze in a border: keys in open cells, S and G before start and goal.
+def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
+    """Return the maze in a border: keys in open cells, S and G before the keys of start and goal, `#` signs for walls.
 
-    A wall is drawn as `#` signs; with "numbered" as `#` and its number.
+    With "paper" S and G are in place of the keys, a wall is one `#`, and borders separate cells and rows (GraphWalk,
+    Appendix D.1 and Figure 1).
     """
+    paper = layout == "paper"
     digits = len(str(maze.size**2 - 1))
     texts = [str(cell) for cell in range(maze.size**2)]
-    texts[maze.start], texts[maze.goal] = f"S{maze.start}", f"G{maze.goal}"
+    texts[maze.start], texts[maze.goal] = ("S", "G") if paper else (f"S{maze.start}", f"G{maze.goal}")
     for wall in maze.walls:
-        texts[wall] = f"#{wall}" if walls == "numbered" else "#" * digits
-    rows = (texts[first : first + maze.size] for first in range(0, maze.size**2, maze.size))
+        texts[wall] = "#" if paper else "#" * digits
+    rows = [texts[first : first + maze.size] for first in range(0, maze.size**2, maze.size)]
+    if paper:
+        border = "+" + ("-" * (digits + 2) + "+") * maze.size
+        lines = ("| " + " | ".join(text.rjust(digits) for text in row) + " |" for row in rows)
+        return "\n".join([border, *(f"{line}\n{border}" for line in lines)])
     border = "+" + "-" * (maze.size * (digits + 2) + 1) + "+"
     lines = ("| " + " ".join(text.rjust(digits + 1) for text in row) + " |" for row in rows)
     return "\n".join([border, *lines, border])

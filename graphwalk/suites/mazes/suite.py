@@ -121,7 +121,7 @@ def make_task(
         gold_size=len(path),
         graph_digest=graph_digest,
         strict=config.strict,
-        drawn_walls=config.drawn_walls,
+        layout=config.layout,
         **{field.name: getattr(maze, field.name) for field in fields(maze)},
     )
 
@@ -156,6 +156,6 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
 
 def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
     """Return the system prompt with the drawn maze, and the question."""
-    values = {"drawing": draw_with_keys(task.maze, task.drawn_walls), "size": task.size, "walls": task.drawn_walls}
-    system = agent.render("maze_no_tools.j2", **values, clock=agent.clock)
+    drawing, ends = draw_with_keys(task.maze, task.layout), {"start": task.start, "goal": task.goal}
+    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock, **ends)
     return Message("system", system), Message("user", task.question)

@@ -4,7 +4,7 @@ from dataclasses import fields
 from functools import cached_property
 from typing import Literal, get_args
 
-from graphwalk.suites.mazes.config import DrawnWalls
+from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.types.episode import Score, Task
 
@@ -17,7 +17,7 @@ PATH_ERRORS: tuple[PathError, ...] = get_args(PathError)
 class MazeTask(Task):
     """A maze to solve. `gold` is a shortest path as a list of keys; every valid path is correct.
 
-    With `strict` only cells next to visited ones may be called; `drawn_walls` is the form of walls without tools.
+    With `strict` only cells next to visited ones may be called; `layout` is that of the drawing without tools.
     """
 
     size: int
@@ -28,7 +28,7 @@ class MazeTask(Task):
     generator: str
     index: int
     strict: bool = False
-    drawn_walls: DrawnWalls = "signs"
+    layout: Layout = "standard"
 
     @cached_property
     def maze(self) -> Maze:

@@ -10,7 +10,7 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.mazes.config import DrawnWalls, MazesConfig, MazeSpec
+from graphwalk.suites.mazes.config import Layout, MazesConfig, MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
 from graphwalk.suites.mazes.scripted import FLAWS
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
@@ -63,12 +63,12 @@ async def stage(
     maze: Maze = SMALL,
     database: Database | None = None,
     strict: bool = False,
-    drawn_walls: DrawnWalls = "signs",
+    layout: Layout = "standard",
     agent: AgentConfig = AgentConfig(),
 ) -> Stage:
     graph = maze_graph(maze)
     store = await (database or EmbeddedDatabase()).load(graph)
-    task = make_task(maze, graph.digest, MazesConfig(strict=strict, drawn_walls=drawn_walls), agent=agent)
+    task = make_task(maze, graph.digest, MazesConfig(strict=strict, layout=layout), agent=agent)
     return Stage(task, GraphInstance(graph.digest, graph, maze), store)
 
 

@@ -23,7 +23,7 @@ def as_drawing(here: Stage, agent: AgentConfig) -> str:
 
 
 async def texts() -> dict[str, str]:
-    plain, paper = await stage(), await stage(agent=PAPER, drawn_walls="numbered")
+    plain, paper = await stage(), await stage(agent=PAPER, layout="paper")
     return {
         "tools": await with_tools(plain, PLAIN),
         "no_tools": as_drawing(plain, PLAIN),
@@ -47,10 +47,10 @@ async def test_strict_mode_is_in_the_prompt() -> None:
     assert "every other cell is refused" not in TEXTS["tools"]
 
 
-async def test_numbered_walls_have_a_legend() -> None:
-    text = as_drawing(await stage(drawn_walls="numbered"), PLAIN)
-    assert "# before a number: a wall" in text
-    assert "##" not in text
+async def test_the_papers_drawing_has_a_border_around_each_cell_and_letters_in_place_of_keys() -> None:
+    text = as_drawing(await stage(agent=PAPER, layout="paper"), PAPER)
+    assert "|  S |  1 |  2 |  3 |\n+----+----+----+----+\n|  # |  # |  # |  7 |" in text
+    assert "| 0" not in text
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -297,9 +297,11 @@ async def known_rows(question: Question, scratch: Scratch, most: int | None = No
 
 
 def has_answer(question: Question, rows: list[Row]) -> bool:
-    """Return True if there is a row and no computed value is 0 or null."""
-    computed = question.kind.template.computed
-    return bool(rows) and all(row[field] not in (0, None) for row in rows for field in computed)
+    """Return True if a row has all required values and no computed value is 0 or null."""
+    template = question.kind.template
+    required = template.drawing.required_fields
+    complete = any(all(row[field] is not None for field in required) for row in rows)
+    return complete and all(row[field] not in (0, None) for row in rows for field in template.computed)
 
 
 async def is_worth_asking(question: Question, rows: list[Row], scratch: Scratch) -> bool:

@@ -239,3 +239,13 @@ async def test_a_remote_value_must_be_known_and_not_just_any() -> None:
     assert await worth(0, 1)
     assert not await worth(0, 2)
     assert not await worth(0, 3)
+
+
+async def test_a_question_about_missing_values_has_a_value_as_its_answer() -> None:
+    kind = shipped_kinds()["remote_node_property"]
+    for number in range(6):
+        index = GraphIndex(generate_graph(GraphSpec(preset="paper-100", missing_rate=0.7), number))
+        search = ParameterSearch(index, await scratch_for(index), 3, drawing="answerable")
+        for draw in range(5):
+            _, rows = await search.draw(kind, stdlib_random(number, "test", draw))
+            assert any(row["value"] is not None for row in rows)
