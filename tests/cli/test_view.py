@@ -1,0 +1,49 @@
+"""`graphwalk view`: mistakes are named before anything is served or written."""
+
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from graphwalk.cli.app import app
+from graphwalk.errors import ConfigError, GraphwalkError
+
+RUN = Path(__file__).parents[1] / "data" / "runs" / "questions"
+
+
+def view(*words: object) -> Any:
+    return CliRunner().invoke(app, ["view", *map(str, words)])
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path) -> tuple[Path, Path]:
+    first = shutil.copytree(RUN, tmp_path / "here" / "first")
+    return first, shutil.copytree(RUN, tmp_path / "there" / "second")
+
+
+def test_runs_of_different_folders_are_not_served(two_runs: tuple[Path, Path]) -> None:
+    refused = view(*two_runs)
+    assert "cannot serve runs of different folders" in str(refused.exception)
+
+
+def test_a_drawing_needs_one_run(two_runs: tuple[Path, Path], tmp_path: Path) -> None:
+    refused = view(*two_runs, "--out", tmp_path / "two.svg")
+    assert isinstance(refused.exception, GraphwalkError)
+    assert not (tmp_path / "two.svg").exists()
+
+
+def test_episodes_that_are_not_there_are_named(two_runs: tuple[Path, Path]) -> None:
+    refused = view(two_runs[0], "--task", "no-such-task")
+    assert isinstance(refused.exception, GraphwalkError)
+    assert "no-such-task" in str(refused.exception)
+
+
+def test_a_port_in_use_is_named(two_runs: tuple[Path, Path]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        refused = view(two_runs[0], "--port", port)
+    assert isinstance(refused.exception, ConfigError)
+    assert f"cannot open port {port}" in str(refused.exception)
