@@ -84,8 +84,8 @@ def test_chance_of_a_count_is_one_in_what_there_is() -> None:
 def test_the_papers_notes_are_in_every_form() -> None:
     report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
     for text in (to_csv(report), to_json(report), to_markdown(report).replace("\\", ""), as_text(report, width=4000)):
-        assert "16.67 % (printed: 17.7)" in text
-        assert "49.17 % (printed: 49.07)" in text
+        assert "printed 17.7; 20 of 120 right are 16.67" in text
+        assert "printed 49.07; 59 of 120 are 49.17" in text
 
 
 def test_a_long_table_on_a_terminal_has_our_rows_and_the_number_of_the_others() -> None:

@@ -43,7 +43,7 @@ from graphwalk.types.episode import setting_of
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _PAPER = "magma-paper"
 _NOTES = (
-    "The paper's final-state figures are misprinted and left out, and so are rows that share their label with another.",
+    "The paper prints no table of final states. Its rows that share their label with another are left out.",
     "Mistral and Llama are fine-tuned there for one algorithm, size and strategy at a time; GPT-4o is zero-shot.",
     "Its graphs have an edge probability of 0.25 in effect, and part of its labels is wrong.",
     "In the published code the chats of IO hold the correct earlier states too; here the io strategies see none.",
