@@ -188,10 +188,6 @@ def experiment_type(data: Any) -> type[AnyExperiment]:
     return ExperimentConfig[config_type]
 
 
-SCHEMA_LINE = "# yaml-language-server: $schema="
-"""Beginning of the first line of a YAML file, by which editors find its schema."""
-
-
 def experiment_schema() -> dict[str, Any]:
     """Return the JSON Schema of experiments of all installed suites."""
     schemas = {name: experiment_type({"suite": {"name": name}}).model_json_schema() for name in SUITES.names()}

@@ -7,7 +7,7 @@ import yaml
 from experiment_fields import experiment_fields
 from jsonschema import Draft202012Validator
 
-from graphwalk.config.experiment import SCHEMA_LINE, experiment_schema
+from graphwalk.config.experiment import experiment_schema
 from graphwalk.config.loading import load_experiment, shipped_experiments
 from graphwalk.files.resources import data_path
 
@@ -21,7 +21,7 @@ def test_the_schema_that_ships_is_that_of_the_code() -> None:
 @pytest.mark.parametrize("name", shipped_experiments())
 def test_shipped_experiments_follow_the_schema(name: str) -> None:
     text = shipped_experiments()[name].read_text()
-    assert text.startswith(f"{SCHEMA_LINE}{SHIPPED.name}\n")
+    assert text.startswith(f"# yaml-language-server: $schema={SHIPPED.name}\n")
     validator = Draft202012Validator(experiment_schema())
     assert list(validator.iter_errors(yaml.safe_load(text))) == []
     assert list(validator.iter_errors(yaml.safe_load(load_experiment(name).as_yaml()))) == []
