@@ -9,7 +9,6 @@ import numpy as np
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.suite_report import Report
-from graphwalk.reports.tables import PAPER
 from graphwalk.reports.variant_tables import levels_of
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
@@ -46,11 +45,14 @@ def _settings(report: Report) -> int:
 def by_group(report: Report, grouping: str, title: str) -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
+    mark = report.reference.mark if report.reference else ""
     groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
     settings = _settings(report)
     series = [
         *series_of(report.groups.get(grouping, ()), grouping, "accuracy", settings),
-        *series_of([r for r in published if str(r[grouping]) in groups], grouping, "accuracy", settings, True),
+        *series_of(
+            [r for r in published if str(r[grouping]) in groups], grouping, "accuracy", settings, True, mark=mark
+        ),
     ]
     name = f"accuracy-by-{grouping.replace('_', '-')}"
     about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else "")
@@ -70,12 +72,13 @@ def against_size(
 ) -> Plot:
     """Plot a line per player against a numeric grouping. `baselines` are drawn like published players."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
+    mark = report.reference.mark if report.reference else ""
     settings = _settings(report)
     computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
     series = (
         *series_of(report.groups.get(grouping, ()), grouping, measure, settings, x=float),
-        *series_of(published, grouping, measure, settings, True, x=float),
-        *series_of(computed, grouping, measure, 1, True, x=float, mark=""),
+        *series_of(published, grouping, measure, settings, True, x=float, mark=mark),
+        *series_of(computed, grouping, measure, 1, True, x=float),
     )
     about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
     about += " Dashed grey: the scripted expert." if computed else ""
@@ -127,7 +130,7 @@ def series_of(
     published: bool = False,
     *,
     x: Callable[[Any], str | float] = one_line,
-    mark: str = PAPER,
+    mark: str = "",
     most: int | None = _MOST_SERIES,
 ) -> Iterator[Series]:
     """Yield the rows of each player as points, except rows without a value. `x` places a group."""

@@ -109,12 +109,26 @@ PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name
 
 @dataclass(frozen=True)
 class Reference:
-    """Published results: rows with the field names of the report, overall and by grouping."""
+    """Published results: rows with the field names of the report, overall and by grouping.
+
+    `fewer` names where the run has fewer graphs than the published one. Its published rows have a mark.
+    """
 
     source: str
     notes: tuple[str, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
     groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+    fewer: str = ""
+
+    @property
+    def mark(self) -> str:
+        """Return the text behind the model of a published row."""
+        return " (paper, more graphs)" if self.fewer else " (paper)"
+
+    @property
+    def explanation(self) -> str:
+        """Return the text below a table that explains the mark."""
+        return f"{self.mark.strip()}: {self.source}." + (f" This run has fewer: {self.fewer}." if self.fewer else "")
 
 
 @dataclass(frozen=True)

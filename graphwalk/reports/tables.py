@@ -21,13 +21,11 @@ from graphwalk.reports.variant_tables import variance_table
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
-PAPER = " (paper)"
-
 
 def text_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables overall, model against model, and by group; without empty tables."""
     reference = report.reference
-    source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
+    source = " ".join([reference.explanation, *reference.notes]) if reference else ""
     rows = [*report.rows, *report.baselines, *_mark_published(reference.rows if reference else ())]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if report.comparisons:
@@ -39,9 +37,11 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     if report.memorisation_test:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:
-        rows = report.groups.get(grouping.name, [])
-        if grouping.shown and len({row[grouping.name] for row in rows}) > 1:
-            yield _group_table(report, grouping, rows)
+        groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
+        published = reference.groups.get(grouping.name, ()) if reference else ()
+        published = [row for row in published if row[grouping.name] in groups]
+        if grouping.shown and (len(groups) > 1 or published):
+            yield _group_table(report, grouping, published)
     tables: list[TextTable] = []
     with comment(title := f"Tables of {report.suite.suite}", lambda text: tables.append(_note_table(title, text))):
         tables += report.suite.tables(report)
@@ -58,14 +58,12 @@ def players_table(report: Report, title: str, columns: Sequence[Column], note: s
         yield _table(report, title, columns, report.rows, note=note, always_noted=True)
 
 
-def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) -> TextTable:
-    """Return the table of a grouping. Published rows are included for groups that were run."""
-    name, reference = grouping.name, report.reference
-    groups = {row[name] for row in ours}
-    published = [row for row in reference.groups.get(name, ()) if row[name] in groups] if reference else []
-    rows = [*ours, *report.baseline_groups.get(name, []), *_mark_published(published)]
+def _group_table(report: Report, grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:
+    """Return the table of a grouping with the published rows of its groups."""
+    name = grouping.name
+    rows = [*report.groups[name], *report.baseline_groups.get(name, []), *_mark_published(published)]
     rows.sort(key=lambda row: grouping.sort_key(row[name]))
-    note = f"(paper): {reference.source}." if reference else ""
+    note = report.reference.explanation if report.reference else ""
     return _table(report, f"By {grouping.title}", report.suite.group_columns, rows, grouping, note=note)
 
 
@@ -96,7 +94,8 @@ def _table(
         names = (Column(capitalised(grouping.title), grouping.name, name=True), *names)
         rows = _named_once(rows, grouping.name)
     published = any(row.get("published") for row in rows)
-    rows = [{**row, "model": one_line(row["model"]) + PAPER} if row.get("published") else row for row in rows]
+    mark = report.reference.mark if report.reference else ""
+    rows = [{**row, "model": one_line(row["model"]) + mark} if row.get("published") else row for row in rows]
     return table_of(title, (*names, *shown), rows, note if always_noted or published else "", scales=scales)
 
 

@@ -55,6 +55,14 @@ def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
         assert [row["Correct"] for row in rows if row["Model"] == model] == counts
 
 
+def test_a_single_group_has_a_table_for_its_published_rows() -> None:
+    results = [entry | {"graph": {"digest": "g", "nodes": 150}} for entry in run(1)]
+    assert "By graph size" not in by_title(results)
+    rows = cells(by_title(results, "table_4_graph_size")["By graph size"])
+    published = [row for row in rows if row["Model"].endswith("(paper)")]
+    assert [row["Correct"] for row in published] == ["34", "35", "45"]
+
+
 def chance(entry: dict[str, Any]) -> dict[str, Any] | None:
     return next((baseline["score"] for baseline in baselines(entry) if baseline["model"] == "chance"), None)
 
@@ -79,6 +87,19 @@ def test_chance_of_a_count_is_one_in_what_there_is() -> None:
         assert score is not None
         assert score["correct"] == probability
     assert chance(result_of("a_question_of_my_own", "retrieval", **counted)) is None
+
+
+def test_ties_under_the_papers_target_have_a_number_a_ceiling_and_a_score_of_any_tied_row() -> None:
+    paper = {"key_fields": ("node_key",), "gold_size": 1, "candidates": None}
+    tied = result_of("node_with_most_relationships", "retrieval", 0, tied_rows=[{"node_key": "b"}], **paper)
+    tied["score"] = {**tied["score"], "correct": False, "any_tied_correct": True}
+    other = result_of("node_with_most_relationships", "retrieval", 1, **paper)
+    tables = by_title([tied, other])
+    rows = {row["Model"]: row for row in cells(tables["Results"])}
+    assert [rows["test/one"][name] for name in ("Accuracy %", "Tied", "Any tied row %")] == ["50.00", "1", "100.00"]
+    assert [rows["expert (reference)"][name] for name in ("Accuracy %", "Any tied row %")] == ["75.00", "100.00"]
+    untied = cells(by_title([result_of("node_count", "retrieval")])["Results"])
+    assert not {"Tied", "Any tied row %"} & untied[0].keys()
 
 
 def test_the_papers_notes_are_in_every_form() -> None:

@@ -1,7 +1,7 @@
 """The protocol of a run: fields that differ from it, and published figures that a report may show beside the run's."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwalk.config.loading import experiment_from, load_experiment, shipped_experiments
@@ -53,33 +53,53 @@ def deviations(config: Mapping[str, Any]) -> list[Difference]:
 def published_differences(config: Mapping[str, Any]) -> list[Difference]:
     """Return the fields in which a run differs from the published one whose figures its `reference` names.
 
-    That is the built-in experiment with this reference under the protocol `paper`. Models, seed and store are free; a
-    run may have a part of the settings, and of the graphs if their entries are the same.
+    That is the built-in experiment with this reference under the protocol `paper`; of several equally near ones, that
+    with the most graphs. Models, seed and store are free; a run may have a part of the settings, graphs and sizes.
     """
     files = shipped_experiments().items()
     same = [name for name, path in files if YamlFile.read(path).data.get("reference") == config.get("reference")]
     published = (load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json") for name in same)
-    return min((_differences(one, config) for one in published), key=len, default=[])
+    return min((_differences(one, config) for one in published), key=_distance, default=[])
+
+
+def fewer_graphs(difference: Difference) -> bool:
+    """Return True if the run has fewer graphs, mazes or traces of a kind than the published one (None: all)."""
+    field, published, count = difference
+    return field.endswith(".count") and count is not None and (published is None or count < published)
+
+
+def _distance(differences: Sequence[Difference]) -> tuple[int, int]:
+    fewer = sum(map(fewer_graphs, differences))
+    return len(differences) - fewer, -fewer
 
 
 def _differences(published: Mapping[str, Any], config: Mapping[str, Any]) -> list[Difference]:
     fields = ["protocol", "repeats", "limit", "settings", "extractor", "scoring.extraction"]
     fields += [f"suite.{field}" for field in published["suite"]]
-    fields += [f"agent.{field}" for field in published["agent"].keys() - _OF_NO_EPISODE]
+    fields += [f"agent.{field}" for field in published["agent"] if field not in _OF_NO_EPISODE]
     if config.get("protocol", OWN) != published["protocol"]:
         # The protocol is the source of the fields that it sets.
         fields = [field for field in fields if field not in protocols()[published["protocol"]][config["suite"]["name"]]]
     pairs = (pair for field in fields for pair in _values(field, None, published, config))
-    return [(field, value, actual) for field, value, actual in pairs if not _is_part(actual, value)]
+    return [difference for pair in pairs for difference in _innermost(*pair)]
 
 
-def _is_part(part: Any, whole: Any) -> bool:
-    """Return True for equal values, lists of a part of the entries, and mappings whose lists are such parts."""
-    if isinstance(part, list) and isinstance(whole, list):
-        return all(any(_is_part(entry, other) for other in whole) for entry in part)
+def _innermost(field: str, whole: Any, part: Any) -> Iterator[Difference]:
+    """Yield the innermost fields that differ. A part of the entries of a list is enough.
+
+    Any other entry is compared with the nearest one.
+    """
     if isinstance(part, dict) and isinstance(whole, dict):
-        return part.keys() == whole.keys() and all(_is_part(value, whole[name]) for name, value in part.items())
-    return bool(part == whole)
+        for name in dict.fromkeys((*whole, *part)):
+            yield from _innermost(f"{field}.{name}", whole.get(name), part.get(name))
+    elif isinstance(part, list) and isinstance(whole, list) and all(isinstance(entry, dict) for entry in whole):
+        for number, entry in enumerate(part):
+            nearest = (list(_innermost(f"{field}.{number}", other, entry)) for other in whole)
+            yield from min(nearest, key=_distance, default=[(f"{field}.{number}", None, entry)])
+    elif isinstance(part, list) and isinstance(whole, list):
+        yield from ((field, whole, entry) for entry in part if entry not in whole)
+    elif part != whole:
+        yield field, whole, part
 
 
 def _values(field: str, of_entries: Any, first: Any, second: Any, place: str = "") -> Iterator[Difference]:

@@ -14,7 +14,13 @@ from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
 from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
-from graphwalk.runs.finished.protocol_differences import deviations, in_words, protocol_note, published_differences
+from graphwalk.runs.finished.protocol_differences import (
+    deviations,
+    fewer_graphs,
+    in_words,
+    protocol_note,
+    published_differences,
+)
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
 
@@ -75,6 +81,7 @@ def _published(
 ) -> tuple[Reference | None, list[str]]:
     """Return the published rows that belong beside those of a run, and a note if there are none.
 
+    A run with fewer graphs than the published one has the rows with a mark.
     `extractor_missed`: the run had no extractor, and some replies needed one.
     """
     name = config.get("reference")
@@ -87,10 +94,12 @@ def _published(
     differences = published_differences(config)
     if extractor_missed:
         differences = [*differences, ("extractor", config["extractor"]["model"], "none (no API key)")]
-    if reference is None or not differences:
-        return reference, []
+    fewer = [difference for difference in differences if fewer_graphs(difference)]
+    others = [difference for difference in differences if difference not in fewer]
+    if reference is None or not others:
+        return reference and replace(reference, fewer=in_words(fewer)), []
     hint = "" if config.get("protocol") == "paper" else " For the papers' settings: --protocol paper."
-    return None, [f"Published figures ({reference.source}) are not shown: {in_words(differences)}.{hint}"]
+    return None, [f"Published figures ({reference.source}) are not shown: {in_words(others)}.{hint}"]
 
 
 def _ambiguous_part(ambiguous: int, config: Mapping[str, Any]) -> str | None:

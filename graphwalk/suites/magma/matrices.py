@@ -141,24 +141,27 @@ def size_tables(report: Report) -> Iterator[TextTable]:
     ours, reference = report.groups.get("case", []), report.reference
     cases = {row["case"] for row in ours}
     published = [row for row in reference.groups.get("case", ()) if row["case"] in cases] if reference else []
+    mark = reference.mark if reference else ""
     algorithms = [one for one in ALGORITHMS if any(row["case"].split()[0] == one for row in ours)]
     with_paper = [one for one in algorithms if any(row["case"].split()[0] == one for row in published)]
     for algorithm in algorithms:
-        lines = sorted(_size_lines(algorithm, ours, published), key=lambda line: line["order"])
-        note = f"(paper): {reference.source}" if reference and algorithm in with_paper else ""
+        lines = sorted(_size_lines(algorithm, ours, published, mark), key=lambda line: line["order"])
+        note = reference.explanation if reference and algorithm in with_paper else ""
         if reference and with_paper[-1:] == [algorithm]:
-            note = " ".join([note + ".", *reference.notes])
+            note = " ".join([note, *reference.notes])
         title = f"{algorithm}: exact match in % by number of nodes"
         yield _matrix(title, ("setting", "model", "states"), lines, note=note)
 
 
-def _size_lines(algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow]) -> Iterable[ReportRow]:
+def _size_lines(
+    algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow], mark: str
+) -> Iterable[ReportRow]:
     lines: _Lines = {}
     for row, paper in [*((row, False) for row in ours), *((row, True) for row in published)]:
         of, size = row["case"].split()
         for order, (metric, states) in enumerate(_METRICS.items()):
             if of == algorithm and row.get(metric) is not None:
-                model = f"{row['model']} (paper, {row['note']})" if paper else row["model"]
+                model = f"{row['model']}{mark[:-1]}, {row['note']})" if paper else row["model"]
                 line = _add(lines, {"setting": row["setting"], "model": model, "states": states}, size, row, metric)
                 line |= {"published": paper, "order": (row["setting"], order, paper)}
     return lines.values()

@@ -1,6 +1,6 @@
 """Report of questions: measures, groupings, columns, plots and scenes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import prod
@@ -58,6 +58,16 @@ def _without_think(result: ResultRecord) -> float | None:
     return float(result["tool_calls"] - result["score"].get("think_calls", 0))
 
 
+def _with_paper_target(read: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
+    """Return a reader of results with the paper's target; None for others, whose tasks have no key fields."""
+    return if_scored(lambda result: read(result) if result["task"].get("key_fields") else None)
+
+
+def _any_tied(result: ResultRecord) -> float:
+    score = result["score"]
+    return float(score.get("any_tied_correct", score["correct"]))
+
+
 MEASURES = (
     *OUTCOME,
     ROWS,
@@ -66,6 +76,8 @@ MEASURES = (
     Measure("keys_right", "count", scored("keys_correct")),
     Measure("all_properties_right", "count", scored("all_properties_correct")),
     Measure("all_properties_accuracy", "percent", scored("all_properties_correct")),
+    Measure("tied", "count", _with_paper_target(lambda result: float(bool(result["task"].get("tied_rows"))))),
+    Measure("any_tied_accuracy", "percent", _with_paper_target(_any_tied)),
     *QUALITY,
     Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
     *(Measure(name, "count", count_scores("error_class", name.__eq__)) for name in ERROR_CLASSES),
@@ -81,7 +93,10 @@ def remark(result: ResultRecord) -> str | None:
     """Return a note on a question with one oracle, on the paper's query, or on questions that were skipped."""
     task, graph = result["task"], result.get("graph", {})
     if task.get("tied_rows"):
-        return f"{task['template']}: the paper's query returns one of several tied rows; only this one is correct."
+        return (
+            f"{task['template']}: the paper's query returns one of several tied rows, and only this one is correct."
+            f" The accuracy of {REFERENCE}, which names one of them at random, is the ceiling."
+        )
     if task.get("repeated_rows"):
         return f"{task['template']}: the paper's query repeats rows; each counts once."
     if task.get("oracles", 2) == 2:
@@ -163,17 +178,19 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     """Yield baselines that need no run: always empty, everything, chance, and the expert.
 
     "everything" answers with all candidate rows, and is left out if the task has no `candidates`. "chance" has the
-    expected scores of one random valid row.
+    expected scores of one random valid row, the expert those of one of the tied rows.
     """
     task = result["task"]
     gold = task["gold_size"]
+    ties = 1 + len(task.get("tied_rows", ()))
     yield baseline_result(result, EMPTY, _score(0, 0, gold))
     if task.get("candidates"):
         yield baseline_result(result, EVERYTHING, _score(task["candidates"], gold, gold))
     rows = valid_rows(result)
     if rows:
-        yield baseline_result(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
-    yield from expert_result(result, _score(gold, gold, gold))
+        any_one = task.get("mode", "set") != "set"
+        yield baseline_result(result, CHANCE, _random_row(gold / rows, gold, any_one, ties))
+    yield from expert_result(result, _random_row(1 / ties, 1, True, ties) if ties > 1 else _score(gold, gold, gold))
 
 
 def valid_rows(result: ResultRecord) -> int | None:
@@ -186,12 +203,12 @@ def valid_rows(result: ResultRecord) -> int | None:
     return prod(sizes) if sizes and all(sizes) else None
 
 
-def _random_row(hit: float, gold: int, any_one: bool) -> dict[str, Any]:
-    """Return the expected score of one row that is correct with probability `hit`."""
+def _random_row(hit: float, gold: int, any_one: bool, ties: int) -> dict[str, Any]:
+    """Return the expected score of one row that is correct with probability `hit`, like each of the `ties`."""
     needed = 1 if any_one else gold
     right = hit if needed == 1 else 0.0
     rates = {"precision": hit, "recall": hit / needed, "f1": hit * 2 / (1 + needed), "false_positives": 1 - hit}
-    return {"correct": right, "strict_correct": right, **rates, "answered": True}
+    return {"correct": right, "strict_correct": right, "any_tied_correct": right * ties, **rates, "answered": True}
 
 
 def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
@@ -250,7 +267,8 @@ class QuestionPresentation(Presentation[QuestionTask]):
         """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
         yield by_group(report, "category", "Accuracy by category")
         yield by_group(report, "question", "Accuracy by kind of question")
-        yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
+        ceiling = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
+        yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=ceiling)
         yield walked_against_text(report)
         yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
         yield failure_plot(report)

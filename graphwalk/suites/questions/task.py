@@ -25,7 +25,7 @@ class QuestionTask(Task):
     cypher_parameters: dict[str, Scalar]
     answer_fields: tuple[str, ...]
     scored_fields: tuple[str, ...]
-    """Fields that decide if a row is correct; the strict score compares all `answer_fields`."""
+    """Fields that decide if a row is correct."""
     mode: Mode
     template_version: int
     candidates: int | None = None
@@ -40,7 +40,7 @@ class QuestionTask(Task):
     """Fields that identify a row; None: the scored fields."""
     repeated_rows: int = Field(default=0, exclude_if=lambda rows: rows == 0)
     """With the paper's query: rows that repeat an earlier one; they count once."""
-    tied_rows: int = Field(default=0, exclude_if=lambda rows: rows == 0)
+    tied_rows: list[Row] = Field(default_factory=list, exclude_if=lambda rows: not rows)
     """With the paper's query: correct rows that its LIMIT leaves out."""
     twin_of: str | None = Field(default=None, exclude_if=lambda twin_of: twin_of is None)
     """Id of the same question about the original graph, for tasks about its anonymised copy."""

@@ -1,7 +1,10 @@
 """`--protocol paper` follows the papers, and every difference from it is stated."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,13 @@ import graphwalk
 from graphwalk.config.loading import load_experiment
 from graphwalk.config.prompts import prompt_set
 from graphwalk.errors import ConfigError
-from graphwalk.runs.finished.protocol_differences import deviations, in_words, protocol_note, published_differences
+from graphwalk.runs.finished.protocol_differences import (
+    deviations,
+    fewer_graphs,
+    in_words,
+    protocol_note,
+    published_differences,
+)
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.questions.agents import scripted
@@ -114,18 +123,70 @@ def test_published_rows_belong_beside_the_run_of_the_paper(name: str) -> None:
         ("paper-table-2", "agent.turn_limit=2", "agent.turn_limit is 2, not 30"),
         ("paper-table-2", "agent.prompts=short", "agent.prompts is short, not paper"),
         ("paper-table-2", "scoring.extraction=lenient", "scoring.extraction is lenient, not strict"),
-        ("paper-table-2", "suite.graphs.0.nodes=20", "suite.graphs is"),
-        ("paper-table-2", "suite.graphs.0.count=3", "suite.graphs is"),
+        ("paper-table-2", "suite.graphs=[{nodes: 20}]", "suite.graphs.0.nodes is 20, not 100"),
+        ("paper-table-2", "suite.graphs.0.count=11", "suite.graphs.0.count is 11, not 10"),
+        ("paper-scaling", "suite.graphs=[{preset: paper-500, count: 10, hops: 2}]", "suite.graphs.0.hops is 2, not 3"),
         ("paper-table-2", "limit=5", "limit is 5, not unset"),
         ("paper-table-1", "repeats=2", "repeats is 2, not 1"),
-        ("paper-table-1", "suite.mazes.0.size=11", "suite.mazes is"),
+        ("paper-table-1", "suite.mazes.0.size=11", "suite.mazes.0.size is 11, not 10"),
+        ("magma-paper", "suite.traces.0.nodes=[5, 6, 16]", "suite.traces.0.nodes is 16, not [5, 6, 7, "),
     ],
 )
 def test_published_rows_are_left_out_for_another_run(name: str, override: str, difference: str) -> None:
-    config = (
-        config_of(name, (override,)) if "nodes" not in override else config_of(name, ("suite.graphs=[{nodes: 20}]",))
+    differences = published_differences(config_of(name, (override,)))
+    assert difference in in_words(differences)
+    assert not all(map(fewer_graphs, differences))
+
+
+def test_the_nearest_entry_is_compared_field_by_field() -> None:
+    config = config_of("paper-scaling", ("suite.graphs=[{preset: paper-500, count: 10, hops: 2}]",))
+    assert published_differences(config) == [("suite.graphs.0.hops", 3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "difference"),
+    [
+        ("paper-table-2", "suite.graphs.0.count=3", ("suite.graphs.0.count", 10, 3)),
+        ("paper-scaling", "suite.graphs=[{preset: paper-200, count: 2}]", ("suite.graphs.0.count", 10, 2)),
+        ("paper-table-1", "suite.mazes.0.count=4", ("suite.mazes.0.count", 10, 4)),
+        ("magma-paper", "suite.traces.0.count=12", ("suite.traces.0.count", None, 12)),
+    ],
+)
+def test_fewer_graphs_are_the_only_difference(name: str, override: str, difference: tuple[str, Any, Any]) -> None:
+    differences = published_differences(config_of(name, (override,)))
+    assert differences == [difference]
+    assert all(map(fewer_graphs, differences))
+
+
+def test_the_order_of_the_differences_is_the_same_in_every_process() -> None:
+    program = (
+        "from tests.runs.finished.test_protocol_differences import *;"
+        "names = ('turn_limit=2', 'encoding=csv', 'think=false', 'direction=false', 'query_rows=5', 'schema_samples=1');"
+        "print(in_words(published_differences(config_of('paper-table-2', tuple(f'agent.{name}' for name in names)))))"
     )
-    assert difference in in_words(published_differences(config))
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(texts) == 1
+    assert texts.pop().count("agent.") == 5
+
+
+@pytest.mark.parametrize(("count", "mark"), [(10, "(paper)"), (2, "(paper, more graphs)")])
+def test_one_of_the_papers_sizes_has_its_rows_and_fewer_graphs_mark_them(tmp_path: Path, count: int, mark: str) -> None:
+    run = graphwalk.run(
+        "paper-scaling", protocol="paper", models=["scripted/expert"], settings=["tools"], out=tmp_path / "run",
+        limit=None, **{"suite.graphs": [{"preset": "paper-150", "count": count}]},
+    )  # fmt: skip
+    text = run.text("markdown").replace("\\", "")
+    sizes = text.partition("By graph size")[2]
+    assert f"gpt-4.1 {mark}" in sizes
+    assert f"{mark}: arXiv 2604.01610, Table 4." in sizes
+    assert ("This run has fewer: suite.graphs.0.count is 2, not 10." in sizes) == (count < 10)
+    assert "are not shown" not in text
 
 
 def test_the_default_protocol_is_named_and_sets_nothing() -> None:

@@ -51,6 +51,7 @@ class QuestionScore(Score):
     * `strict_correct`: false for answers that the turn limit forced.
     * `all_properties_correct`: all fields are correct, not only those that identify a row; None if these are the same.
     * `keys_correct`: the fields that identify a row are correct; None if these are all fields.
+    * `any_tied_correct`: correct if any of the tied rows is, with the paper's query; None without ties.
     * `rows_given`: rows of the extracted answer. `extra_fields`, `missing_fields`: unexpected and missing names.
     * `grounded`: share of the first 10,000 rows that the tool results prove; None if unknown.
     * `evidence_sufficient`: the results prove every row of the target, or one if one is enough.
@@ -73,6 +74,7 @@ class QuestionScore(Score):
     strict_correct: bool
     all_properties_correct: bool | None = None
     keys_correct: bool | None = None
+    any_tied_correct: bool | None = Field(default=None, exclude_if=_is_none)
     answered: bool
     rows_given: int
     extra_fields: tuple[str, ...] = ()
@@ -110,6 +112,8 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
             return None
         return compare_rows(rows, task.gold, compared_fields, any_one=any_one).correct
 
+    with_ties = [*task.gold, *task.tied_rows]
+    any_tied = compare_rows(rows, with_ties, task.scored_fields, any_one=True).correct if task.tied_rows else None
     evidence: dict[str, Any] = {}
     missing: list[str] = []
     with comment("evidence", missing.append):
@@ -132,6 +136,7 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         strict_correct=compared.correct and not forced,
         all_properties_correct=correct_in(fields),
         keys_correct=correct_in(keys),
+        any_tied_correct=any_tied,
         answered=bool(rows),
         rows_given=len(rows or []),
         extra_fields=unknown_fields(rows or [], fields),

@@ -281,7 +281,7 @@ class TaskMaker:
             "gold": gold,
             "gold_size": len(gold),
             "repeated_rows": len(rows) - len(gold),
-            "tied_rows": len(task.gold) - len(gold) if template.mode == "ties-allowed" else 0,
+            "tied_rows": [row for row in task.gold if row not in gold] if template.mode == "ties-allowed" else [],
         }
         return task.model_copy(update=changed)
 

@@ -126,6 +126,15 @@ def test_all_properties_are_the_stricter_score():
     assert score(task(keys("a")), keys("a")).all_properties_correct is None
 
 
+def test_a_tied_row_counts_in_the_score_of_ties_alone():
+    question = task(keys("a"), tied_rows=keys("b", "c"))
+    for answer, correct, any_tied in (("a", True, True), ("c", False, True), ("d", False, False)):
+        result = score(question, keys(answer))
+        assert (result.correct, result.any_tied_correct) == (correct, any_tied)
+    assert score(question, keys("b", "d")).any_tied_correct is False
+    assert score(task(keys("a")), keys("a")).any_tied_correct is None
+
+
 @pytest.mark.parametrize("mode", ["any-one", "ties-allowed"])
 def test_one_of_several_right_answers_is_enough(mode):
     question = task(keys("a", "b"), mode=mode)
