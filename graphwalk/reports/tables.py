@@ -38,8 +38,8 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:
         groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
-        published = reference.groups.get(grouping.name, ()) if reference else ()
-        published = [row for row in published if row[grouping.name] in groups]
+        every = reference.groups.get(grouping.name, ()) if reference else ()
+        published = [row for row in every if row[grouping.name] in groups]
         if grouping.shown and (len(groups) > 1 or published):
             yield _group_table(report, grouping, published)
     tables: list[TextTable] = []

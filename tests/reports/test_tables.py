@@ -1,8 +1,10 @@
 """The tables of a report of questions, with baselines and the paper's figures."""
 
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.observations import observe
 from graphwalk.reports.report import build_report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import MOST_ROWS, TextTable
@@ -53,6 +55,19 @@ def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
     ):
         rows = cells(by_title(results, reference)[title])
         assert [row["Correct"] for row in rows if row["Model"] == model] == counts
+
+
+def test_the_plot_by_size_has_the_ceiling_of_ties_and_the_mark_of_published_rows() -> None:
+    def names(**task: Any) -> list[str]:
+        entry = result_of("node_with_most_relationships", "retrieval", key_fields=("node_key",), gold_size=1, **task)
+        reference = replace(paper_reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
+        report = build_report([entry], DECLARED, reference=reference)
+        plots = suite_named("questions").presentation.figures(report, observe([entry], DECLARED))
+        (plot,) = (plot for plot in plots if plot.name == "accuracy-by-nodes")
+        return [series.name for series in plot.panels[0].series]
+
+    assert names() == ["test/one", "gpt-4.1 (paper, more graphs)"]
+    assert names(tied_rows=[{"node_key": "b"}]) == [*names(), "expert (reference)"]
 
 
 def test_a_single_group_has_a_table_for_its_published_rows() -> None:

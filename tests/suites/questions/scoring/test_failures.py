@@ -112,6 +112,13 @@ async def test_at_least_55_of_60_causes_are_named_right() -> None:
     assert 60 * (total - len(wrong)) >= 55 * total, "\n".join(wrong)
 
 
+async def test_the_same_answer_without_calls_is_no_fixation() -> None:
+    here = await place()
+    fixated = [one for one in FILE["answers"] if one["cause"] == "fixation"]
+    causes = {(await here.score({**one, "setting": "no_tools"})).failure for one in fixated}
+    assert causes == {"missing_rows", "gave_up"}
+
+
 def test_the_file_has_all_causes_and_settings_and_the_kinds_of_the_paper() -> None:
     answers = FILE["answers"]
     assert {one["cause"] for one in answers} == set(CAUSES)
