@@ -1,5 +1,7 @@
 """Tables with a column per size, step or part of the trace, and the paper's figures in them, in every form."""
 
+from dataclasses import replace
+
 import pytest
 
 from graphwalk.errors import ConfigError
@@ -59,6 +61,14 @@ def test_steps_of_each_size(report: Report) -> None:
         ["50", "io_reasoning", "us/gpt-4o", "0.0", "100.0", "–", "–"],
     ]
     assert {row["step"]: row["replies"] for row in report.groups["step"]}["bfs   5   2"] == 2
+
+
+def test_the_papers_rows_beside_fewer_traces_are_marked() -> None:
+    reference = replace(paper_reference("magma-paper"), fewer="suite.traces.0.count is 12, not unset")
+    report = build_report(logged({"bfs 5 0": [True, False]}), DECLARED, reference=reference)
+    sizes = table(report, "bfs: exact match in % by number of nodes")
+    assert "gpt-4o (paper, more graphs, zero-shot)" in [row[1] for row in texts(sizes)]
+    assert "This run has fewer: suite.traces.0.count is 12, not unset." in sizes.note
 
 
 def test_the_papers_figures() -> None:
