@@ -1,11 +1,12 @@
 """Plots drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
 
 import io
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -48,12 +49,16 @@ _RC: Any = {
 _DOTS_PER_INCH = 200
 _PALETTE = ("#2a9d8f", "#e07a3f", "#5e72d9", "#c9a227", "#c45b9a", "#3d9bd1", "#7fa33a", "#9a6fd0")
 _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
+_ROUNDS = (("o", "solid"), ("s", (0, (1, 1.3))), ("^", (0, (6, 1.5, 1, 1.5))))
+"""Marker and dashes of the first series with a colour, of the second and of the third."""
 _OUTCOMES = ("#2a9d8f", "#c2c7cd", "#e9b872", "#d9694f", "#b04a6b", "#8a63b8", "#5e72d9", "#6f8f9f", "#444b54")
 _WIDTH = 7.2
 """Inches."""
 _MOST_COLUMNS = 3
 _LONGEST = 44
 """Characters of a name."""
+_SHORT = 16
+"""Characters of a row's name that leave room for a second matrix beside it."""
 
 
 def can_draw() -> bool:
@@ -63,7 +68,7 @@ def can_draw() -> bool:
 
 def page_svg(plot: Plot) -> str:
     """Return an SVG document that follows the reader's colour scheme, with text as text."""
-    with _drawn(plot, "none") as canvas:
+    with canvas_of(plot, "none") as canvas:
         text = _image_bytes(canvas, "svg").decode()
     for colour, name in _SCHEME.items():
         text = text.replace(colour, f"var(--{name})")
@@ -84,7 +89,7 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     make_folder(folder, parents=False)
     written = []
     for plot in plots:
-        with _drawn(plot, "path") as canvas:
+        with canvas_of(plot, "path") as canvas:
             write_whole(folder / f"{plot.name}.svg", [_image_bytes(canvas, "svg").decode()])
             (folder / f"{plot.name}.png").write_bytes(_image_bytes(canvas, "png"))
         write_whole(folder / f"{plot.name}.csv", [plot_csv(plot)])
@@ -100,8 +105,8 @@ def _image_bytes(canvas: "Canvas", form: str) -> bytes:
 
 
 @contextmanager
-def _drawn(plot: Plot, fonts: str) -> "Iterator[Canvas]":
-    """Return settings of matplotlib. `fonts`: "path" draws letters as outlines, "none" keeps them as text."""
+def canvas_of(plot: Plot, fonts: str) -> "Iterator[Canvas]":
+    """Draw a plot. `fonts`: "path" draws letters as outlines, "none" keeps them as text."""
     import matplotlib
     from matplotlib.figure import Figure as NewCanvas
 
@@ -120,14 +125,15 @@ def _dots(plot: Plot, canvas: "Canvas") -> None:
     step = min(0.8 / room, 0.22)
     canvas.set_size_inches(_WIDTH, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
-    for number, (one, colour) in enumerate(zip(panel.series, _colours(panel.series), strict=True)):
+    for number, (one, style) in enumerate(zip(panel.series, _styles(panel.series), strict=True)):
+        colour, marker = style["color"], style["marker"]
         ys = [groups.index(str(p.x)) + (number - (room - 1) / 2) * step for p in one.points]
         for p, y in zip(one.points, ys, strict=True):
             if p.low is not None and p.high is not None:
                 axes.plot([p.low, p.high], [y, y], color=colour, linewidth=1.6, alpha=0.55, solid_capstyle="butt")
         face = "none" if one.published else colour
         xs = [p.y for p in one.points]
-        axes.plot(xs, ys, "o", color=colour, markerfacecolor=face, markersize=4.5, label=_label(one.name))
+        axes.plot(xs, ys, marker, color=colour, markerfacecolor=face, markersize=4.5, label=_label(one.name))
     _name_rows(plot, axes, groups)
     axes.set_xlim(*((-2, 102) if plot.percent else (0, None)))
     _legend(canvas, axes)
@@ -142,18 +148,18 @@ def _name_rows(plot: Plot, axes: "Axes", names: Sequence[str]) -> None:
 
 
 def _lines(plot: Plot, canvas: "Canvas") -> None:
-    """Draw one set of axes per panel; a name has the same colour in every panel."""
+    """Draw one set of axes per panel; a name has the same style in every panel."""
     columns = min(_MOST_COLUMNS, len(plot.panels))
     lines = -(-len(plot.panels) // columns)
     series = {one.name: one for panel in plot.panels for one in panel.series}
-    colours = dict(zip(series, _colours(list(series.values())), strict=True))
+    styles = dict(zip(series, _styles(list(series.values())), strict=True))
     canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
     every = _grid(plot, canvas, lines, columns, share=plot.percent)
     named: dict[str, Any] = {}
     for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=True)):
         for one in panel.series:
-            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], plot.kind))
-        axes.set_title(_label(panel.title))
+            named.setdefault(_label(one.name), _line(axes, one, styles[one.name], plot.kind))
+        axes.set_title(_title(panel.title, columns))
         _limits(plot, axes)
         if place + columns >= len(plot.panels):
             axes.set_xlabel(plot.x)
@@ -170,17 +176,15 @@ def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = 
     return every[: len(plot.panels)]
 
 
-def _line(axes: "Axes", one: Series, colour: str, kind: PlotKind) -> Any:
+def _line(axes: "Axes", one: Series, style: dict[str, Any], kind: PlotKind) -> Any:
     xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
     for x, p in zip(xs, one.points, strict=True):
         if p.low is not None and p.high is not None:
-            axes.plot([x, x], [p.low, p.high], color=colour, linewidth=1.4, alpha=0.4)
-    style: dict[str, Any] = {"marker": "o", "markersize": 7 if kind == "points" else 3.8, "linewidth": 1.8}
+            axes.plot([x, x], [p.low, p.high], color=style["color"], linewidth=1.4, alpha=0.4)
+    form: dict[str, Any] = {"markersize": 7 if kind == "points" else 3.8, "linewidth": 1.1 if one.published else 1.8}
     if kind == "steps":
-        style = {"drawstyle": "steps-post", "linewidth": 1.8}
-    elif one.published:
-        style |= {"linewidth": 1.1, "linestyle": (0, (4, 3))}
-    (drawn,) = axes.plot(xs, ys, color=colour, **style)
+        form |= {"drawstyle": "steps-post", "marker": ""}
+    (drawn,) = axes.plot(xs, ys, **style | form)
     return drawn
 
 
@@ -232,33 +236,49 @@ def _draw_stacked(plot: Plot, canvas: "Canvas") -> None:
 
 
 def _heat(plot: Plot, canvas: "Canvas") -> None:
-    """Draw a matrix per panel: a row per series, a column per x; darker is larger."""
-    columns = min(2, len(plot.panels))
+    """Draw a matrix per panel: a row per series, a column per x; darker is nearer to the largest of its scale."""
+    longest = max(len(one.name) for panel in plot.panels for one in panel.series)
+    columns = min(2 if longest <= _SHORT else 1, len(plot.panels))
     lines = -(-len(plot.panels) // columns)
-    most = max((p.y for panel in plot.panels for one in panel.series for p in one.points), default=1.0) or 1.0
+    largest: dict[str, float] = {}
+    for panel in plot.panels:
+        for one in panel.series:
+            scale = one.name if plot.shade_rows else panel.title
+            largest[scale] = max(largest.get(scale, 0.0), *(p.y for p in one.points))
     tallest = max(len(panel.series) for panel in plot.panels)
     canvas.set_size_inches(_WIDTH, (0.95 + 0.3 * tallest) * lines + 0.2)
     for axes, panel in zip(_grid(plot, canvas, lines, columns), plot.panels, strict=True):
         names = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
         cells = [[next((p.y for p in one.points if p.x == name), 0.0) for name in names] for one in panel.series]
-        axes.pcolormesh(cells, cmap="YlOrBr", vmin=0, vmax=most, edgecolors=axes.get_facecolor(), linewidth=1.5)
+        tops = [largest[one.name if plot.shade_rows else panel.title] or 1.0 for one in panel.series]
+        shades = [[value / top for value in line] for line, top in zip(cells, tops, strict=True)]
+        axes.pcolormesh(shades, cmap="YlOrBr", vmin=0, vmax=1, edgecolors=axes.get_facecolor(), linewidth=1.5)
         axes.invert_yaxis()
         for i, line in enumerate(cells):
             for j, value in enumerate(line):
-                colour = "#ffffff" if value > 0.6 * most else "#3b2f20"
+                colour = "#ffffff" if shades[i][j] > 0.6 else "#3b2f20"
                 axes.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
         axes.set_xticks([place + 0.5 for place in range(len(names))], names)
         axes.set_yticks([place + 0.5 for place in range(len(panel.series))], [_label(one.name) for one in panel.series])
         axes.tick_params(length=0)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
-        axes.set_title(_label(panel.title))
+        axes.set_title(_title(panel.title, columns))
 
 
-def _colours(series: Sequence[Series]) -> list[str]:
-    """Return a colour per series, paler for published ones."""
-    ours, published = cycle(_PALETTE), cycle(_PUBLISHED)
-    return [next(published if one.published else ours) for one in series]
+def _styles(series: Sequence[Series]) -> list[dict[str, Any]]:
+    """Return colour, marker and dashes per series, paler and dashed for published ones."""
+    ours, published = cycle(product(_ROUNDS, _PALETTE)), cycle(product(_ROUNDS, _PUBLISHED))
+    styles = []
+    for one in series:
+        (marker, dashes), colour = next(published if one.published else ours)
+        styles.append({"color": colour, "marker": marker, "linestyle": (0, (4, 3)) if one.published else dashes})
+    return styles
+
+
+def _title(name: str, columns: int) -> str:
+    """Return the title of one of several panels side by side, in lines that are no wider than the panel."""
+    return textwrap.fill(name, 84 // columns, max_lines=3, placeholder="…")
 
 
 def _legend(canvas: "Canvas", axes: "Axes") -> None:

@@ -1,0 +1,58 @@
+"""Drawn plots: styles of lines, places on the axes, titles and colour scales."""
+
+import pytest
+from matplotlib.text import Text
+
+from graphwalk.reports.plot_files import canvas_of
+from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
+
+SIZES = (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 50, 100)
+LONG = "openai/gpt-4.1-mini-2025-04-14 · io_reasoning"
+
+
+def lines(count: int, *titles: str, published: bool = False) -> Plot:
+    points = (PlotPoint(0.0, 90, 80, 95), PlotPoint(1.0, 70, 60, 75))
+    series = tuple(Series(f"{size} nodes", points, published) for size in SIZES[:count])
+    return Plot("plot", "Plot", "lines", tuple(Panel(series, title) for title in titles), "step", "y", percent=True)
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_fourteen_lines_differ_in_colour_or_marker(published: bool) -> None:
+    with canvas_of(lines(14, "bfs", published=published), "path") as canvas:
+        drawn = [line for line in canvas.axes[0].lines if len(set(line.get_xdata())) > 1]
+        styles = {(line.get_color(), line.get_marker()) for line in drawn}
+    assert len(drawn) == len(styles) == 14
+
+
+def test_a_point_is_at_its_step() -> None:
+    with canvas_of(lines(14, "bfs"), "path") as canvas:
+        xs = {float(x) for line in canvas.axes[0].lines for x in line.get_xdata()}
+    assert xs == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_title_fits_over_its_panel(count: int) -> None:
+    with canvas_of(lines(2, *[LONG] * count), "path") as canvas:
+        canvas.draw_without_rendering()
+        for axes in canvas.axes:
+            title = next(text for text in axes.findobj(Text) if "gpt" in text.get_text())
+            assert title.get_text().replace("\n", "").replace(" ", "") == LONG.replace(" ", "")
+            assert title.get_window_extent().x1 <= axes.get_window_extent().x1 + 1
+
+
+def heat(*, shade_rows: bool) -> list[list[float]]:
+    """Return the shades of two panels with rows "a" and "b", as drawn."""
+    panels = tuple(
+        Panel((Series("a", (PlotPoint("missing", size),)), Series("b", (PlotPoint("missing", 10 * size),))), title)
+        for title, size in (("one", 1.0), ("two", 2.0))
+    )
+    with canvas_of(Plot("heat", "Heat", "heat", panels, shade_rows=shade_rows), "path") as canvas:
+        return [[float(shade) for shade in axes.collections[0].get_array().ravel()] for axes in canvas.axes]
+
+
+def test_a_matrix_has_its_own_colour_scale() -> None:
+    assert heat(shade_rows=False) == [[0.1, 1.0], [0.1, 1.0]]
+
+
+def test_rows_of_one_name_share_a_colour_scale() -> None:
+    assert heat(shade_rows=True) == [[0.5, 0.5], [1.0, 1.0]]
