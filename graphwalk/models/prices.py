@@ -65,6 +65,19 @@ def published_price(model: str, settings: Settings) -> KnownPrice | None:
     return KnownPrice(price=price, source="genai-prices", version=genai_prices.__version__, date=today)
 
 
+def context_window(model: str, settings: Settings) -> int | None:
+    """Return the most input tokens of `provider/model` in `genai-prices`; None if unknown."""
+    name, where = _price_list(model, settings)
+    if not where:
+        return None
+    import genai_prices
+
+    try:
+        return genai_prices.calc_price(genai_prices.Usage(), name, **where).model.context_window
+    except LookupError:
+        return None
+
+
 def _price_list(model: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Return the model's name and its price list in `genai-prices`, by server address or provider id; {} for none."""
     provider, _, name = model.partition("/")

@@ -3,7 +3,7 @@
 import pytest
 
 from graphwalk.config.calls import Price
-from graphwalk.models.prices import KnownPrice, published_price
+from graphwalk.models.prices import KnownPrice, context_window, published_price
 from graphwalk.settings import Settings
 
 
@@ -56,3 +56,8 @@ def test_long_calls_have_their_own_price() -> None:
 )
 def test_servers_that_are_known_by_name_have_listed_prices(model: str) -> None:
     assert price(model, ROUTER_BASE_URL="https://openrouter.ai/api/v1") is not None
+
+
+@pytest.mark.parametrize(("model", "tokens"), [("openai/gpt-4o", 128_000), ("openai/none", None), ("scripted/a", None)])
+def test_context_windows_are_those_of_the_list(model: str, tokens: int | None) -> None:
+    assert context_window(model, Settings()) == tokens

@@ -16,7 +16,7 @@ from graphwalk.config.calls import Price
 from graphwalk.errors import StoreError
 from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
 from graphwalk.models.base import Model
-from graphwalk.models.prices import KnownPrice
+from graphwalk.models.prices import KnownPrice, context_window
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tokenizer_of, tools_text
@@ -62,6 +62,8 @@ class Figures:
     """Episodes without an expert; replies are the target alone."""
     of_plan: float = 0
     """Episodes on large graphs with figures of the plan: tokens by the rule, all input new."""
+    longest_request: float = 0
+    """Input tokens of the longest request that was played."""
 
     @property
     def input_tokens(self) -> float:
@@ -89,7 +91,8 @@ class ModelEstimate(Figures):
     def add(self, episodes: int, sample: Sequence[Figures]) -> None:
         """Add episodes, with the mean figures of a sample of them."""
         self.episodes += episodes
-        for name in (each.name for each in fields(Figures)):
+        self.longest_request = max(self.longest_request, *(figures.longest_request for figures in sample))
+        for name in (each.name for each in fields(Figures) if each.name != "longest_request"):
             values = [getattr(self, name), *(getattr(figures, name) for figures in sample)]
             total = None if None in values else values[0] + sum(values[1:]) * episodes / len(sample)
             setattr(self, name, total if total is None or name.startswith("usd") else round(total))
@@ -143,6 +146,7 @@ class _CountingModel:
         self.figures.new_tokens += read - repeated
         self.figures.repeated_tokens += repeated
         self.figures.output_tokens += written
+        self.figures.longest_request = max(self.figures.longest_request, read)
         self.figures.charge(self._price, repeated if repeated >= CACHED_FROM else 0, read, written)
         self._before = tuple(messages)
         return reply
@@ -287,6 +291,13 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
         )
     if any(row.tokenizer is None for row in real):
         yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
+    for row in real:
+        window = context_window(row.model, experiment.settings)
+        if window is not None and row.longest_request > window:
+            yield (
+                f"Too long for {row.model}: in {row.setting} a request has {row.longest_request:,.0f} tokens or more, "
+                f"the model reads {window:,}. Such episodes fail; choose smaller graphs or another model."
+            )
     if any(row.repeated_tokens and row.usd is not None for row in real):
         yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):
