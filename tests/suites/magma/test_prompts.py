@@ -168,3 +168,20 @@ def test_explanations_can_be_left_out() -> None:
     assert "One step takes the node at the front of the queue" in explained
     assert "One step" not in short
     assert short.count("Give the state after step") == explained.count("Give the state after step") == 2
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "unit"),
+    [
+        ("bfs", "one node taken out of the queue"),
+        ("dfs", "the first visit to one node"),
+        ("dijkstra", "one node taken out of the priority queue"),
+        ("floyd_warshall", "one pivot"),
+        ("mst_prim", "one node taken out of the priority queue"),
+    ],
+)
+def test_a_state_by_number_has_the_unit_of_a_step(algorithm: str, unit: str) -> None:
+    for setting in ("io", "io_reasoning"):
+        short = chat(from_the_start(algorithm), setting, 1, PAPER_AGENT, PAPER_FORM)
+        assert f"One step is {unit}." in short
+    assert "One step is " not in chat(from_the_start(algorithm), "is", 1, PAPER_AGENT, PAPER_FORM)
