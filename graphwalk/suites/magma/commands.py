@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.config.protocols import OWN
 from graphwalk.errors import counted
 from graphwalk.files.bulk import write_rows
 from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
@@ -94,12 +95,16 @@ def export_magma_command(
     seed: _Seed = 0,
     p: _Probability = 0.5,
     mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
+    protocol: Annotated[
+        str, typer.Option(help="graphwalk, or paper: the prompts and states of a run with this protocol.")
+    ] = OWN,
 ) -> None:
     """Export MAGMA as fine-tuning chats in the OpenAI format. No graph is in two splits."""
     from graphwalk.suites.magma.export import STRATEGIES, export_magma
 
     specs = magma_specs(algorithm, nodes, count, p, split or _SPLITS)
-    manifest = export_magma(specs, folder, seed=seed, strategies=strategy or STRATEGIES, mixed=mixed)
+    strategies = strategy or STRATEGIES
+    manifest = export_magma(specs, folder, seed=seed, strategies=strategies, mixed=mixed, protocol=protocol)
     chats = sum(file["chats"] for file in manifest["files"])
     data(f"{counted(chats, 'chat')} in {counted(len(manifest['files']), 'file')} written to {folder}")
 

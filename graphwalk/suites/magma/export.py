@@ -4,6 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.experiment import AnyExperiment
+from graphwalk.config.loading import experiment_from
+from graphwalk.config.protocols import OWN, apply_protocol
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import write_chats, write_manifest
 from graphwalk.files.writing import is_scratch, make_folder
@@ -29,15 +33,20 @@ def export_magma(
     seed: int,
     strategies: Sequence[str] = STRATEGIES,
     mixed: bool = False,
+    protocol: str = OWN,
 ) -> Manifest:
     """Write chats and manifest into a new or empty folder, and return the manifest.
 
-    Write one file per split, algorithm, size and strategy; with `mixed` one per split in random order. Raise
-    ConfigError for a folder with content, an unknown strategy, or a split with too few traces.
+    Write one file per split, algorithm, size and strategy; with `mixed` one per split in random order. Chats are
+    those of a run with the protocol. Raise ConfigError for a folder with content, an unknown strategy or protocol, or a
+    split with too few traces.
     """
     unknown = sorted(set(strategies) - set(STRATEGIES))
     if unknown or not strategies:
         raise ConfigError(f"unknown strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(STRATEGIES)}")
+    data: dict[str, Any] = {"name": "export", "suite": {"name": "magma"}, "protocol": protocol}
+    apply_protocol(data)
+    config = experiment_from(data, "export magma")
     make_folder(folder, parents=False)
     if any(not is_scratch(entry) for entry in folder.iterdir()):
         raise ConfigError(f"{folder} is not an empty folder", hint="choose a new folder")
@@ -48,39 +57,44 @@ def export_magma(
         "specs": [spec.model_dump() for spec in specs],
         "strategies": list(strategies),
         "mixed": mixed,
-        "files": [_write(folder, facts, chats) for facts, chats in _files(specs, seed, strategies, mixed)],
+        "protocol": protocol,
+        "files": [_write(folder, facts, chats) for facts, chats in _files(specs, seed, strategies, mixed, config)],
     }
     write_manifest(folder / MANIFEST, manifest)
     return manifest
 
 
-def chat(trace: MagmaTrace, strategy: str) -> list[Message]:
+def chat(
+    trace: MagmaTrace, strategy: str, agent: AgentConfig = AgentConfig(), form: prompts.Form = prompts.STANDARD
+) -> list[Message]:
     """Return the chat of a trace: one answer in input–output strategies, else one per step."""
     reasoned = strategy == "io_reasoning"
-    answer = prompts.reasoned_answer(trace) if reasoned else write_answer(trace.algorithm, trace.final)
-    return [*prompts.conversation(trace, strategy, len(trace.steps)), Message("assistant", answer)]
+    answer = prompts.reasoned_answer(trace, agent) if reasoned else write_answer(trace.algorithm, trace.final)
+    prompt = prompts.conversation(trace, strategy, len(trace.steps), agent, form=form)
+    return [*prompt, Message("assistant", answer)]
 
 
-def _chats(spec: MagmaSpec, seed: int, strategies: Sequence[str]) -> Iterator[tuple[str, Chat]]:
+def _chats(spec: MagmaSpec, seed: int, strategies: Sequence[str], config: AnyExperiment) -> Iterator[tuple[str, Chat]]:
     """Yield the strategy and the chat of every trace in every strategy."""
+    form = prompts.Form(config.suite.explain, config.suite.input)
     for trace in make_traces(spec, seed):
         for strategy in strategies:
-            messages = [{"role": message.role, "content": message.content} for message in chat(trace, strategy)]
-            yield strategy, {"messages": messages}
+            messages = chat(trace.beginning(config.suite.first_state), strategy, config.agent, form)
+            yield strategy, {"messages": [{"role": message.role, "content": message.content} for message in messages]}
 
 
 def _files(
-    specs: Sequence[MagmaSpec], seed: int, strategies: Sequence[str], mixed: bool
+    specs: Sequence[MagmaSpec], seed: int, strategies: Sequence[str], mixed: bool, config: AnyExperiment
 ) -> Iterator[tuple[Manifest, list[Chat]]]:
     """Yield facts and chats of each file; the values of the facts are its name."""
     if mixed:
         for split in dict.fromkeys(spec.split for spec in specs):
-            chats = [c for spec in specs if spec.split == split for _, c in _chats(spec, seed, strategies)]
+            chats = [c for spec in specs if spec.split == split for _, c in _chats(spec, seed, strategies, config)]
             stdlib_random(seed, "magma.export", split).shuffle(chats)
             yield {"split": split}, chats
         return
     for spec in specs:
-        of_spec = list(_chats(spec, seed, strategies))
+        of_spec = list(_chats(spec, seed, strategies, config))
         for strategy in strategies:
             facts = {"split": spec.split, "algorithm": spec.algorithm, "n": spec.nodes, "strategy": strategy}
             yield facts, [chat for own, chat in of_spec if own == strategy]

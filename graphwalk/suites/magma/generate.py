@@ -5,7 +5,7 @@ import json
 from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations, compress, count, islice, repeat
 from math import ceil, inf, isclose
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.seeds import generator
 from graphwalk.suites.magma.answers import write_answer
-from graphwalk.suites.magma.config import Algorithm, MagmaSpec
+from graphwalk.suites.magma.config import Algorithm, FirstState, MagmaSpec
 
 Graph: TypeAlias = "nx.Graph[int]"
 Adjacency = Sequence[Mapping[int, float]]
@@ -400,6 +400,10 @@ class MagmaTrace:
     index: int
     before: Step | None = None
     """State before the first step, if the trace begins with it."""
+
+    def beginning(self, first_state: FirstState) -> "MagmaTrace":
+        """Return the trace with the first state of the configuration."""
+        return replace(self, before=state_before(self.algorithm, self.instance)) if first_state == "paper" else self
 
     @cached_property
     def states(self) -> dict[int, Step]:

@@ -1,7 +1,6 @@
 """MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/method.md)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.generate import MagmaTrace, check_states, make_traces, state_before
+from graphwalk.suites.magma.generate import MagmaTrace, check_states, make_traces
 from graphwalk.suites.magma.report import MagmaPresentation
 from graphwalk.suites.magma.score import score_episode
 from graphwalk.suites.magma.scripted import MagmaAgents
@@ -50,8 +49,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         """Yield one graph per trace. Raise ConfigError if a split has fewer distinct traces than requested."""
         for spec in config.specs():
             for trace in make_traces(spec, seed):
-                if config.first_state == "paper":
-                    trace = replace(trace, before=state_before(trace.algorithm, trace.instance))
+                trace = trace.beginning(config.first_state)
                 yield GraphInstance(
                     trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace)
                 )

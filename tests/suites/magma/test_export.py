@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from graphwalk.config.loading import experiment_from
+from graphwalk.config.protocols import apply_protocol
 from graphwalk.errors import ConfigError
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaSpec
@@ -15,6 +17,7 @@ from graphwalk.suites.magma.export import STRATEGIES, chat, export_magma
 from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
 from graphwalk.suites.magma.prompts import read_problem
 from graphwalk.suites.magma.score import judge
+from graphwalk.suites.magma.suite import MagmaSuite
 
 SPECS = [
     MagmaSpec(algorithm=algorithm, nodes=nodes, count=count, split=split)  # type: ignore[arg-type]
@@ -73,11 +76,33 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert a == b != c
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+async def test_chats_of_a_protocol_have_the_prompts_of_a_run(tmp_path: Path, algorithm: str, strategy: str) -> None:
+    spec = MagmaSpec(algorithm=algorithm, nodes=6, count=2, split="test")  # type: ignore[arg-type]
+    for protocol in ("paper", "graphwalk"):
+        export_magma([spec], tmp_path / protocol, seed=4, strategies=[strategy], protocol=protocol)
+        data: dict[str, Any] = {"name": "run", "seed": 4, "protocol": protocol}
+        data["suite"] = {"name": "magma", "traces": [{"algorithm": algorithm, "nodes": 6, "count": 2}]}
+        apply_protocol(data)
+        config, suite = experiment_from(data, "test"), MagmaSuite()
+        chats = lines(tmp_path / protocol / f"test-{algorithm}-n6-{strategy}.jsonl")
+        for line, instance in zip(chats, suite.graphs(config.suite, 4), strict=True):
+            task = (await suite.tasks(instance, None, config.suite, 4, config.agent))[-1]
+            prompt = (await suite.setup(task, strategy, instance, None, config.agent)).prompt
+            assert line["messages"][:-1] == [{"role": one.role, "content": one.content} for one in prompt]
+    read = [(tmp_path / name / f"test-{algorithm}-n6-{strategy}.jsonl").read_text() for name in ("paper", "graphwalk")]
+    assert read[0] != read[1]
+    assert json.loads((tmp_path / "paper" / "manifest.json").read_text())["protocol"] == "paper"
+
+
 def test_export_errors(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="unknown strategy cot"):
         export_magma(SPECS, tmp_path, seed=1, strategies=["cot"])
     with pytest.raises(ConfigError, match="two exports have the same file name train-bfs-n5-io"):
         export_magma([SPECS[0], SPECS[0]], tmp_path / "twice", seed=1, strategies=["io"])
+    with pytest.raises(ConfigError, match="there is no protocol 'papers'"):
+        export_magma(SPECS, tmp_path / "papers", seed=1, protocol="papers")
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="not an empty folder"):
         export_magma(SPECS, tmp_path, seed=1)
