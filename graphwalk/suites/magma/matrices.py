@@ -6,14 +6,18 @@ from typing import Any
 from graphwalk.reports.measures import tool_seconds
 from graphwalk.reports.suite_report import Column, Groups, Report, ReportRow, ResultRecord, table_of
 from graphwalk.reports.text_table import TextTable, one_decimal
+from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
-from graphwalk.types.episode import ExitStatus
+from graphwalk.suites.magma.score import judge
+from graphwalk.suites.reference import baseline_result
+from graphwalk.types.episode import ExitStatus, setting_of
 
 TRACE, STEP = "trace", "step"
 GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
 """Measures: correct final states in % of traces with all earlier states correct, and of the others."""
 
+_NO_REPLY = dict.fromkeys(("recovered", "thinking_tokens", "reasoning_tokens"))
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
 
@@ -31,6 +35,7 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
     """
     traces: dict[tuple[str, str, int, str], dict[int | None, ResultRecord]] = {}
     graphs: dict[str, str] = {}
+    repeated: dict[str, dict[int, ResultRecord]] = {}
     stepwise = set(STEPWISE)
     for result in results:
         task = result["task"]
@@ -40,10 +45,29 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
             graphs[task["trace_id"]] = f"{instance.n}: {instance.edges}" if instance else task["graph_digest"]
         if task["step"] not in (None, task["total_steps"]):
             stepwise.add(result["setting"])
+        scores = repeated.setdefault(task["trace_id"], {})
+        if setting_of(result["setting"]) in STEPWISE and task["step"] not in (None, *scores):
+            scores |= _repeat_previous_state(result)
         key = (result["model"], result["setting"], result["repeat"], task["trace_id"])
         traces.setdefault(key, {})[task["step"]] = _slim(result, graphs[task["trace_id"]])
-    for (_, setting, _, _), episodes in traces.items():
-        yield from _records(list(episodes.values()), setting in stepwise)
+    for (_, setting, _, trace), episodes in traces.items():
+        yield from _records(list(episodes.values()), setting in stepwise, repeated[trace])
+
+
+def _repeat_previous_state(result: ResultRecord) -> dict[int, ResultRecord]:
+    """Return the step of a result with the score of the last state in its prompt; empty for the first step."""
+    task, prompt = result["task"], result.get("trajectory", {}).get("prompt", ())
+    states = [message["content"] for message in prompt if message["role"] == "assistant"]
+    if not states:
+        return {}
+    algorithm, step = task["algorithm"], task["step"]
+    return {step: judge(algorithm, step, read_answer(algorithm, states[-1]).answer, task["gold"]).model_dump()}
+
+
+def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
+    """Yield the baseline that repeats the previous state of the prompt, for a trace or a step that has one."""
+    if record["repeated"]:
+        yield baseline_result(record, "repeat the previous state", record["repeated"])
 
 
 def _slim(result: ResultRecord, graph: str) -> ResultRecord:
@@ -55,11 +79,17 @@ def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     return {**fields, "task": task, "trajectory": trajectory}
 
 
-def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[ResultRecord]:
-    """Yield the record of a trace and those of its steps; `stepwise` means that every state is requested."""
+def _records(
+    episodes: Sequence[ResultRecord], stepwise: bool, repeated: Mapping[int, ResultRecord]
+) -> Iterator[ResultRecord]:
+    """Yield the record of a trace and those of its steps; `stepwise` means that every state is requested.
+
+    `repeated` has the score of the previous state by step.
+    """
     first, scores = episodes[0], [episode["score"] for episode in episodes if episode["score"]]
     steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
     trace_id, states = first["task"]["trace_id"], first["task"]["total_steps"] - first["task"]["first_step"] + 1
+    repeats = [repeated[step] for step in sorted(repeated)]
     failed = next((e for e in episodes if ExitStatus(e["exit_status"]).infrastructure), first)
     yield {
         **first,
@@ -67,6 +97,7 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
         "exit_status": failed["exit_status"],
         "trajectory": failed["trajectory"],
         "score": _trace_score(steps, states, first, scores, stepwise) | _relation(steps, states) if scores else None,
+        "repeated": repeats and _trace_score(repeats, states, first, [_NO_REPLY], stepwise=True),
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
@@ -74,7 +105,9 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
         **_sums([{name: episode[name] for name in ("seconds", "tool_seconds")} for episode in episodes]),
     }
     for step in steps:
-        yield {**first, "task_id": f"{trace_id}-{step['step']}", "score": {**step, "level": STEP}}
+        score, again = {**step, "level": STEP}, repeated.get(step["step"])
+        fields = {"score": score, "repeated": again and {**again, "level": STEP, "correct": None}}
+        yield {**first, "task_id": f"{trace_id}-{step['step']}", **fields}
 
 
 def _trace_score(
@@ -169,7 +202,7 @@ def _size_lines(
 
 def step_tables(groups: Groups) -> Iterator[TextTable]:
     """Yield one table per algorithm with a line per size, setting and model, and a column per step."""
-    note = "Traces with this step only. Steps are numbered from 1."
+    note = "Traces with this step only. Step 1 is the first step of the algorithm; 0 is the state before it."
     for algorithm in ALGORITHMS:
         lines: _Lines = {}
         for row in groups.get("step", ()):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
@@ -32,9 +33,10 @@ _ERRORS = {
     "hallucinations_per_reply": "halluc.",
     "invalid_items_per_reply": "invalid",
 }
-_BY_SIZE = {
-    "accuracy": ("final-by-size", "Final state exact, by size", "final states exact, in %"),
-    "trajectory_exact": ("states-by-size", "All states exact, by size", "states exact, in %"),
+_EXACT = {
+    "accuracy": ("final", "Final state exact", "final states exact, in %"),
+    "intermediate_exact": ("earlier", "Earlier states exact", "earlier states exact, in %"),
+    "trajectory_exact": ("states", "All states exact", "states exact, in %"),
 }
 AVERAGED_SIZES = (5, 15)
 """Smallest and largest number of nodes in the average over sizes, as in the paper."""
@@ -43,16 +45,32 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 
 def magma_figures(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
-    for measure, (name, title, y) in _BY_SIZE.items():
-        panels = tuple(_panels(report, "case", measure, published=_published_rows(report)))
-        yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
+    published, ours = _published_rows(report), report.groups.get("algorithm", ())
+    for measure, (name, title, y) in _EXACT.items():
+        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, most=None)
+        panel = Panel((*averages(ours), *averages(_over_sizes(published, measure), published=True)))
+        about = f"Over all sizes. {_BARS} Hollow: the paper's, over the sizes of this run."
+        yield Plot(f"{name}-average", f"{title}, over all sizes", "dots", (panel,), y=y, about=about, percent=True)
+        panels = tuple(_panels(report, "case", measure, published=published))
+        about = f"{_BARS} Dashed: the paper's."
+        yield Plot(f"{name}-by-size", f"{title}, by size", "lines", panels, "nodes", y, about, percent=True)
     yield from _steps_and_sizes(report)
-    yield _heat(report)
+    yield from _errors(report)
     yield cost_against_accuracy(report)
 
 
+def _over_sizes(published: Iterable[ReportRow], measure: str) -> Iterator[ReportRow]:
+    """Yield the mean of the paper's figures over sizes, by algorithm and player."""
+    figures: dict[tuple[str, str, str], list[float]] = {}
+    for row in published:
+        if row.get(measure) is not None:
+            figures.setdefault((row["case"].split()[0], row["model"], row["setting"]), []).append(row[measure])
+    for (algorithm, model, setting), values in figures.items():
+        yield {"algorithm": algorithm, "model": model, "setting": setting, measure: fmean(values)}
+
+
 def _steps_and_sizes(report: Report) -> Iterator[Plot]:
-    """Yield a plot per algorithm with a line per size (the paper's Figures 5–8), and the average (Figure 9b–f)."""
+    """Yield a plot per algorithm with a line per size (the paper's Figure 13), and the average (9b–f)."""
     plot = partial(Plot, kind="lines", x="step", y="states exact, in %", percent=True)
     for algorithm in ALGORITHMS:
         lines: dict[str, dict[str, list[PlotPoint]]] = {}
@@ -65,7 +83,7 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
                 Panel(tuple(Series(size, tuple(points)) for size, points in sizes.items()), player)
                 for player, sizes in lines.items()
             )
-            title = f"Exact states by step and size: {algorithm.replace('_', ' ')}"
+            title = f"Exact states by step and size: {_words(algorithm)}"
             yield plot(f"exact-by-step-{algorithm.replace('_', '-')}", title, panels=panels, about=_BARS)
     panels = tuple(_panels(report, "averaged_step", "step_exact"))
     if panels:
@@ -87,7 +105,11 @@ def _panels(report: Report, grouping: str, measure: str, published: Iterable[Rep
         ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
             paper = lines(_of(published, grouping, algorithm), published=True)
-            yield Panel((*ours, *paper), algorithm.replace("_", " "))
+            yield Panel((*ours, *paper), _words(algorithm))
+
+
+def _words(algorithm: str) -> str:
+    return algorithm.replace("_", " ")
 
 
 def _last_number(group: str) -> float:
@@ -102,21 +124,24 @@ def _published_rows(report: Report) -> list[ReportRow]:
     return [r for r in rows if r["case"] in cases and (r["model"] in models or r["note"] == "zero-shot")]
 
 
-def _heat(report: Report) -> Plot:
-    """Return errors per reply: a panel per player, a row per algorithm."""
-    players: dict[str, list[ReportRow]] = {}
-    for row in report.groups.get("algorithm", ()):
-        players.setdefault(player_name(row), []).append(row)
-    panels = tuple(
-        Panel(
-            tuple(Series(row["algorithm"], tuple(_error_figures(row))) for row in rows if list(_error_figures(row))),
-            name,
-        )
-        for name, rows in players.items()
-        if any(row.get(field) for row in rows for field in _ERRORS)
-    )
-    about = "Means over all replies; players without errors are left out."
-    return Plot("errors-per-reply", "Errors per reply", "heat", panels, about=about)
+def _errors(report: Report) -> Iterator[Plot]:
+    """Yield errors per reply: a row per algorithm (the paper's Figure 9a), and a panel per algorithm (Figure 12)."""
+    low, high = AVERAGED_SIZES
+    for name, title, grouping, by_player in (
+        ("errors-per-reply", f"Errors per reply, {low} to {high} nodes", "averaged", True),
+        ("errors-by-algorithm", "Errors per reply, by algorithm", "algorithm", False),
+    ):
+        rows = report.groups.get(grouping, ())
+        faulty = {player_name(row) for row in rows if any(row.get(field) for field in _ERRORS)}
+        panels: dict[str, list[Series]] = {}
+        for row in rows:
+            names = (player_name(row), _words(row[grouping]))
+            panel, series = names if by_player else reversed(names)
+            if names[0] in faulty and (figures := tuple(_error_figures(row))):
+                panels.setdefault(panel, []).append(Series(series, figures))
+        about = "Means over replies; players without errors are left out. Each algorithm has its own colour scale."
+        shown = tuple(Panel(tuple(series), panel) for panel, series in panels.items())
+        yield Plot(name, title, "heat", shown, about=about, shade_rows=by_player)
 
 
 def _error_figures(row: ReportRow) -> Iterator[PlotPoint]:
@@ -149,7 +174,7 @@ def magma_scene(record: ResultRecord) -> Scene:
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
         marked = list(_mark_items(task.algorithm, items, gold))
         place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
-        caption = f"state after step {number} of {task.total_steps}: {_verdict(marked, items)}"
+        caption = f"{_state(task, number)}: {_verdict(marked, items)}"
         steps.append(_step(task, caption, place, marked, links))
     return Scene(
         steps=tuple(steps),
@@ -172,7 +197,7 @@ def _prompt_states(
     for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), task.first_step):
         items = read_answer(task.algorithm, message.content or "").answer or []
         marked: list[_Item] = [("given", item) for item in items]
-        yield _step(task, f"state after step {number} of {task.total_steps}, given in the prompt", 0, marked, links)
+        yield _step(task, f"{_state(task, number)}, given in the prompt", 0, marked, links)
 
 
 def _mark_items(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
@@ -187,6 +212,10 @@ def _mark_items(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]
     for item in gold:
         if canonical(algorithm, item) not in forms:
             yield "missed", item
+
+
+def _state(task: MagmaTask, number: int) -> str:
+    return f"state after step {number} of {task.total_steps}" if number else "state 0, before the first step"
 
 
 def _verdict(marked: Sequence[_Item], items: Sequence[Any] | None) -> str:

@@ -29,6 +29,7 @@ from graphwalk.suites.magma.matrices import (
     STEP,
     TRACE,
     case,
+    repeat_baseline,
     size_tables,
     step_tables,
     trace_records,
@@ -121,10 +122,14 @@ def _of_step(record: ResultRecord) -> str | None:
     return None if step is None else f"{_of_case(record)} {step:>3}"
 
 
-def _of_averaged_step(record: ResultRecord) -> str | None:
-    step, task = (record["score"] or {}).get("step"), record["task"]
+def _of_averaged(record: ResultRecord) -> str | None:
     low, high = AVERAGED_SIZES
-    return f"{task['algorithm']} {step:>3}" if step is not None and low <= task["n"] <= high else None
+    return str(record["task"]["algorithm"]) if low <= record["task"]["n"] <= high else None
+
+
+def _of_averaged_step(record: ResultRecord) -> str | None:
+    step, algorithm = (record["score"] or {}).get("step"), _of_averaged(record)
+    return None if step is None or algorithm is None else f"{algorithm} {step:>3}"
 
 
 _OF_TRACE: dict[Kind, tuple[str, ...]] = {
@@ -161,16 +166,19 @@ def magma_report() -> SuiteReport:
             Grouping("n", "nodes", lambda r: r["task"]["n"]),
             Grouping("case", "algorithm and size", _of_case, shown=False),
             Grouping("step", "algorithm, size and step", _of_step, shown=False),
+            Grouping("averaged", "algorithm, 5 to 15 nodes", _of_averaged, ALGORITHMS, shown=False),
             Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
         ),
         columns=layout("magma")["results"],
         group_columns=layout("magma")["groups"],
         compared=("accuracy", "f1"),
+        baselines=repeat_baseline,
         reference=paper_reference,
         notes=(
             "The io strategies ask for the last state only; with io_steps: true, for each state in a separate prompt.",
             f"{'; '.join(f'{name}: {words}' for name, words in STRATEGIES.items())}.",
             "All traces and steps on one graph are one cluster.",
+            "repeat the previous state: over the states after the first one, with the correct state before each.",
         ),
         records=trace_records,
         tables=more_tables,

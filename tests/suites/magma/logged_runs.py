@@ -1,4 +1,4 @@
-"""Runs as they are logged, without trajectories: of scripted agents, and of states that a test makes up."""
+"""Runs as they are logged, with their trajectories: of scripted agents, and of states that a test makes up."""
 
 from random import Random
 from typing import Any
@@ -10,13 +10,14 @@ from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.magma.scripted import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import CallOptions
+from graphwalk.types.wire import to_dict
 
 SUITE = MagmaSuite()
 TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
 
 
 async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **suite: Any) -> list[dict[str, Any]]:
-    """Return a run of agents, or of flaws by name, as it is logged, without its trajectories."""
+    """Return a run of agents, or of flaws by name, as it is logged."""
     config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
     return [
         await _episode(policy, setting, task, instance)
@@ -48,6 +49,7 @@ async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[
         "seconds": 0.5,
         "task": task.model_dump(mode="json"),
         "graph": dict(instance.facts),
+        "trajectory": to_dict(trajectory),
     }
 
 

@@ -1,6 +1,7 @@
 """The report of MAGMA: from scripted results to means over traces, by size and step, beside the paper's figures."""
 
 import asyncio
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -156,3 +157,32 @@ def test_divergence_and_recovery_of_dialogues_by_algorithm_and_size() -> None:
     assert len(rows) == 2 * 2 * 2
     assert rows["mst_prim   8", "expert", "is"] == ["3", "0.0", "–", "–", "–", "–"]
     assert rows["mst_prim   8", "hallucination", "is"] == ["3", "100.0", "1.0", "12.5", "0.0", "0.0"]
+
+
+def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states() -> None:
+    run = asyncio.run(results("expert", settings=("io", "is"), first_state="paper"))
+    declared = build_report(run, DECLARED)
+    for algorithm in ("bfs", "mst_prim"):
+        states: dict[str, list[Any]] = {}
+        for one in sorted((o for o in run if o["setting"] == "is"), key=lambda o: o["task"]["step"]):
+            if one["task"]["algorithm"] == algorithm:
+                states.setdefault(one["task"]["trace_id"], []).append(one["task"]["gold"])
+        same = [[a == b for a, b in pairwise(listed)] for listed in states.values() if len(listed) > 1]
+        (baseline,) = (r for r in declared.baseline_groups["algorithm"] if r["algorithm"] == algorithm)
+        assert (baseline["model"], baseline["setting"]) == ("repeat the previous state", "baseline")
+        assert baseline["replies"] == sum(map(len, same))
+        assert baseline["step_exact"] == pytest.approx(100 * sum(map(sum, same)) / sum(map(len, same)))
+        assert baseline["accuracy"] == pytest.approx(100 * sum(each[-1] for each in same) / len(same))
+    assert "| repeat the previous state | baseline |" in to_markdown(declared)
+
+
+@pytest.mark.parametrize("way", [{"settings": ("io",), "io_steps": True}, {"settings": ("is",), "free_running": True}])
+def test_no_baseline_repeats_a_state_that_no_prompt_has(way: dict[str, Any]) -> None:
+    assert build_report(asyncio.run(results("expert", **way)), DECLARED).baselines == []
+
+
+def test_tables_say_what_step_0_is() -> None:
+    tables = text_tables(build_report(asyncio.run(results("expert", settings=("is",), first_state="paper")), DECLARED))
+    (table,) = (table for table in tables if table.title == "mst_prim: exact match in % by step")
+    assert [header.title for header in table.headers][3:6] == ["0", "1", "2"]
+    assert "0 is the state before it" in table.note
