@@ -12,7 +12,7 @@ INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/py
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml
 
-.PHONY: help quickstart test test-all check style types layers words generated site audit docs format formats lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: help quickstart test test-all check style types layers words generated figures site audit docs format formats lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -46,6 +46,9 @@ words: $(STAMP) ## Spelling; the words of docs, help and docstrings; the names o
 generated: $(STAMP) ## Are the generated parts of README.md and docs/experiments.md up to date?
 	$(BIN)/cog -I .ci --check README.md docs/experiments.md
 
+figures: $(STAMP) ## Rewrite the generated parts of README.md and docs/experiments.md
+	$(BIN)/cog -I .ci -r README.md docs/experiments.md
+
 site: $(STAMP) ## Build the site strictly
 	$(BIN)/mkdocs build --strict --quiet
 
@@ -67,10 +70,9 @@ docs: $(STAMP) ## The site, in build/site: every link, example and name in it is
 	$(BIN)/mkdocs build --strict
 	@echo "build/site/index.html; with search: $(BIN)/mkdocs serve"
 
-format: $(STAMP) ## Fix formatting, and rewrite the generated parts of README and docs
+format: figures ## Fix formatting, and rewrite the generated parts of README and docs
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/cog -I .ci -r README.md docs/experiments.md
 	$(BIN)/graphwalk ask "What did Aksel Brandt command?" --graph example -m scripted/look --no-log --json --svg docs/walk.svg > /dev/null
 	$(BIN)/graphwalk experiments --schema > templates/experiments/experiment.schema.json
 

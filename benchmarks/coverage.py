@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
-from benchmarks.markers import DOCS, write_between_markers
+from benchmarks.markers import DOCS, caption, write_between_markers
 from graphwalk.evaluation.statistics import Estimate, compare, estimate_means, estimate_shares, outcomes_of, paired
 from graphwalk.seeds import generator
 
@@ -149,7 +149,7 @@ def main() -> None:
 def _heading(draws: int, tests: int) -> str:
     errors = [100 * (share * (1 - share) / number) ** 0.5 for share, number in ((0.95, draws), (0.05, tests))]
     return (
-        f"Made by `make coverage`: {draws:,} experiments per line for the intervals (Monte Carlo error at 95 %: "
+        f"{caption('make coverage')} {draws:,} experiments per line for the intervals (Monte Carlo error at 95 %: "
         f"±{errors[0]:.1f}), {tests:,} for the tests (at 5 %: ±{errors[1]:.1f}). ↓ below the aim, ↑ above it."
     )
 

@@ -1,15 +1,18 @@
-"""Tables that a command writes into a page."""
+"""Tables that a command writes into a page, with a caption that names command, commit and date."""
 
+import subprocess
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-def text_between_markers(page: Path, name: str) -> str:
-    """Return the text between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
-    _, rest = page.read_text(encoding="utf-8").split(f"<!-- {name}: begin -->\n")
-    return rest.split(f"\n<!-- {name}: end -->")[0]
+def caption(command: str) -> str:
+    """Return "Made by `COMMAND` at commit 1a2b3c4d on 2026-11-25."; a changed checkout is marked by a plus sign."""
+    git = ["git", "-C", str(DOCS), "describe", "--always", "--abbrev=8", "--exclude=*", "--dirty=+"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    return f"Made by `{command}` at commit {commit} on {datetime.now(UTC):%Y-%m-%d}."
 
 
 def write_between_markers(page: Path, name: str, text: str) -> None:

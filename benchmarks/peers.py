@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks.markers import DOCS, markdown_table, write_between_markers
+from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
 from benchmarks.model_calls import DELAY, IN_FLIGHT, SEED, TOOL_TURNS, Usage, each_tool, recorded_bodies, run
 from benchmarks.walking_server import walking_server
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -40,7 +40,7 @@ def compare(python: Path = PYTHON, rounds: int = ROUNDS, turns: int = TURNS) -> 
         for name, usages in ((f"graphwalk {__version__}", ours), (f"inspect_ai {version}", theirs))
     ]
     about = (
-        f"{IN_FLIGHT} episodes in flight, {calls:,} calls that take {DELAY:g} s each, {turns} times in turns, medians; "
+        f"{caption('make bench-peers')} {IN_FLIGHT} episodes in flight, {calls:,} calls that take {DELAY:g} s each, {turns} times in turns, medians; "
         f"ideal: {IN_FLIGHT / DELAY:.0f} calls a second; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
     )
     columns = ["", "calls/s", "least to most", "÷ ideal", "processor time of a call", "our calls/s ÷ theirs"]

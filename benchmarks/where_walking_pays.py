@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import cast, get_args
 
-from benchmarks.markers import DOCS, markdown_table, write_between_markers
+from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import GraphEncoding
@@ -131,7 +131,7 @@ def main() -> None:
     for nodes in options.sizes:
         print(f"{nodes} nodes …", file=sys.stderr, flush=True)
         costs[nodes] = asyncio.run(measure(nodes, options.graphs))
-    written = tables(costs)
+    written = f"{caption('python -m benchmarks.where_walking_pays')}\n\n{tables(costs)}"
     print(written)
     if not options.print:
         write_between_markers(PAGE, "where-walking-pays", written)

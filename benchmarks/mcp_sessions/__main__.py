@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.markers import DOCS, write_between_markers
+from benchmarks.markers import DOCS, caption, write_between_markers
 from benchmarks.mcp_sessions.films import FILMS
 from benchmarks.mcp_sessions.python_client import walk
 from graphwalk.graphs.files import save_graph
@@ -47,7 +47,9 @@ def run_typescript(place: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(name: str, client: str, seen: dict[str, Any]) -> None:
-    write_between_markers(DOCS / "mcp.md", f"session {name}", f"{client}:\n\n```text\n{transcript(seen)}\n```")
+    write_between_markers(
+        DOCS / "mcp.md", f"session {name}", f"{caption('make mcp')} {client}:\n\n```text\n{transcript(seen)}\n```"
+    )
 
 
 def transcript(seen: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks.markers import DOCS, write_between_markers
+from benchmarks.markers import DOCS, caption, write_between_markers
 from benchmarks.truth.targets import Found, targets
 from benchmarks.truth.tck import failures, judged, played, table, tck_jar
 from benchmarks.truth.tck_engines import Kglite, Neo4j
@@ -32,7 +32,9 @@ def main() -> int:
     print("openCypher TCK …", flush=True)
     plainly, written = _tck_outcomes(tck_jar())
     wrong = [*_wrong(counts), *_unjudged(plainly), *_different(plainly, written)]
-    write_between_markers(PAGE, "truth", "\n".join(["", *_tck(plainly, written), *_targets(counts), ""]))
+    write_between_markers(
+        PAGE, "truth", "\n".join(["", caption("make truth"), "", *_tck(plainly, written), *_targets(counts), ""])
+    )
     print(f"{PAGE.name} written, {time.perf_counter() - started:.0f} s")
     for line in wrong:
         print(f"differs: {line}")

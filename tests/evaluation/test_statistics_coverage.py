@@ -1,11 +1,13 @@
 """A quick slice of `make coverage`, and that its imagined players are as correlated as they say."""
 
+import re
+
 import numpy as np
 import pytest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
 from benchmarks.coverage import coverage, rejections
-from benchmarks.markers import write_between_markers
+from benchmarks.markers import caption, write_between_markers
 
 
 @pytest.mark.parametrize("cell", [Cell(5, 0.3, 1, 0.95), Cell(10, 0.3, 4, 0.1), Cell(30, 0.3, 1, 0.95)], ids=str)
@@ -46,6 +48,10 @@ def test_outcomes_have_the_stated_accuracy_and_correlations(accuracy):
         assert values.mean() == pytest.approx(accuracy, abs=0.01)
         assert (shaped[:, :6, 0] * shaped[:, 6:, 0]).mean() / variance == pytest.approx(0.3, abs=0.03)
         assert (shaped[:, :, 0] * shaped[:, :, 1]).mean() / variance == pytest.approx(0.65, abs=0.03)
+
+
+def test_a_caption_names_command_commit_and_date():
+    assert re.fullmatch(r"Made by `make x` at commit [0-9a-f]{8,}\+? on \d{4}-\d\d-\d\d\.", caption("make x"))
 
 
 def test_the_page_keeps_what_stands_around_the_markers(tmp_path):
