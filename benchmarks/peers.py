@@ -40,7 +40,8 @@ def compare(python: Path = PYTHON, rounds: int = ROUNDS, turns: int = TURNS) -> 
         for name, usages in ((f"graphwalk {__version__}", ours), (f"inspect_ai {version}", theirs))
     ]
     about = (
-        f"{caption('make bench-peers')} {IN_FLIGHT} episodes in flight, {calls:,} calls that take {DELAY:g} s each, {turns} times in turns, medians; "
+        f"{caption('make bench-peers')} "
+        f"{IN_FLIGHT} episodes in flight, {calls:,} calls that take {DELAY:g} s each, {turns} times in turns, medians; "
         f"ideal: {IN_FLIGHT / DELAY:.0f} calls a second; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
     )
     columns = ["", "calls/s", "least to most", "÷ ideal", "processor time of a call", "our calls/s ÷ theirs"]

@@ -143,6 +143,11 @@ def test_shipped_experiments() -> None:
     assert len(paper.suite.specs()) == 65
     assert {count for n, count in counts if n == 5} == {112}
     assert {count for n, count in counts if n > 5} == {125}
+    tenth = load_experiment("magma-paper-tenth")
+    assert tenth.suite == paper.suite.model_copy(update={"traces": tenth.suite.traces})
+    grids = [[(spec.algorithm, spec.nodes, spec.p, spec.split) for spec in one.suite.specs()] for one in (paper, tenth)]
+    assert grids[0] == grids[1]
+    assert {spec.count for spec in tenth.suite.specs()} == {12}
     quick = load_experiment("magma-one-algorithm", ["suite.traces.0.algorithm=dijkstra"], {"suite.traces.*.count": 2})
     assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.graphs(quick.suite, quick.seed)] == [
         ("dijkstra", 5)
