@@ -45,9 +45,9 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 
 def magma_figures(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
-    published, ours = _published_rows(report), report.groups.get("algorithm", ())
+    published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), _mark(report)
     for measure, (name, title, y) in _EXACT.items():
-        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, most=None)
+        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark, most=None)
         panel = Panel((*averages(ours), *averages(_over_sizes(published, measure), published=True)))
         about = f"Over all sizes. {_BARS} Hollow: the paper's, over the sizes of this run."
         yield Plot(f"{name}-average", f"{title}, over all sizes", "dots", (panel,), y=y, about=about, percent=True)
@@ -101,11 +101,15 @@ def _of(rows: Iterable[ReportRow], grouping: str, algorithm: str) -> list[Report
 def _panels(report: Report, grouping: str, measure: str, published: Iterable[ReportRow] = ()) -> Iterator[Panel]:
     """Yield a panel per algorithm that was run; the number at the end of a group is its place."""
     for algorithm in ALGORITHMS:
-        lines = partial(series_of, grouping=grouping, measure=measure, x=_last_number, most=None)
+        lines = partial(series_of, grouping=grouping, measure=measure, x=_last_number, mark=_mark(report), most=None)
         ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
             paper = lines(_of(published, grouping, algorithm), published=True)
             yield Panel((*ours, *paper), _words(algorithm))
+
+
+def _mark(report: Report) -> str:
+    return report.reference.mark if report.reference else ""
 
 
 def _words(algorithm: str) -> str:

@@ -63,9 +63,10 @@ def _with_paper_target(read: Callable[[ResultRecord], float | None]) -> Callable
     return if_scored(lambda result: read(result) if result["task"].get("key_fields") else None)
 
 
-def _any_tied(result: ResultRecord) -> float:
+def _any_tied(result: ResultRecord) -> float | None:
     score = result["score"]
-    return float(score.get("any_tied_correct", score["correct"]))
+    correct = score.get("any_tied_correct", None if result["task"].get("tied_rows") else score["correct"])
+    return None if correct is None else float(correct)
 
 
 MEASURES = (
@@ -182,7 +183,7 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     """
     task = result["task"]
     gold = task["gold_size"]
-    ties = 1 + len(task.get("tied_rows", ()))
+    ties = 1 + task.get("tied_rows", 0)
     yield baseline_result(result, EMPTY, _score(0, 0, gold))
     if task.get("candidates"):
         yield baseline_result(result, EVERYTHING, _score(task["candidates"], gold, gold))

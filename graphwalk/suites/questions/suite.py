@@ -58,7 +58,7 @@ class QuestionVerification(Verification[QuestionsConfig, QuestionTask]):
         part = None if kind.python is None else kind.python(**task.parameters)
         rows = None if part is None else part.rows_by_brute_force(_graph(instance))
         # Of several tied rows the paper's query returns one.
-        size = len(task.gold) + len(task.tied_rows)
+        size = len(task.gold) + task.tied_rows
         if rows is not None and not (len(distinct(rows)) == size and same_rows([*rows, *task.gold], rows)):
             raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
         return None if rows is None else "networkx"

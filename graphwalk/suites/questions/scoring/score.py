@@ -112,8 +112,8 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
             return None
         return compare_rows(rows, task.gold, compared_fields, any_one=any_one).correct
 
-    with_ties = [*task.gold, *task.tied_rows]
-    any_tied = compare_rows(rows, with_ties, task.scored_fields, any_one=True).correct if task.tied_rows else None
+    with_ties = [*task.gold, *task.rows_left_out]
+    any_tied = compare_rows(rows, with_ties, task.scored_fields, any_one=True).correct if task.rows_left_out else None
     evidence: dict[str, Any] = {}
     missing: list[str] = []
     with comment("evidence", missing.append):

@@ -273,6 +273,7 @@ class TaskMaker:
         cypher = template.paper_cypher or template.cypher
         rows = await cypher_rows(question, self._store, cypher)
         gold = [{field: row[field] for field in fields} for row in distinct(rows)]
+        left_out = [row for row in task.gold if row not in gold] if template.mode == "ties-allowed" else []
         changed: dict[str, Any] = {
             "cypher": _with_times(render_cypher(cypher, question.identifiers), question.values),
             "scored_fields": fields,
@@ -281,7 +282,8 @@ class TaskMaker:
             "gold": gold,
             "gold_size": len(gold),
             "repeated_rows": len(rows) - len(gold),
-            "tied_rows": [row for row in task.gold if row not in gold] if template.mode == "ties-allowed" else [],
+            "tied_rows": len(left_out),
+            "rows_left_out": left_out,
         }
         return task.model_copy(update=changed)
 

@@ -127,7 +127,7 @@ def test_all_properties_are_the_stricter_score():
 
 
 def test_a_tied_row_counts_in_the_score_of_ties_alone():
-    question = task(keys("a"), tied_rows=keys("b", "c"))
+    question = task(keys("a"), tied_rows=2, rows_left_out=keys("b", "c"))
     for answer, correct, any_tied in (("a", True, True), ("c", False, True), ("d", False, False)):
         result = score(question, keys(answer))
         assert (result.correct, result.any_tied_correct) == (correct, any_tied)
