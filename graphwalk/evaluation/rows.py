@@ -98,12 +98,14 @@ def compare_rows(
 ) -> RowScore:
     """Compare an answer (None: no answer) with the target on some fields, by the types of the target.
 
-    Correct means equal sets. With `any_one`, each target row is a correct answer: correct means that all given rows are
-    target rows, and recall is 1 if there is one. An empty answer scores 0, unless the target is empty.
+    Correct means equal sets. With `any_one`, each target row with a value is a correct answer: correct means that all
+    answered rows are such rows, and recall is 1 if there is one. An empty answer scores 0, unless the target is empty.
     """
     if answer is None:
         return NOTHING_RIGHT
     answered, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
+    if any_one:
+        target = {row for row in target if any(value is not None for value in row)}
     if not target and not answered:
         return RowScore(True, 1.0, 1.0, 1.0, 0)
     right = len(answered & target)

@@ -289,7 +289,7 @@ def _legend(canvas: "Canvas", axes: "Axes") -> None:
 
 def _columns(labels: Sequence[str] | Mapping[str, Any]) -> int:
     longest = max((len(label) for label in labels), default=1)
-    return max(1, min(4, len(labels), 92 // (longest + 6)))
+    return max(1, min(4, len(labels), 100 // (longest + 6)))
 
 
 def _label(name: str) -> str:

@@ -80,6 +80,12 @@ def test_scores_of_answers(answer, target, any_one, score):
     assert (result.precision, result.recall, result.f1) == pytest.approx(rates)
 
 
+def test_a_row_without_a_value_is_no_correct_answer() -> None:
+    target = [{"value": None}, {"value": "a"}]
+    for answer, correct in (({}, False), ({"value": None}, False), ({"x": 1}, False), ({"value": "a"}, True)):
+        assert compare_rows([answer], target, ["value"], any_one=True).correct is correct
+
+
 def test_fields_beside_those_asked_for():
     rows = [{"node_key": "a", "label": "L"}, {"label": "M"}]
     assert unknown_fields(rows, ["node_key"]) == ("label",)

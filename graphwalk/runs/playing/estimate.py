@@ -295,8 +295,8 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
         window = context_window(row.model, experiment.settings)
         if window is not None and row.longest_request > window:
             yield (
-                f"Too long for {row.model}: in {row.setting} a request has {row.longest_request:,.0f} tokens or more, "
-                f"the model reads {window:,}. Such episodes fail; choose smaller graphs or another model."
+                f"Too long for {row.model}, setting {row.setting}: a request has {row.longest_request:,.0f} tokens or "
+                f"more, and the model reads {window:,}. Such episodes fail; choose smaller graphs or another model."
             )
     if any(row.repeated_tokens and row.usd is not None for row in real):
         yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."

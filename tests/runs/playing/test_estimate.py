@@ -135,6 +135,6 @@ async def test_a_request_longer_than_the_context_is_noted(nodes: int, longest: i
     once, stepwise = sorted(estimate.rows, key=lambda row: row.longest_request)
     assert once.longest_request < longest < stepwise.longest_request <= stepwise.input_tokens
     assert notes == [
-        f"Too long for openai/gpt-4o: in is a request has {stepwise.longest_request:,.0f} tokens or more, the model "
-        "reads 128,000. Such episodes fail; choose smaller graphs or another model."
+        f"Too long for openai/gpt-4o, setting is: a request has {stepwise.longest_request:,.0f} tokens or more, and "
+        "the model reads 128,000. Such episodes fail; choose smaller graphs or another model."
     ]
