@@ -105,7 +105,7 @@ def compare_rows(
         return NOTHING_RIGHT
     answered, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
     if any_one:
-        target = {row for row in target if any(value is not None for value in row)}
+        target = frozenset(row for row in target if any(value is not None for value in row))
     if not target and not answered:
         return RowScore(True, 1.0, 1.0, 1.0, 0)
     right = len(answered & target)
