@@ -192,6 +192,9 @@ class EmbeddedStore(GraphStore):
             self._schemas[samples] = await asyncio.to_thread(schema_of, self._graph, samples)
         return self._schemas[samples]
 
+    async def _searched_graph(self) -> PropertyGraph:
+        return self._graph
+
     async def drop(self) -> None:
         self._forget()
         self._engine = None
