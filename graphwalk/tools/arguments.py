@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import Any
 
 from graphwalk.files.resources import quote
-from graphwalk.tools.tool import ENTITY_TYPES, Tool
+from graphwalk.tools.tool import DIRECTIONS, ENTITY_TYPES, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal, Value, shown
@@ -65,9 +65,11 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
 def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), *, lists: bool = False) -> None:
     """Raise ToolMistake "bad_arguments" if an argument is missing, unexpected or of a wrong type.
 
-    `lists`: values may be lists, which become tuples.
+    An optional argument that is null is removed. `lists`: values may be lists, which become tuples.
     """
     parameters = [*tool.parameters, *optional]
+    for name in [n for n, value in arguments.items() if value is None and n in {*parameters} - tool.required]:
+        del arguments[name]
     missing = [name for name in tool.parameters if name in tool.required and name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
     if missing:
@@ -97,9 +99,19 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
     """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
     identifiers: dict[str, str] = {}
     for name in tool.resolution:
-        parameter, argument = tool.parameters[name], arguments[name]
+        parameter, argument = tool.parameters[name], arguments.get(name, "")
         owner = parameter.of or ""
-        if parameter.role == "entity_type":
+        if (
+            parameter.optional
+            and not argument
+            and not (parameter.role == "label" and _names_none(name, arguments, schema))
+        ):
+            continue
+        if parameter.role == "direction":
+            identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
+            if identifiers[name] not in DIRECTIONS:
+                raise ToolMistake("unknown_name", "unknown_direction", argument=name, name=argument)
+        elif parameter.role == "entity_type":
             identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
             if identifiers[name] not in ENTITY_TYPES:
                 raise ToolMistake("unknown_name", "unknown_entity_type", argument=name, name=argument)
@@ -115,6 +127,11 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
                 argument, [relationship.type for relationship in schema.relationships], "unknown_type"
             )
     return CheckedArguments(identifiers, {name: arguments[name] for name in tool.values})
+
+
+def _names_none(name: str, arguments: Arguments, schema: Schema) -> bool:
+    """Return True if the label "" is in a call, and some nodes have no label."""
+    return name in arguments and schema.node("") is not None
 
 
 def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:

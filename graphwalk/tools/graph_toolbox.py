@@ -12,6 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
+from graphwalk.stores.search import LONGEST_TEXT, SearchResult, folded
 from graphwalk.tools.arguments import (
     CheckedArguments,
     ToolMistake,
@@ -28,17 +29,32 @@ from graphwalk.tools.arguments import (
 from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
-from graphwalk.tools.tool import ENTITY_TYPES, IN_LIST, LIMITS, OPERATIONS, SWITCHES, Tool, load_tools
+from graphwalk.tools.tool import (
+    DIRECTIONS,
+    ENTITY_TYPES,
+    IN_LIST,
+    LIMITS,
+    NEAR,
+    OPERATIONS,
+    SEARCH,
+    SWITCHES,
+    Tool,
+    load_tools,
+)
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import KEY
 from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
 from graphwalk.types.values import Row, Value, shown
 
+SEARCH_NODES = "search_nodes"
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
+OWN_GRAPH_TOOLS = (SEARCH_NODES, *GRAPH_TOOLS, LOOK_CLOSER)
+"""The tools for a user's own graph."""
+NEAR_VALUES = 3
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
@@ -80,13 +96,16 @@ class GraphToolbox:
         self._say = self._agent.texts.message
         names = (*GRAPH_TOOLS, LOOK_CLOSER) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
-        self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
         self._switches |= {
             "several_labels": schema.several_labels,
             "no_label": schema.node("") is not None,
             IN_LIST: False,
+            SEARCH: searches(offered),
         }
+        thinks = self._agent.think
+        self._tools = {t.name: t.offered(self._switches) for t in offered if thinks or not t.note_taking}
+        self._left_out = {tool.name: tool.identifiers_left_out for tool in offered}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -121,6 +140,9 @@ class GraphToolbox:
             return ToolResult(call, content, rows=number, data=rows)
         await self._look_closer(tool, arguments)
         checked = check_names(tool, arguments, self._schema)
+        if tool.search is not None:
+            content, number, rows = await self._search(tool, arguments[tool.search], checked, page)
+            return ToolResult(call, content, rows=number, data=rows)
         if tool.operation is not None:
             for name in tool.with_role("entity_name"):
                 kind = checked.identifiers[tool.parameters[name].of or ""]
@@ -133,7 +155,8 @@ class GraphToolbox:
         # A part of the rows keeps the order of the database, which the next pages continue.
         rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
         rows, page_notes = page_of(rows, page, self._agent, total=total, complete=complete)
-        notes = [*self._notes(tool, checked, result), *page_notes]
+        near = () if result.matched else await self._near(tool, checked)
+        notes = [*self._notes(tool, checked, result, near), *page_notes]
         content = encode_result(rows, notes, self._agent.encoding)
         tried = {name: shown(result.values[name]) for name in _retried(checked, result)} or None
         number = total or len(result.rows)
@@ -161,12 +184,54 @@ class GraphToolbox:
             notes = [tool.say("no_match")]
         return encode_result(visible, notes, agent.encoding), readable, visible
 
+    async def _search(self, tool: Tool, text: str, checked: CheckedArguments, page: int) -> tuple[str, int, list[Row]]:
+        """Search for nodes. Raise ToolMistake for a text without content, or too much, and if the time ends first."""
+        if not folded(text) or len(text) > LONGEST_TEXT:
+            raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
+        label, agent = checked.identifiers.get("label"), self._agent
+        result = SearchResult([])
+        if as_parameter(text) is not None:
+            seconds = math.inf if agent.call_seconds is None else agent.call_seconds
+            result = await self._store.search(text, label=label, seconds=seconds)
+        about = {"label": label, "seconds": agent.call_seconds or 0.0, "statement": result.statement}
+        if result.stopped and not result.rows:
+            raise ToolMistake("timeout", "search_stopped", **about)
+        rows = [self._as_offered(row) for row in result.rows]
+        visible, notes = page_of(rows, page, agent, total=len(rows), complete=True)
+        if not rows:
+            notes = [tool.say("no_match", **{**self._switches, **dict.fromkeys(tool.parameters, ""), "text": text})]
+        if result.scanned:
+            notes.append(self._say("search_scan", stopped=result.stopped, **about))
+        elif result.indexes:
+            notes.append(self._say("search_indexes", names=result.indexes, label=label))
+        return encode_result(visible, notes, agent.encoding), len(rows), visible
+
+    def _as_offered(self, row: Row) -> Row:
+        """Return a row with `label` in place of `labels` where every node has one."""
+        if self._schema.several_labels:
+            return row
+        return {"label" if n == "labels" else n: v[0] if n == "labels" else v for n, v in row.items()}
+
+    async def _near(self, tool: Tool, checked: CheckedArguments) -> list[Any]:
+        """Return values like the text that no node has; none if the tool or its toolbox does not show them."""
+        texts = [value for value in checked.values.values() if isinstance(value, str) and folded(value)]
+        names = [checked.identifiers[name] for name in tool.with_role("property")]
+        if not self._switches[SEARCH] or NEAR not in tool.no_match or not (texts and names):
+            return []
+        if as_parameter(texts[0]) is None or len(texts[0]) > LONGEST_TEXT:
+            return []
+        label, seconds = checked.identifiers.get("label"), self._agent.call_seconds or math.inf
+        result = await self._store.search(
+            texts[0], label=label, property_name=names[0], rows=NEAR_VALUES, seconds=seconds
+        )
+        return list(dict.fromkeys(str(row["key"] if names[0] == KEY else row["value"]) for row in result.rows))
+
     async def _find(self, tool: Tool, checked: CheckedArguments, page: int) -> _Matches:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).
 
         If nothing equals them and a property may hold lists, find rows for lists that contain them.
         """
-        names: dict[str, str | int] = {**self._switches, **checked.identifiers}
+        names: dict[str, str | int] = {**self._left_out[tool.name], **self._switches, **checked.identifiers}
         result = await self._matching(tool, names, checked, page)
         if result.matched or IN_LIST not in (tool.cypher or "") or not self._has_lists(tool, checked, if_unknown=True):
             return result
@@ -231,6 +296,8 @@ class GraphToolbox:
     async def _look_closer(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """Read the properties of a label or type in this call, if they were not read, or a sample lacks one of them."""
         for name in tool.with_role("label", "relationship_type", "entity_name"):
+            if name not in arguments:
+                continue
             node, relationship = self._schema.node(arguments[name]), self._schema.relationship(arguments[name])
             if arguments[name] in (NO_NAME, NO_LABEL):
                 node = node or self._schema.node("")
@@ -241,7 +308,7 @@ class GraphToolbox:
             if relationship is not None and _is_incomplete(relationship, names):
                 self._schema = await self._store.look_closer("relationship", relationship.type, samples, names)
 
-    def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches) -> list[str]:
+    def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches, near: Sequence[str]) -> list[str]:
         notes = []
         for name in _retried(checked, result):
             value, tried = checked.values[name], result.values[name]
@@ -254,7 +321,7 @@ class GraphToolbox:
             field = "empty" if result.matched else "no_match"
             values = {name: shown(value) for name, value in result.values.items()}
             names = {**result.names, IN_LIST: self._has_lists(tool, checked, if_unknown=False)}
-            notes.append(tool.say(field, **names, **values))
+            notes.append(tool.say(field, **names, **values, near=near))
         return notes
 
     def _has_pages(self, tool: Tool) -> bool:
@@ -270,6 +337,8 @@ class GraphToolbox:
             properties[name] = {**form, "description": parameter.description}
             if parameter.role == "entity_type":
                 properties[name]["enum"] = list(ENTITY_TYPES)
+            if parameter.role == "direction":
+                properties[name]["enum"] = list(DIRECTIONS)
         if self._has_pages(tool):
             description = self._say("page_parameter", budget=self._agent.result_budget)
             properties["page"] = {"type": "integer", "minimum": 1, "description": description}
@@ -292,6 +361,11 @@ class GraphToolbox:
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([text, call, result])
+
+
+def searches(tools: Sequence[Tool]) -> bool:
+    """Return True if one of the tools searches for nodes."""
+    return any(tool.search is not None for tool in tools)
 
 
 def _retried(checked: CheckedArguments, result: _Matches) -> list[str]:
