@@ -193,11 +193,12 @@ class EmbeddedStore(GraphStore):
         return self._schemas[samples]
 
     async def _searched_graph(self) -> PropertyGraph:
+        self._open_engine()
         return self._graph
 
     async def drop(self) -> None:
         self._forget()
-        self._engine = None
+        self._engine = self._search_index = None
         self.end_process()
 
 

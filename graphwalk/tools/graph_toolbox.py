@@ -188,18 +188,18 @@ class GraphToolbox:
         """Search for nodes. Raise ToolMistake for a text without content, or too much, and if the time ends first."""
         if not folded(text) or len(text) > LONGEST_TEXT:
             raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
-        label, agent = checked.identifiers.get("label"), self._agent
+        label, agent = _label_in(tool, checked), self._agent
         result = SearchResult([])
         if as_parameter(text) is not None:
-            seconds = math.inf if agent.call_seconds is None else agent.call_seconds
-            result = await self._store.search(text, label=label, seconds=seconds)
+            result = await self._store.search(text, label=label, seconds=agent.call_seconds or math.inf)
         about = {"label": label, "seconds": agent.call_seconds or 0.0, "statement": result.statement}
         if result.stopped and not result.rows:
             raise ToolMistake("timeout", "search_stopped", **about)
         rows = [self._as_offered(row) for row in result.rows]
         visible, notes = page_of(rows, page, agent, total=len(rows), complete=True)
         if not rows:
-            notes = [tool.say("no_match", **{**self._switches, **dict.fromkeys(tool.parameters, ""), "text": text})]
+            names = {**self._left_out[tool.name], **self._switches, **checked.identifiers, str(tool.search): text}
+            notes = [tool.say("no_match", **names)]
         if result.scanned:
             notes.append(self._say("search_scan", stopped=result.stopped, **about))
         elif result.indexes:
@@ -220,7 +220,7 @@ class GraphToolbox:
             return []
         if as_parameter(texts[0]) is None or len(texts[0]) > LONGEST_TEXT:
             return []
-        label, seconds = checked.identifiers.get("label"), self._agent.call_seconds or math.inf
+        label, seconds = _label_in(tool, checked), self._agent.call_seconds or math.inf
         result = await self._store.search(
             texts[0], label=label, property_name=names[0], rows=NEAR_VALUES, seconds=seconds
         )
@@ -361,6 +361,11 @@ class GraphToolbox:
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([text, call, result])
+
+
+def _label_in(tool: Tool, checked: CheckedArguments) -> str | None:
+    """Return the label in a call."""
+    return next((checked.identifiers[name] for name in tool.with_role("label") if name in checked.identifiers), None)
 
 
 def searches(tools: Sequence[Tool]) -> bool:
