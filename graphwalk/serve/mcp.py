@@ -51,7 +51,7 @@ from graphwalk.settings import TOKEN_VARIABLE, Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.encodings import decode_notes, next_page, read_rows
-from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox, searches
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
@@ -189,15 +189,14 @@ def graph_server(
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     text = schema_text(schema, agent)
     template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
+    instructions = make_environment(TEXT_FILTERS, trim=True).from_string(template)
     toolbox = GraphToolbox(store, schema, tools, agent)
     handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, settings)
     return Server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=make_environment(TEXT_FILTERS, trim=True)
-        .from_string(template)
-        .render(name=name, schema=text, search=searches(tools)),
+        instructions=instructions.render(name=name, schema=text, search=any(tool.search for tool in tools)),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
 from graphwalk.stores.health import HealthCheck
-from graphwalk.stores.search import MOST_ROWS, SearchIndex, SearchResult
+from graphwalk.stores.search import SearchIndex, SearchResult
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -130,23 +130,11 @@ class GraphStore(ABC):
         """
         return await self.schema(samples)
 
-    async def search(
-        self,
-        text: str,
-        *,
-        label: str | None = None,
-        property_name: str | None = None,
-        rows: int = MOST_ROWS,
-        seconds: float = math.inf,
-    ) -> SearchResult:
-        """Return up to `rows` nodes with a property that is like the text, best first.
-
-        `label`, `property_name`: of these only. Default: build an index in memory at the first search.
-        """
+    async def search(self, text: str, label: str | None = None, seconds: float = math.inf) -> SearchResult:
+        """Return nodes (of a label) with a text like this one. Default: by an index in memory, built at first use."""
         if self._search_index is None:
-            index = SearchIndex(await self._searched_graph())
-            self._search_index = self._search_index or index
-        return SearchResult(await asyncio.to_thread(self._search_index.search, text, label, property_name, rows))
+            self._search_index = await asyncio.to_thread(SearchIndex, await self._searched_graph())
+        return SearchResult(await asyncio.to_thread(self._search_index.search, text, label))
 
     async def _searched_graph(self) -> PropertyGraph:
         return await self.read_graph()

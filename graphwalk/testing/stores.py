@@ -180,14 +180,6 @@ async def _check_refusal(store: GraphStore, cypher: str, parameters: dict[str, A
     raise AssertionError(f"the store must refuse {cypher!r} with a StoreError; it returned {rows}")
 
 
-async def _search(database: Database) -> None:
-    graph = odd_graph()
-    store, reference = await database.load(graph), await EmbeddedDatabase().load(graph)
-    for text, label in (("k7", None), ("delete", None), ("DETACH n;", "Zorep"), ("unicode", "MATCH"), ("zzz", None)):
-        result, expected = await store.search(text, label=label), await reference.search(text, label=label)
-        _same(result.rows, expected.rows, f"the search for {text!r}")
-
-
 def _sorted_items(properties: dict[str, Any]) -> list[str]:
     return sorted(map(repr, properties.items()))
 
@@ -196,6 +188,6 @@ def _same(actual: Any, wanted: Any, what: str) -> None:
     assert actual == wanted, f"{what} differs:\n  found  {actual}\n  wanted {wanted}"
 
 
-_CHECKS = (_schema, _same_rows, _whole_entities, _values, _paths, _load_again, _apart, _empty, _search, _refusals)
+_CHECKS = (_schema, _same_rows, _whole_entities, _values, _paths, _load_again, _apart, _empty, _refusals)
 STORE_CHECKS: dict[str, StoreCheck] = {check.__name__.removeprefix("_"): check for check in _CHECKS}
 """By name; each takes an open `Database`."""

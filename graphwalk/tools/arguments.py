@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import Any
 
 from graphwalk.files.resources import quote
-from graphwalk.tools.tool import DIRECTIONS, ENTITY_TYPES, Tool
+from graphwalk.tools.tool import ENUMS, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal, Value, shown
@@ -68,7 +68,7 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), 
     An optional argument that is null is removed. `lists`: values may be lists, which become tuples.
     """
     parameters = [*tool.parameters, *optional]
-    for name in [n for n, value in arguments.items() if value is None and n in {*parameters} - tool.required]:
+    for name in {n for n, value in arguments.items() if value is None} & {*parameters} - tool.required:
         del arguments[name]
     missing = [name for name in tool.parameters if name in tool.required and name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
@@ -101,20 +101,13 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
     for name in tool.resolution:
         parameter, argument = tool.parameters[name], arguments.get(name, "")
         owner = parameter.of or ""
-        if (
-            parameter.optional
-            and not argument
-            and not (parameter.role == "label" and _names_none(name, arguments, schema))
-        ):
+        # "" is left out, unless it names the nodes without a label.
+        if parameter.optional and not argument and (name not in arguments or schema.node("") is None):
             continue
-        if parameter.role == "direction":
+        if parameter.role in ENUMS:
             identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
-            if identifiers[name] not in DIRECTIONS:
-                raise ToolMistake("unknown_name", "unknown_direction", argument=name, name=argument)
-        elif parameter.role == "entity_type":
-            identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
-            if identifiers[name] not in ENTITY_TYPES:
-                raise ToolMistake("unknown_name", "unknown_entity_type", argument=name, name=argument)
+            if identifiers[name] not in ENUMS[parameter.role]:
+                raise ToolMistake("unknown_name", f"unknown_{parameter.role}", argument=name, name=argument)
         elif parameter.role == "property":
             identifiers[name] = _property(argument, _entity_kind(tool, owner, identifiers), identifiers[owner], schema)
         elif _entity_kind(tool, name, identifiers) == "node":
@@ -127,11 +120,6 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
                 argument, [relationship.type for relationship in schema.relationships], "unknown_type"
             )
     return CheckedArguments(identifiers, {name: arguments[name] for name in tool.values})
-
-
-def _names_none(name: str, arguments: Arguments, schema: Schema) -> bool:
-    """Return True if the label "" is in a call, and some nodes have no label."""
-    return name in arguments and schema.node("") is not None
 
 
 def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:

@@ -29,18 +29,7 @@ from graphwalk.tools.arguments import (
 from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
-from graphwalk.tools.tool import (
-    DIRECTIONS,
-    ENTITY_TYPES,
-    IN_LIST,
-    LIMITS,
-    NEAR,
-    OPERATIONS,
-    SEARCH,
-    SWITCHES,
-    Tool,
-    load_tools,
-)
+from graphwalk.tools.tool import ENUMS, IN_LIST, LIMITS, OPERATIONS, SEARCH, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import KEY
@@ -101,11 +90,10 @@ class GraphToolbox:
             "several_labels": schema.several_labels,
             "no_label": schema.node("") is not None,
             IN_LIST: False,
-            SEARCH: searches(offered),
+            SEARCH: any(tool.search is not None for tool in offered),
         }
         thinks = self._agent.think
         self._tools = {t.name: t.offered(self._switches) for t in offered if thinks or not t.note_taking}
-        self._left_out = {tool.name: tool.identifiers_left_out for tool in offered}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -185,53 +173,45 @@ class GraphToolbox:
         return encode_result(visible, notes, agent.encoding), readable, visible
 
     async def _search(self, tool: Tool, text: str, checked: CheckedArguments, page: int) -> tuple[str, int, list[Row]]:
-        """Search for nodes. Raise ToolMistake for a text without content, or too much, and if the time ends first."""
+        """Search for nodes. Raise ToolMistake for an empty or long text, and if the time ends first."""
         if not folded(text) or len(text) > LONGEST_TEXT:
             raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
-        label, agent = _label_in(tool, checked), self._agent
-        result = SearchResult([])
-        if as_parameter(text) is not None:
-            result = await self._store.search(text, label=label, seconds=agent.call_seconds or math.inf)
-        about = {"label": label, "seconds": agent.call_seconds or 0.0, "statement": result.statement}
+        label = checked.identifiers.get("label")
+        result = await self._like(text, label)
+        about = {**vars(result), "label": label, "seconds": self._agent.call_seconds}
         if result.stopped and not result.rows:
             raise ToolMistake("timeout", "search_stopped", **about)
-        rows = [self._as_offered(row) for row in result.rows]
-        visible, notes = page_of(rows, page, agent, total=len(rows), complete=True)
-        if not rows:
-            names = {**self._left_out[tool.name], **self._switches, **checked.identifiers, str(tool.search): text}
-            notes = [tool.say("no_match", **names)]
-        if result.scanned:
-            notes.append(self._say("search_scan", stopped=result.stopped, **about))
-        elif result.indexes:
-            notes.append(self._say("search_indexes", names=result.indexes, label=label))
-        return encode_result(visible, notes, agent.encoding), len(rows), visible
+        rows = result.rows
+        if not self._schema.several_labels:
+            rows = [
+                {n.replace("labels", "label"): v[0] if n == "labels" else v for n, v in row.items()} for row in rows
+            ]
+        visible, notes = page_of(rows, page, self._agent, total=len(rows), complete=True)
+        notes += [] if rows else [tool.say("no_match", **self._switches, **{"label": label, str(tool.search): text})]
+        if result.scanned or result.indexes:
+            notes.append(self._say("search_scan" if result.scanned else "search_indexes", **about))
+        return encode_result(visible, notes, self._agent.encoding), len(rows), visible
 
-    def _as_offered(self, row: Row) -> Row:
-        """Return a row with `label` in place of `labels` where every node has one."""
-        if self._schema.several_labels:
-            return row
-        return {"label" if n == "labels" else n: v[0] if n == "labels" else v for n, v in row.items()}
+    async def _near(self, tool: Tool, checked: CheckedArguments) -> list[str]:
+        """Return values of the property like the text that no node has; none where search is not offered."""
+        value, name = next(iter(checked.values.values()), None), checked.identifiers.get("property_name")
+        if not self._switches[SEARCH] or "near" not in tool.no_match or not isinstance(value, str):
+            return []
+        rows = (await self._like(value[:LONGEST_TEXT], checked.identifiers.get("label"))).rows
+        texts = [row["key"] if name == KEY else row["value"] for row in rows if name in (KEY, row["property"])]
+        return list(dict.fromkeys(map(str, texts)))[:NEAR_VALUES]
 
-    async def _near(self, tool: Tool, checked: CheckedArguments) -> list[Any]:
-        """Return values like the text that no node has; none if the tool or its toolbox does not show them."""
-        texts = [value for value in checked.values.values() if isinstance(value, str) and folded(value)]
-        names = [checked.identifiers[name] for name in tool.with_role("property")]
-        if not self._switches[SEARCH] or NEAR not in tool.no_match or not (texts and names):
-            return []
-        if as_parameter(texts[0]) is None or len(texts[0]) > LONGEST_TEXT:
-            return []
-        label, seconds = _label_in(tool, checked), self._agent.call_seconds or math.inf
-        result = await self._store.search(
-            texts[0], label=label, property_name=names[0], rows=NEAR_VALUES, seconds=seconds
-        )
-        return list(dict.fromkeys(str(row["key"] if names[0] == KEY else row["value"]) for row in result.rows))
+    async def _like(self, text: str, label: str | None) -> SearchResult:
+        if not folded(text) or as_parameter(text) is None:
+            return SearchResult([])
+        return await self._store.search(text, label, self._agent.call_seconds or math.inf)
 
     async def _find(self, tool: Tool, checked: CheckedArguments, page: int) -> _Matches:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).
 
         If nothing equals them and a property may hold lists, find rows for lists that contain them.
         """
-        names: dict[str, str | int] = {**self._left_out[tool.name], **self._switches, **checked.identifiers}
+        names: dict[str, str | int] = {**self._switches, **checked.identifiers}
         result = await self._matching(tool, names, checked, page)
         if result.matched or IN_LIST not in (tool.cypher or "") or not self._has_lists(tool, checked, if_unknown=True):
             return result
@@ -335,10 +315,8 @@ class GraphToolbox:
             if parameter.role == "value" and self._schema.lists:
                 form = {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
             properties[name] = {**form, "description": parameter.description}
-            if parameter.role == "entity_type":
-                properties[name]["enum"] = list(ENTITY_TYPES)
-            if parameter.role == "direction":
-                properties[name]["enum"] = list(DIRECTIONS)
+            if parameter.role in ENUMS:
+                properties[name]["enum"] = list(ENUMS[parameter.role])
         if self._has_pages(tool):
             description = self._say("page_parameter", budget=self._agent.result_budget)
             properties["page"] = {"type": "integer", "minimum": 1, "description": description}
@@ -361,16 +339,6 @@ class GraphToolbox:
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([text, call, result])
-
-
-def _label_in(tool: Tool, checked: CheckedArguments) -> str | None:
-    """Return the label in a call."""
-    return next((checked.identifiers[name] for name in tool.with_role("label") if name in checked.identifiers), None)
-
-
-def searches(tools: Sequence[Tool]) -> bool:
-    """Return True if one of the tools searches for nodes."""
-    return any(tool.search is not None for tool in tools)
 
 
 def _retried(checked: CheckedArguments, result: _Matches) -> list[str]:

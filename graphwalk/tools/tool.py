@@ -32,16 +32,17 @@ SEARCH = "search"
 """True where a tool searches: other tools take more arguments then, and name values that are near."""
 GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST, SEARCH)
 """Conditions: some node has not exactly one label; some node has none; see `IN_LIST` and `SEARCH`."""
-NEAR = "near"
-"""Name in `no_match` for values that are near to the one that no node has; () if there are none."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
 _PATTERNS = frozenset({"any_node", "any_relationship"})
 """Names of a Cypher template that the store sets."""
 _QUERIES = ("cypher", "matches", "count")
 """Fields with Cypher."""
-ENTITY_TYPES = ("node", "relationship")
-DIRECTIONS = ("outgoing", "incoming")
+ENUMS: Mapping[str, Sequence[str]] = {
+    "entity_type": ("node", "relationship"),
+    "direction": ("outgoing", "incoming"),
+}
+"""Role → values of its parameters, which become identifiers."""
 _OPTIONAL = ("text", "label", "relationship_type", "direction")
 """Roles of parameters that can be optional."""
 _NEEDS: dict[str, tuple[str, ...]] = {
@@ -114,7 +115,7 @@ class ToolParameter(Strict):
     of: str | None = None
     optional: bool = False
     """It may be left out of a call; an identifier is "" then."""
-    where: tuple[str, ...] = ()
+    where: tuple[Literal["direction", "relationship_properties", "search"], ...] = ()
     """Switches that are on where the parameter is offered."""
 
     @cached_property
@@ -175,8 +176,6 @@ class Tool(Strict):
             other = parameters.get(parameter.of or "")
             if name == "page":
                 raise ValueError('the name "page" is kept for result pages')
-            if unknown := set(parameter.where) - {*SWITCHES, *GRAPH_SWITCHES}:
-                raise ValueError(f"{name}: `where` names the switch {min(unknown)}, which does not exist")
             if roles and (other is None or other.role not in roles):
                 raise ValueError(f"{name}: `of` must name a parameter with the role {' or '.join(roles)}")
             if other is not None and other.optional:
@@ -203,8 +202,7 @@ class Tool(Strict):
             raise ValueError("give either cypher or operation or query or search")
         text = self.query or self.search
         if text is not None and (text not in self.with_role("text") or not self.no_match):
-            field = "query" if self.query else "search"
-            raise ValueError(f"{field}: names a parameter with the role text; no_match explains an empty result")
+            raise ValueError("query, search: names a parameter with the role text; no_match explains an empty result")
         if self.cypher is not None and self.note_taking:
             raise ValueError("note_taking: a tool with cypher shows the graph")
         if self.cypher is not None and not self.no_match:
@@ -215,16 +213,11 @@ class Tool(Strict):
         """Return the names of the parameters with one of these roles, in the order of the file."""
         return [name for name, parameter in self.parameters.items() if parameter.role in roles]
 
-    def offered(self, switches: Mapping[str, bool]) -> Self:
+    def offered(self, switches: Mapping[str, bool]) -> "Tool":
         """Return the tool without the parameters that are not offered where these switches are on."""
         parameters = {n: p for n, p in self.parameters.items() if all(switches[switch] for switch in p.where)}
-        fields = {name: value for name, value in vars(self).items() if name in type(self).model_fields}
-        return type(self).model_construct(**{**fields, "parameters": parameters})
-
-    @property
-    def identifiers_left_out(self) -> dict[str, str]:
-        """Return the optional identifiers with the value that they have where a call leaves them out."""
-        return dict.fromkeys((n for n, p in self.parameters.items() if p.optional and p.role != "text"), "")
+        fields = {name: value for name, value in vars(self).items() if name in Tool.model_fields}
+        return Tool.model_construct(**{**fields, "parameters": parameters})
 
     @cached_property
     def required(self) -> frozenset[str]:
@@ -328,7 +321,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *switches} - values
     query = {*identifiers, *_PATTERNS}
-    message = {*tool.parameters, *switches, NEAR}
+    message = {*tool.parameters, *switches, "near"}
     limits = LIMITS if tool.query is not None else ()
     yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS

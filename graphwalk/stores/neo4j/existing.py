@@ -20,9 +20,9 @@ from graphwalk.stores.cypher import quote, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect, writable
-from graphwalk.stores.neo4j.existing_search import ExistingSearch, NodeIndex, read_indexes
+from graphwalk.stores.neo4j.existing_search import NodeIndex, read_indexes, search_existing
 from graphwalk.stores.neo4j.values import SCALARS, native, plain
-from graphwalk.stores.search import MOST_ROWS, SearchResult
+from graphwalk.stores.search import SearchResult
 from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
@@ -197,20 +197,11 @@ class ExistingStore(Closing, GraphStore):
         first_rows = await self.rows_within(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
         return shown_rows(first_rows[:rows]), len(first_rows) if len(first_rows) <= rows else None
 
-    async def search(
-        self,
-        text: str,
-        *,
-        label: str | None = None,
-        property_name: str | None = None,
-        rows: int = MOST_ROWS,
-        seconds: float = math.inf,
-    ) -> SearchResult:
+    async def search(self, text: str, label: str | None = None, seconds: float = math.inf) -> SearchResult:
         """See `GraphStore`. Indexes of the database are used, else the texts of its nodes are read."""
         # A schema with samples has the same names.
         schema = next(iter(self._schemas.values()), None) or await self.schema()
-        search = ExistingSearch(self, self._indexes, schema, label, property_name)
-        return await search.search(text, rows, min(seconds, self._timeout_seconds))
+        return await search_existing(self, self._indexes, schema, text, label, min(seconds, self._timeout_seconds))
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         return self.dialect.unique_property(labels, key)

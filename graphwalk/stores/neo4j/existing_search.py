@@ -5,13 +5,13 @@ The server chooses candidates, which are ranked here as on every other store. Ev
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.search import MATCHES, Rank, SearchResult, SearchText, allowed_errors, best_rows, words_of
+from graphwalk.stores.search import TYPING_ERRORS, Rank, SearchResult, SearchText, allowed_errors, best_rows, words_of
 from graphwalk.types.graph import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -19,9 +19,8 @@ from graphwalk.types.values import Row
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.existing import ExistingStore
 
-MOST_CANDIDATES = 50
-_MOST_NODES = 200
-"""Nodes that one full-text query gives."""
+_LIMITS = {"nodes": 200, "candidates": 50, "part": ""}
+"""Nodes of one full-text query, and candidates that are ranked here."""
 _MOST_WORDS = 10
 """Words of a full-text query: each may stand for fifty terms, and Lucene takes 1,024."""
 _MOST_NAMES = 12
@@ -44,8 +43,7 @@ _RANGE = (
 _SCAN = f"MATCH {_NODE} {{% for one in covered %}}WHERE NOT n:{{{{ one | label }}}} WITH n {{% endfor %}}"
 _IS_TEXT = "({0} IS :: STRING NOT NULL OR {0} IS :: LIST<STRING NOT NULL> NOT NULL)"
 _RANKED = (
-    "WITH DISTINCT n UNWIND keys(n) AS name WITH n, name, n[name] AS held "
-    f"WHERE ($property IS NULL OR name = $property) AND {_IS_TEXT.format('held')} "
+    f"WITH DISTINCT n UNWIND keys(n) AS name WITH n, n[name] AS held WHERE {_IS_TEXT.format('held')} "
     "UNWIND ([] + held) AS value WITH n, toLower(value) AS lower WHERE lower CONTAINS $part "
     "WITH n, max(CASE WHEN lower = $lower THEN 4 WHEN lower STARTS WITH $lower THEN 3 "
     "WHEN lower CONTAINS $lower OR all(word IN $words WHERE lower CONTAINS word) THEN 2 ELSE 0 END "
@@ -56,7 +54,6 @@ _RANKED = (
     "COUNT { (n)-[{{ any_relationship }}]-({{ any_node }}) } AS relationships"
 )
 """The best candidates: whole matches, then those that share pairs of letters (the coefficient of Dice)."""
-_TYPING_ERRORS = MATCHES.index("typing errors")
 
 
 class NodeIndex(NamedTuple):
@@ -72,134 +69,92 @@ async def read_indexes(connection: Connection) -> list[NodeIndex]:
     """Return the indexes of a database that find nodes by text; none if the user may not see them."""
     try:
         rows = await connection.rows(_INDEXES)
-    except StoreAwayError:
-        raise
     except StoreError:
         return []
     # The analyzer "keyword" finds whole values only.
-    return [
-        NodeIndex(name, type_, labels, properties)
-        for name, type_, labels, properties, options in rows
-        if options.get("indexConfig", {}).get("fulltext.analyzer") != "keyword"
-    ]
+    return [NodeIndex(*row) for *row, options in rows if "keyword" not in options.get("indexConfig", {}).values()]
 
 
-class ExistingSearch:
-    """One search: in all nodes or those of a label, by all properties or one."""
-
-    def __init__(
-        self, store: "ExistingStore", indexes: list[NodeIndex], schema: Schema, label: str | None, name: str | None
-    ) -> None:
-        self._store, self._indexes, self._schema = store, indexes, schema
-        self._label, self._name = label, name
-        self._property = None if name == KEY else KEY if name == store.dialect.key_title else name
-        """The stored name; None: any, as a key may be a value of several."""
-        labels = [node.label for node in schema.nodes] if label is None else [label]
-        usable = [i for i in indexes if {*labels} & {*i.labels} and self._property in (None, *i.properties)]
-        self._fulltext = [index for index in usable if index.type == "FULLTEXT"]
-        self._covered = sorted({*labels} & {label for index in self._fulltext for label in index.labels})
-        self._uncovered = [label for label in labels if label not in self._covered]
-        self._others = [
-            i for i in usable if i.type != "FULLTEXT" and len(i.properties) == 1 and i.labels[0] in self._uncovered
-        ]
-
-    async def search(self, text: str, most: int, seconds: float) -> SearchResult:
-        """Return the best matches; stop at the first source with better ones than typing errors."""
-        sought, clock = SearchText(text), asyncio.get_running_loop().time
-        deadline, ranked, used = clock() + seconds, list[tuple[Rank, Row]](), dict[str, None]()
-        scanned = stopped = False
-        for source in self._sources(sought):
-            for index, template, parameters in source:
-                scanned = scanned or index is None
-                used |= {} if index is None else {index.name: None}
-                try:
-                    ranked += await self._candidates(sought, index, template, parameters, deadline - clock())
-                except QueryLimitError:
-                    stopped = True
-                except StoreAwayError:
-                    raise
-                except StoreError:
-                    if index is None:
-                        raise
-                    self._indexes.remove(index)  # it was dropped, or the user may not query it
-                    again = ExistingSearch(self._store, self._indexes, self._schema, self._label, self._name)
-                    return await again.search(text, most, deadline - clock())
-            if stopped or any(rank[0] < _TYPING_ERRORS for rank, _ in ranked):
+async def search_existing(
+    store: "ExistingStore", indexes: list[NodeIndex], schema: Schema, text: str, label: str | None, seconds: float
+) -> SearchResult:
+    """Return the best matches; stop at the first source with better ones than typing errors."""
+    sought, clock = SearchText(text), asyncio.get_running_loop().time
+    deadline, ranked, used = clock() + seconds, list[tuple[Rank, Row]](), dict[str, None]()
+    labels = [node.label for node in schema.nodes] if label is None else [label]
+    usable = [index for index in indexes if {*labels} & {*index.labels}]
+    covered = sorted({*labels} & {one for index in usable if index.type == "FULLTEXT" for one in index.labels})
+    uncovered = [one for one in labels if one not in covered]
+    names: dict[str, Any] = {"label": label or "", "whole": label is None, "covered": covered}
+    lower = " ".join(text.lower().split())
+    pairs = {one[at : at + 2] for one in (lower, sought.folded) for at in range(len(one) - 1)}
+    common = {**_LIMITS, "lower": lower, "words": words_of(lower), "pairs": sorted(pairs)}
+    scanned = stopped = False
+    for source in _sources(sought, usable, uncovered):
+        for index, template, own_names, parameters in source:
+            used, scanned = (used, True) if index is None else ({**used, index.name: None}, scanned)
+            try:
+                cypher, left = store.render(template + _RANKED, own_names or names), deadline - clock()
+                rows = await store.rows_within(cypher, {**common, **parameters}, max(_SHORTEST_TIME, left))
+            except QueryLimitError:
+                stopped = True
                 break
-        rows = best_rows(ranked, most)
-        if scanned:
-            return SearchResult(rows, True, stopped, self._statement())
-        return SearchResult(rows, False, stopped, indexes=list(used) if self._uncovered else ())
+            except StoreError as error:
+                if index is None or isinstance(error, StoreAwayError):
+                    raise
+                indexes.remove(index)  # it was dropped, or the user may not query it
+                return await search_existing(store, indexes, schema, text, label, deadline - clock())
+            ranked += [pair for row in rows for pair in _ranked(sought, row, store.dialect.key_title or KEY)]
+        if stopped or any(rank[0] < TYPING_ERRORS for rank, _ in ranked):
+            break
+    statement = _statement(schema, uncovered) if scanned else ""
+    return SearchResult(best_rows(ranked), scanned, stopped, statement, () if scanned or not uncovered else list(used))
 
-    def _sources(self, sought: SearchText) -> Iterator[list[tuple[NodeIndex | None, str, dict[str, Any]]]]:
-        """Yield the sources, the fastest first: each a list of queries."""
-        query = lucene_query(sought)
-        yield [(index, _FULLTEXT, {"index": index.name, "query": query}) for index in self._fulltext if query]
-        longest = max(words_of(sought.text.lower()), key=len, default="")
-        by_range = []
-        for index in self._others:
-            start = (longest if index.type == "TEXT" else sought.text.strip())[:_START]
-            starts = list(dict.fromkeys([start, start.lower(), start.upper(), start.capitalize()]))
-            by_range.append((index, _RANGE, {"starts": starts}))
-        yield by_range if sought.text.strip() else []
-        if self._uncovered:
-            yield [(None, _SCAN, {"part": longest})]
-            yield [(None, _SCAN, {})] if longest else []
 
-    async def _candidates(
-        self,
-        sought: SearchText,
-        index: NodeIndex | None,
-        template: str,
-        parameters: Mapping[str, Any],
-        seconds: float,
-    ) -> list[tuple[Rank, Row]]:
-        """Return the nodes of one query that match, ranked."""
-        lower = " ".join(sought.text.lower().split())
-        spellings = {lower, sought.folded}
-        pairs = sorted({text[at : at + 2] for text in spellings for at in range(len(text) - 1)})
-        common = {"lower": lower, "words": words_of(lower), "pairs": pairs, "part": "", "property": self._property}
-        limits = {"nodes": _MOST_NODES, "candidates": MOST_CANDIDATES}
-        names: dict[str, Any] = {"label": self._label or "", "whole": self._label is None, "covered": self._covered}
-        if index is not None and index.type != "FULLTEXT":
-            names = {"label": index.labels[0], "property": index.properties[0], "contains": index.type == "TEXT"}
-        cypher = self._store.render(template + _RANKED, names)
-        rows = await self._store.rows_within(cypher, {**common, **limits, **parameters}, max(_SHORTEST_TIME, seconds))
-        return [pair for row in rows for pair in self._ranked(sought, row)]
+Source = list[tuple[NodeIndex | None, str, dict[str, Any], dict[str, Any]]]
+"""Queries: index, template, its own names if any, parameters."""
 
-    def _ranked(self, sought: SearchText, row: Row) -> Iterator[tuple[Rank, Row]]:
-        """Yield the properties of a candidate that match."""
-        texts = row.pop("texts")
-        relationships = row.pop("relationships")
-        for stored, value in texts:
-            is_key = isinstance(value, str) and row["key"] in (value, *(f"{label}:{value}" for label in row["labels"]))
-            name = (KEY if is_key else self._store.dialect.key_title or KEY) if stored == KEY else stored
-            if (self._name is None or name == self._name or (self._name == KEY and is_key)) and (
-                rank := sought.rank(name, value)
-            ):
-                yield rank, {**row, "property": name, "value": value, "relationships": relationships}
 
-    def _statement(self) -> str:
-        """Return Cypher that creates a full-text index of what was scanned; "" for nodes without labels."""
-        labels = [label for label in self._uncovered if label][:_MOST_NAMES]
-        nodes = [node for node in self._schema.nodes if node.label in labels]
-        names = {p.name: None for node in nodes for p in node.properties if "text" in p.kinds and p.name != KEY}
-        each = [f"n.{_plain(name)}" for name in list(names)[:_MOST_NAMES] or ["name"]]
-        of = "|".join(map(_plain, labels))
-        return f"CREATE FULLTEXT INDEX node_texts FOR (n:{of}) ON EACH [{', '.join(each)}]" if labels else ""
+def _sources(sought: SearchText, indexes: Sequence[NodeIndex], uncovered: Sequence[str]) -> Iterator[Source]:
+    """Yield the sources, the fastest first."""
+    query, longest = lucene_query(sought), max(words_of(sought.text), key=len, default="")
+    yield [(i, _FULLTEXT, {}, {"index": i.name, "query": query}) for i in indexes if i.type == "FULLTEXT" and query]
+    by_letters: Source = []
+    for index in indexes:
+        has_parts = index.type == "TEXT"
+        start = (longest if has_parts else sought.text.strip())[:_START]
+        if index.type != "FULLTEXT" and len(index.properties) == 1 and index.labels[0] in uncovered and start:
+            names = {"label": index.labels[0], "property": index.properties[0], "contains": has_parts}
+            starts = [start, start.lower(), start.upper(), start.capitalize()]
+            by_letters.append((index, _RANGE, names, {"starts": starts}))
+    yield by_letters
+    for part in dict.fromkeys([longest.lower(), ""]) if uncovered else ():
+        yield [(None, _SCAN, {}, {"part": part})]
+
+
+def _ranked(sought: SearchText, row: Row, key_title: str) -> Iterator[tuple[Rank, Row]]:
+    """Yield the properties of a candidate that match; `key_title`: of a property `key` that is not the key."""
+    for stored, value in row.pop("texts"):
+        keys = [value, *(f"{label}:{value}" for label in row["labels"])]
+        name = key_title if stored == KEY and row["key"] not in keys else stored
+        if rank := sought.rank(name, value):
+            yield rank, {n: row[n] for n in ("key", "labels")} | {"property": name, "value": value} | row
+
+
+def _statement(schema: Schema, labels: Sequence[str]) -> str:
+    """Return Cypher that creates a full-text index; "" for nodes without labels."""
+    labels = [label for label in labels if label][:_MOST_NAMES]
+    properties = [p for node in schema.nodes if node.label in labels for p in node.properties]
+    names = dict.fromkeys(_plain(p.name) for p in properties if "text" in p.kinds and p.name != KEY) or ["name"]
+    each = ", ".join(f"n.{name}" for name in list(names)[:_MOST_NAMES])
+    of = "|".join(map(_plain, labels))
+    return f"CREATE FULLTEXT INDEX node_texts FOR (n:{of}) ON EACH [{each}]" if labels else ""
 
 
 def lucene_query(sought: SearchText) -> str:
-    """Return a full-text query for nodes with all words of a text, "" without words.
-
-    A word is found whole, as a part, or with typing errors. Only letters and digits are sent, in lower case, so that
-    nothing in the text is an operator of Lucene.
-    """
-    terms = []
-    for word in words_of(sought.text.lower())[:_MOST_WORDS]:
-        errors = allowed_errors(word)
-        terms.append(f"+({word}^8 *{word}*^2{f' {word}~{errors}' if errors else ''})")
-    return " ".join(terms)
+    """Return a full-text query for all words; only their letters and digits, in lower case: none is an operator."""
+    words = words_of(sought.text.lower())[:_MOST_WORDS]
+    return " ".join(f"+({word}^8 *{word}*^2{f' {word}~{n}' if (n := allowed_errors(word)) else ''})" for word in words)
 
 
 def _plain(name: str) -> str:

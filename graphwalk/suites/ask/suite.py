@@ -15,9 +15,9 @@ from graphwalk.suites.ask.report import AskPresentation
 from graphwalk.suites.ask.scripted import AskAgents
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
-from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox, searches
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
-from graphwalk.tools.tool import Tool, load_tools
+from graphwalk.tools.tool import Tool
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
@@ -68,9 +68,8 @@ class AskSuite(Suite[AskConfig, AskTask]):
     ) -> EpisodeSetup:
         assert store is not None
         schema = await store.schema(agent.schema_samples)
-        tools = load_tools(self.tools) if tools is None else tools
-        text, search = schema_text(schema, agent), searches(tools)
-        system = agent.render("ask.j2", schema=text, clock=agent.clock, search=search)
+        search = {"search": True} if agent.tools is None else {}
+        system = agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock, **search)
         prompt = [Message("system", system)]
         for one in task.earlier:
             prompt += [Message("user", one.question), Message("assistant", one.answer or "(no answer)")]

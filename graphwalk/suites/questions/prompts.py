@@ -1,7 +1,5 @@
 """Prompts of questions: with the schema (for tools or queries) or with the whole graph."""
 
-from typing import Any
-
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.text import graph_text
@@ -25,19 +23,18 @@ def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Mes
     return tools_system(schema, agent), Message("user", question)
 
 
-def tools_system(schema: Schema, agent: AgentConfig, *, search: bool = False) -> Message:
-    """Return the system prompt with the schema, cut to `agent.schema_tokens` if set; `search`: a tool searches."""
+def tools_system(schema: Schema, agent: AgentConfig) -> Message:
+    """Return the system prompt with the schema, shortened to `agent.schema_tokens` if set."""
     if agent.schema_tokens is None:
-        return with_schema("graph_tools.j2", schema, agent, search=search)
-    text = schema_text(schema, agent)
-    return Message("system", agent.render("graph_foreign.j2", schema=text, clock=agent.clock, search=search))
+        return with_schema("graph_tools.j2", schema, agent)
+    return Message("system", agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock))
 
 
-def with_schema(prompt: str, schema: Schema, agent: AgentConfig, **values: Any) -> Message:
+def with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
     """Return the system prompt with the schema table (docs/method.md, Schema) and its sample values, if any."""
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
-    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock, **values))
+    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock))
 
 
 def no_tools_system(graph: PropertyGraph, agent: AgentConfig) -> Message:

@@ -27,7 +27,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.tools.by_reference import ReferenceToolbox
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox, searches
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
@@ -187,10 +187,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         if (instance.digest, setting, agent) not in self._offered:
             own = None if isinstance(instance.source, OwnGraphOrigin) and agent.tools is None else tools
             toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS) if writes else own, agent)
-            if writes:
-                system = with_schema("graph_write_cypher.j2", schema, agent)
-            else:
-                system = tools_system(schema, agent, search=searches(tools or ()))
+            system = with_schema("graph_write_cypher.j2", schema, agent) if writes else tools_system(schema, agent)
             self._offered[instance.digest, setting, agent] = system, toolbox
         system, toolbox = self._offered[instance.digest, setting, agent]
         answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
