@@ -19,11 +19,9 @@ MATCHES = ("equal", "equal except case and accents", "prefix", "all words", "par
 """How a value matches a text, best first."""
 TYPING_ERRORS = MATCHES.index("typing errors")
 MOST_ROWS = 10
-LONGEST_TEXT = 300
-"""Characters of a text that is searched for."""
-_MOST_HITS = 500
-_MOST_ALIKE = 20
-_WORDS = re.compile(r"\w+")
+LONGEST_TEXT = 300  # characters
+_MOST_HITS = 200
+_MOST_ALIKE = 10
 _LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 """Letters that Unicode does not decompose."""
 
@@ -33,17 +31,17 @@ Rank = tuple[int, int, int, str, bool, str]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Nodes that match a text, best first."""
+    """Nodes that match a text, best first: `key`, `labels`, `property`, `value`, `relationships`, `match`.
+
+    `scanned`: texts were read one by one, and `statement` creates an index for them; `stopped`: the time ended first.
+    `indexes`: names of those that alone were searched, although they do not cover all nodes.
+    """
 
     rows: list[Row]
-    """Columns: `key`, `labels`, `property`, `value`, `relationships`, `match`."""
     scanned: bool = False
-    """No index covers all nodes, so that their texts were read; `statement` creates one."""
     stopped: bool = False
-    """The time ended first."""
     statement: str = ""
     indexes: Sequence[str] = ()
-    """Names of those that alone were searched, although they do not cover all nodes."""
 
 
 def folded(text: str) -> str:
@@ -56,7 +54,7 @@ def folded(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text, each once."""
-    return list(dict.fromkeys(_WORDS.findall(text)))
+    return list(dict.fromkeys(re.findall(r"\w+", text)))
 
 
 def allowed_errors(word: str) -> int:
@@ -76,14 +74,13 @@ class SearchText:
     def rank(self, name: str, value: object) -> Rank | None:
         """Return how well a property matches, of a list its best text; None if it does not."""
         texts = value if isinstance(value, tuple | list) else (value,)
-        matched = ((text, self._match(text)) for text in texts if isinstance(text, str))
-        ranks: list[Rank] = [(*m, len(text), folded(text), name == KEY, name) for text, m in matched if m]
+        matches = [(self._match(text), text) for text in texts if isinstance(text, str)]
+        ranks: list[Rank] = [(*m, len(text), folded(text), name == KEY, name) for m, text in matches if m]
         return min(ranks, default=None)
 
     def _match(self, text: str) -> tuple[int, int] | None:
         """Return the position in MATCHES and the number of typing errors, in the whole text or in each word."""
-        plain = folded(text)
-        words = words_of(plain)
+        words = words_of(plain := folded(text))
         all_words = bool(self.words) and set(self.words).issubset(words)
         ways = (text == self.text, plain == self.folded, plain.startswith(self.folded), all_words, self.folded in plain)
         if True in ways:
@@ -93,13 +90,15 @@ class SearchText:
         if whole <= most:
             return TYPING_ERRORS, whole
         close = [process.extractOne(w, words, scorer=OSA.distance, score_cutoff=allowed_errors(w)) for w in self.words]
-        return (TYPING_ERRORS, sum(int(one[1]) for one in close)) if close and all(close) else None
+        errors = [int(one[1]) for one in close if one is not None]
+        return (TYPING_ERRORS, sum(errors)) if errors and len(errors) == len(close) else None
 
 
-def best_rows(ranked: Iterable[tuple[Rank, Row]]) -> list[Row]:
-    """Return one row per node, the best first, with the column `match`."""
+def best_rows(ranked: Sequence[tuple[Rank, Row]]) -> list[Row]:
+    """Return one row per node with the column `match`, the best first; typing errors only if nothing is better."""
     rows: dict[str, Row] = {}
-    for rank, row in sorted(ranked, key=lambda pair: (pair[0], pair[1]["key"])):
+    better = [pair for pair in ranked if pair[0][0] < TYPING_ERRORS]
+    for rank, row in sorted(better or ranked, key=lambda pair: (pair[0], pair[1]["key"])):
         rows.setdefault(row["key"], {**row, "match": MATCHES[rank[0]]})
     return list(rows.values())[:MOST_ROWS]
 
@@ -129,16 +128,15 @@ class SearchIndex:
         longest = max(sought.words, key=len, default="")
         entries = self._with(f"\n{sought.folded}", label, 1) | self._with(sought.folded, label)
         rows = self._rows(sought, entries | self._with(longest, label))
-        if rows:
+        if rows and rows[0]["match"] != MATCHES[TYPING_ERRORS]:
             return rows
         alike = {spelling for part in (sought.joined, longest) for spelling in self._alike(part)}
         return self._rows(sought, {entry for one in alike for entry in self._with(self._spelled[one], label)})
 
     def _rows(self, sought: SearchText, entries: Iterable[int]) -> list[Row]:
-        ranks = ((sought.rank(self._entries[entry][1], self._entries[entry][3]), entry) for entry in entries)
+        places = [(rank, e) for e in entries if (rank := sought.rank(self._entries[e][1], self._entries[e][3]))]
         ranked: list[tuple[Rank, Row]] = []
-        # More entries than rows, since a node may have several of them.
-        for rank, entry in nsmallest(5 * MOST_ROWS, ((rank, entry) for rank, entry in ranks if rank is not None)):
+        for rank, entry in nsmallest(5 * MOST_ROWS, places):  # a node may have several of them
             table, name, position, value = self._entries[entry]
             numbers = table.numbers[position : position + 1]
             if name != KEY:

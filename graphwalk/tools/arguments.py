@@ -101,8 +101,8 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
     for name in tool.resolution:
         parameter, argument = tool.parameters[name], arguments.get(name, "")
         owner = parameter.of or ""
-        # "" is left out, unless it names the nodes without a label.
-        if parameter.optional and not argument and (name not in arguments or schema.node("") is None):
+        unlabelled = parameter.role == "label" and name in arguments and schema.node("") is not None
+        if parameter.optional and not argument and not unlabelled:
             continue
         if parameter.role in ENUMS:
             identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument

@@ -12,7 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
-from graphwalk.stores.search import LONGEST_TEXT, SearchResult, folded
+from graphwalk.stores.search import LONGEST_TEXT, folded
 from graphwalk.tools.arguments import (
     CheckedArguments,
     ToolMistake,
@@ -92,8 +92,7 @@ class GraphToolbox:
             IN_LIST: False,
             SEARCH: any(tool.search is not None for tool in offered),
         }
-        thinks = self._agent.think
-        self._tools = {t.name: t.offered(self._switches) for t in offered if thinks or not t.note_taking}
+        self._tools = {t.name: t.offered(self._switches) for t in offered if self._agent.think or not t.note_taking}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -177,34 +176,28 @@ class GraphToolbox:
         if not folded(text) or len(text) > LONGEST_TEXT:
             raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
         label = checked.identifiers.get("label")
-        result = await self._like(text, label)
+        result = await self._store.search(text, label, self._agent.call_seconds or math.inf)
         about = {**vars(result), "label": label, "seconds": self._agent.call_seconds}
         if result.stopped and not result.rows:
             raise ToolMistake("timeout", "search_stopped", **about)
-        rows = result.rows
-        if not self._schema.several_labels:
-            rows = [
-                {n.replace("labels", "label"): v[0] if n == "labels" else v for n, v in row.items()} for row in rows
-            ]
-        visible, notes = page_of(rows, page, self._agent, total=len(rows), complete=True)
-        notes += [] if rows else [tool.say("no_match", **self._switches, **{"label": label, str(tool.search): text})]
+        visible, notes = page_of(result.rows, page, self._agent, total=len(result.rows), complete=True)
+        notes += (
+            [] if result.rows else [tool.say("no_match", **self._switches, **{"label": label, str(tool.search): text})]
+        )
         if result.scanned or result.indexes:
             notes.append(self._say("search_scan" if result.scanned else "search_indexes", **about))
-        return encode_result(visible, notes, self._agent.encoding), len(rows), visible
+        return encode_result(visible, notes, self._agent.encoding), len(result.rows), visible
 
     async def _near(self, tool: Tool, checked: CheckedArguments) -> list[str]:
         """Return values of the property like the text that no node has; none where search is not offered."""
         value, name = next(iter(checked.values.values()), None), checked.identifiers.get("property_name")
-        if not self._switches[SEARCH] or "near" not in tool.no_match or not isinstance(value, str):
+        if not (self._switches[SEARCH] and "near" in tool.no_match and isinstance(value, str) and folded(value)):
             return []
-        rows = (await self._like(value[:LONGEST_TEXT], checked.identifiers.get("label"))).rows
-        texts = [row["key"] if name == KEY else row["value"] for row in rows if name in (KEY, row["property"])]
-        return list(dict.fromkeys(map(str, texts)))[:NEAR_VALUES]
-
-    async def _like(self, text: str, label: str | None) -> SearchResult:
-        if not folded(text) or as_parameter(text) is None:
-            return SearchResult([])
-        return await self._store.search(text, label, self._agent.call_seconds or math.inf)
+        result = await self._store.search(
+            value[:LONGEST_TEXT], checked.identifiers.get("label"), self._agent.call_seconds or math.inf
+        )
+        rows = [row for row in result.rows if name in (KEY, row["property"])]
+        return list(dict.fromkeys(str(row["key"] if name == KEY else row["value"]) for row in rows))[:NEAR_VALUES]
 
     async def _find(self, tool: Tool, checked: CheckedArguments, page: int) -> _Matches:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).

@@ -206,8 +206,8 @@ class ObservedGraph:
         looked_up: set[tuple[str, str, Any]] = set()
         for call in self._calls.values():
             label, name, value = call.text("label"), call.text("property_name"), call.value
-            is_look_up = label is not None and name is not None and isinstance(value, str | int | float)
-            is_look_up = is_look_up and not (call.text("relationship_type") or call.text("direction"))
+            filtered = call.text("relationship_type") or call.text("direction")
+            is_look_up = not filtered and label is not None and name and isinstance(value, str | int | float)
             if call.tool == NEIGHBORS and call.understood and is_look_up:
                 centres: dict[str, None] = {}
                 for page in takewhile(call.centres_on.__contains__, count(FIRST_PAGE)):

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -38,13 +39,9 @@ _PATTERNS = frozenset({"any_node", "any_relationship"})
 """Names of a Cypher template that the store sets."""
 _QUERIES = ("cypher", "matches", "count")
 """Fields with Cypher."""
-ENUMS: Mapping[str, Sequence[str]] = {
-    "entity_type": ("node", "relationship"),
-    "direction": ("outgoing", "incoming"),
-}
+ENUMS = MappingProxyType({"entity_type": ("node", "relationship"), "direction": ("outgoing", "incoming")})
 """Role → values of its parameters, which become identifiers."""
-_OPTIONAL = ("text", "label", "relationship_type", "direction")
-"""Roles of parameters that can be optional."""
+_OPTIONAL = ("text", "label", "relationship_type", "direction")  # roles
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
     "property": ("label", "relationship_type", "entity_name"),
@@ -114,7 +111,7 @@ class ToolParameter(Strict):
     description: str = Field(min_length=1)
     of: str | None = None
     optional: bool = False
-    """It may be left out of a call; an identifier is "" then."""
+    """It may be left out of a call; a query asks whether an identifier `is defined`."""
     where: tuple[Literal["direction", "relationship_properties", "search"], ...] = ()
     """Switches that are on where the parameter is offered."""
 
@@ -136,9 +133,8 @@ class Example(Strict):
 
 
 class Tool(Strict):
-    """One tool, with exactly one of `cypher`, `operation`, `query` and `search`.
-
-    `query` and `search` name a parameter: with Cypher that the model writes, and with a text that nodes are found by.
+    """One tool, with exactly one of `cypher`, `operation`, `query` (the parameter with Cypher written by the model) and
+    `search` (the parameter with a text that nodes are found by).
 
     `note_taking`: it returns the model's own text and shows nothing of the graph, so that its calls are counted
     apart; it is not offered to an agent that does not think. `matches`: Cypher that finds a row where something matches
@@ -216,8 +212,7 @@ class Tool(Strict):
     def offered(self, switches: Mapping[str, bool]) -> "Tool":
         """Return the tool without the parameters that are not offered where these switches are on."""
         parameters = {n: p for n, p in self.parameters.items() if all(switches[switch] for switch in p.where)}
-        fields = {name: value for name, value in vars(self).items() if name in Tool.model_fields}
-        return Tool.model_construct(**{**fields, "parameters": parameters})
+        return Tool.model_construct(**{**vars(self), "parameters": parameters})
 
     @cached_property
     def required(self) -> frozenset[str]:

@@ -41,7 +41,7 @@ def own(store: GraphStore, schema: Schema) -> Caller:
 async def test_a_search_shows_the_best_nodes(own: Caller) -> None:
     result = await own(SEARCH, text="vrak")
     assert decode_rows(result.content) == [
-        {"key": key, "label": "Zorep", "property": "hue", "value": "vark", "relationships": count, "match": match}
+        {"key": key, "labels": ["Zorep"], "property": "hue", "value": "vark", "relationships": count, "match": match}
         for key, count, match in (("z1", 4, "typing errors"), ("z2", 3, "typing errors"))
     ]
     assert result.rows == 2

@@ -199,8 +199,7 @@ class ExistingStore(Closing, GraphStore):
 
     async def search(self, text: str, label: str | None = None, seconds: float = math.inf) -> SearchResult:
         """See `GraphStore`. Indexes of the database are used, else the texts of its nodes are read."""
-        # A schema with samples has the same names.
-        schema = next(iter(self._schemas.values()), None) or await self.schema()
+        schema = next(iter(self._schemas.values()), None) or await self.schema()  # all have the same names
         return await search_existing(self, self._indexes, schema, text, label, min(seconds, self._timeout_seconds))
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:

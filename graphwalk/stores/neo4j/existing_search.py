@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 
 _LIMITS = {"nodes": 200, "candidates": 50, "part": ""}
 """Nodes of one full-text query, and candidates that are ranked here."""
-_MOST_WORDS = 10
-"""Words of a full-text query: each may stand for fifty terms, and Lucene takes 1,024."""
-_MOST_NAMES = 12
-"""Labels and properties of an index that is recommended."""
-_START = 3
-"""Letters by which an index of a property finds candidates."""
-_SHORTEST_TIME = 0.1
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_WORDS = 10  # each may stand for fifty terms, and Lucene takes 1,024
+_MOST_NAMES = 12  # labels and properties of an index that is recommended
+_START = 3  # letters by which an index of a property finds candidates
 _INDEXES = (
     "SHOW INDEXES YIELD name, type, state, entityType, labelsOrTypes, properties, options "
     "WHERE entityType = 'NODE' AND state = 'ONLINE' AND type IN ['FULLTEXT', 'TEXT', 'RANGE'] "
@@ -79,14 +74,14 @@ async def search_existing(
     store: "ExistingStore", indexes: list[NodeIndex], schema: Schema, text: str, label: str | None, seconds: float
 ) -> SearchResult:
     """Return the best matches; stop at the first source with better ones than typing errors."""
-    sought, clock = SearchText(text), asyncio.get_running_loop().time
+    sought, clock = SearchText(text.encode(errors="ignore").decode()), asyncio.get_running_loop().time
     deadline, ranked, used = clock() + seconds, list[tuple[Rank, Row]](), dict[str, None]()
     labels = [node.label for node in schema.nodes] if label is None else [label]
     usable = [index for index in indexes if {*labels} & {*index.labels}]
     covered = sorted({*labels} & {one for index in usable if index.type == "FULLTEXT" for one in index.labels})
     uncovered = [one for one in labels if one not in covered]
     names: dict[str, Any] = {"label": label or "", "whole": label is None, "covered": covered}
-    lower = " ".join(text.lower().split())
+    lower = " ".join(sought.text.lower().split())
     pairs = {one[at : at + 2] for one in (lower, sought.folded) for at in range(len(one) - 1)}
     common = {**_LIMITS, "lower": lower, "words": words_of(lower), "pairs": sorted(pairs)}
     scanned = stopped = False
@@ -95,14 +90,14 @@ async def search_existing(
             used, scanned = (used, True) if index is None else ({**used, index.name: None}, scanned)
             try:
                 cypher, left = store.render(template + _RANKED, own_names or names), deadline - clock()
-                rows = await store.rows_within(cypher, {**common, **parameters}, max(_SHORTEST_TIME, left))
+                rows = await store.rows_within(cypher, {**common, **parameters}, max(0.1, left))
             except QueryLimitError:
                 stopped = True
                 break
             except StoreError as error:
                 if index is None or isinstance(error, StoreAwayError):
                     raise
-                indexes.remove(index)  # it was dropped, or the user may not query it
+                indexes[:] = [other for other in indexes if other != index]  # dropped, or the user may not query it
                 return await search_existing(store, indexes, schema, text, label, deadline - clock())
             ranked += [pair for row in rows for pair in _ranked(sought, row, store.dialect.key_title or KEY)]
         if stopped or any(rank[0] < TYPING_ERRORS for rank, _ in ranked):
@@ -112,11 +107,10 @@ async def search_existing(
 
 
 Source = list[tuple[NodeIndex | None, str, dict[str, Any], dict[str, Any]]]
-"""Queries: index, template, its own names if any, parameters."""
 
 
 def _sources(sought: SearchText, indexes: Sequence[NodeIndex], uncovered: Sequence[str]) -> Iterator[Source]:
-    """Yield the sources, the fastest first."""
+    """Yield the sources, the fastest first: queries as index, template, its own names if any, and parameters."""
     query, longest = lucene_query(sought), max(words_of(sought.text), key=len, default="")
     yield [(i, _FULLTEXT, {}, {"index": i.name, "query": query}) for i in indexes if i.type == "FULLTEXT" and query]
     by_letters: Source = []
@@ -158,4 +152,4 @@ def lucene_query(sought: SearchText) -> str:
 
 
 def _plain(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else quote(name)
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else quote(name)

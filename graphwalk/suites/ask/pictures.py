@@ -75,10 +75,8 @@ def _row_text(row: Row) -> str:
     if "properties" in row:
         return _node(row.get("labels", row.get("label")), row["properties"])
     if "match" in row:
-        node = _node(
-            row.get("labels", row.get("label")), {KEY: row.get(KEY), str(row.get("property")): row.get("value")}
-        )
-        return f"{node} ({row['match']}; {counted(int(row.get('relationships') or 0), 'relationship')})"
+        node = _node(row.get("labels"), {KEY: row.get(KEY), str(row.get("property")): row.get("value")})
+        return f"{node} ({row['match']}; {counted(row.get('relationships') or 0, 'relationship')})"
     return _pairs(row) if len(row) > 1 else ", ".join(map(_plain, row.values()))
 
 

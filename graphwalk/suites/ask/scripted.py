@@ -50,13 +50,8 @@ def look(question: str) -> Policy:
 
 
 def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
-    """Return the nodes that match best, those of the longest texts first, which are the most specific.
-
-    A short text must be equal to a value.
-    """
-    if not texts:
-        return []
-    results = yield [Ask(_SEARCH, {"text": text}) for text in texts]
+    """Return the best matches, those of the longest texts first; a short text must be equal to a value."""
+    results = (yield [Ask(_SEARCH, {"text": text}) for text in texts]) if texts else []
     equal, alike = dict[str, Row](), dict[str, Row]()
     for text, result in sorted(zip(texts, results, strict=True), key=lambda pair: -len(pair[0])):
         nodes = read_rows(result) or []
@@ -69,10 +64,7 @@ def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
 
 
 def _names(question: str) -> list[str]:
-    """Return possible names: quoted text, sequences of capitalised words, words with digits.
-
-    A single word at the beginning has a capital in any case.
-    """
+    """Return possible names: quoted text, sequences of capitalised words (not the first word), words with digits."""
     first = question.split(maxsplit=1)[0].strip("?!.,") if question.split() else ""
     matches = [next(filter(None, match), "") for match in _NAME.findall(question)]
     return [name for name in dict.fromkeys(matches) if len(name) > 1 and (name != first or not name.isalpha())]
@@ -80,8 +72,7 @@ def _names(question: str) -> list[str]:
 
 def _phrases(question: str) -> list[str]:
     """Return the words of a question, alone and several together, the longest first."""
-    words = re.findall(r"\w+", question)
-    sizes = range(min(_LONGEST_PHRASE, len(words)), 0, -1)
+    words, sizes = re.findall(r"\w+", question), range(_LONGEST_PHRASE, 0, -1)
     phrases = [" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1)]
     return [phrase for phrase in dict.fromkeys(phrases) if len(phrase) >= _SHORTEST][-_MOST_TRIED:]
 
