@@ -6,7 +6,6 @@ graph. Values are always parameters.
 """
 
 import asyncio
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -130,7 +129,7 @@ class GraphStore(ABC):
         """
         return await self.schema(samples)
 
-    async def search(self, text: str, label: str | None = None, seconds: float = math.inf) -> SearchResult:
+    async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """Return nodes (of a label) with a text like this one. Default: by an index in memory, built at first use."""
         if self._search_index is None:
             self._search_index = await asyncio.to_thread(SearchIndex, await self._searched_graph())

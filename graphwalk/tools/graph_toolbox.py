@@ -43,7 +43,6 @@ LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
 OWN_GRAPH_TOOLS = (SEARCH_NODES, *GRAPH_TOOLS, LOOK_CLOSER)
 """The tools for a user's own graph."""
-NEAR_VALUES = 3
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
@@ -176,7 +175,7 @@ class GraphToolbox:
         if not folded(text) or len(text) > LONGEST_TEXT:
             raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
         label = checked.identifiers.get("label")
-        result = await self._store.search(text, label, self._agent.call_seconds or math.inf)
+        result = await self._store.search(text, label, self._agent.call_seconds)
         about = {**vars(result), "label": label, "seconds": self._agent.call_seconds}
         if result.stopped and not result.rows:
             raise ToolMistake("timeout", "search_stopped", **about)
@@ -193,11 +192,10 @@ class GraphToolbox:
         value, name = next(iter(checked.values.values()), None), checked.identifiers.get("property_name")
         if not (self._switches[SEARCH] and "near" in tool.no_match and isinstance(value, str) and folded(value)):
             return []
-        result = await self._store.search(
-            value[:LONGEST_TEXT], checked.identifiers.get("label"), self._agent.call_seconds or math.inf
-        )
+        text, label = value[:LONGEST_TEXT], checked.identifiers.get("label")
+        result = await self._store.search(text, label, self._agent.call_seconds)
         rows = [row for row in result.rows if name in (KEY, row["property"])]
-        return list(dict.fromkeys(str(row["key"] if name == KEY else row["value"]) for row in rows))[:NEAR_VALUES]
+        return list(dict.fromkeys(str(row["key"] if name == KEY else row["value"]) for row in rows))
 
     async def _find(self, tool: Tool, checked: CheckedArguments, page: int) -> _Matches:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
@@ -197,10 +196,11 @@ class ExistingStore(Closing, GraphStore):
         first_rows = await self.rows_within(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
         return shown_rows(first_rows[:rows]), len(first_rows) if len(first_rows) <= rows else None
 
-    async def search(self, text: str, label: str | None = None, seconds: float = math.inf) -> SearchResult:
+    async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
         """See `GraphStore`. Indexes of the database are used, else the texts of its nodes are read."""
         schema = next(iter(self._schemas.values()), None) or await self.schema()  # all have the same names
-        return await search_existing(self, self._indexes, schema, text, label, min(seconds, self._timeout_seconds))
+        limit = min(seconds or self._timeout_seconds, self._timeout_seconds)
+        return await search_existing(self, self._indexes, schema, text, label, limit)
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         return self.dialect.unique_property(labels, key)
