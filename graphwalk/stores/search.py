@@ -20,7 +20,7 @@ MATCHES = ("equal", "equal except case and accents", "prefix", "all words", "par
 TYPING_ERRORS = MATCHES.index("typing errors")
 MOST_ROWS = 10
 LONGEST_TEXT = 300  # characters
-_MOST_HITS = 200
+_MOST_HITS, _MOST_ALIKE = 200, 5
 _LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 """Letters that Unicode does not decompose."""
 
@@ -163,7 +163,7 @@ class SearchIndex:
         most = allowed_errors(text)
         first, last = bisect_left(self._lengths, len(text) - most), bisect_right(self._lengths, len(text) + most)
         close = self._spellings[first:last]
-        alike = process.extract(text, close, scorer=OSA.distance, score_cutoff=most, limit=MOST_ROWS)
+        alike = process.extract(text, close, scorer=OSA.distance, score_cutoff=most, limit=_MOST_ALIKE)
         return [one for one, _, _ in alike]
 
 
