@@ -73,7 +73,7 @@ docs: $(STAMP) ## The site, in build/site: every link, example and name in it is
 format: figures ## Fix formatting, and rewrite the generated parts of README and docs
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/graphwalk ask "What did Aksel Brandt command?" --graph example -m scripted/look --no-log --json --svg docs/walk.svg > /dev/null
+	$(BIN)/graphwalk ask "What did Aksel Brant command?" --graph example -m scripted/look --no-log --json --svg docs/walk.svg > /dev/null
 	$(BIN)/graphwalk experiments --schema > templates/experiments/experiment.schema.json
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way

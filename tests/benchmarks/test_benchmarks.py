@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from benchmarks import graphs, model_calls, start_up, tool_calls, where_walking_pays
+from benchmarks import graphs, model_calls, search, start_up, tool_calls, where_walking_pays
 from benchmarks.measure import Row, table
 from graphwalk.settings import Settings
 from graphwalk.suites.questions.catalogue import choose_kinds
@@ -35,6 +35,10 @@ def test_tool_calls_on_the_embedded_engine() -> None:
 
 def test_generation() -> None:
     assert all(row.ratio for row in graphs.measure_generation(quick=True, full=False))
+
+
+def test_search() -> None:
+    assert all(row.ours for row in search.measure(quick=True))
 
 
 def test_start_up() -> None:

@@ -74,6 +74,9 @@ def _row_text(row: Row) -> str:
         return f"{row.get('center_key')} {arrow} {_node(labels, row['neighbor_properties'])}"
     if "properties" in row:
         return _node(row.get("labels", row.get("label")), row["properties"])
+    if "match" in row:
+        node = _node(row.get("labels"), {KEY: row.get(KEY), str(row.get("property")): row.get("value")})
+        return f"{node} ({row['match']}; {counted(row.get('relationships') or 0, 'relationship')})"
     return _pairs(row) if len(row) > 1 else ", ".join(map(_plain, row.values()))
 
 
