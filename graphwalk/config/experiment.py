@@ -42,7 +42,7 @@ class Scoring(Strict):
     """lenient: fenced, embedded and wrapped JSON count too; strict: the whole reply must be JSON of the requested form.
     What is not read goes to the `extractor`, if there is one."""
     text: Literal["exact", "folded"] = Field(default="exact", exclude_if=lambda text: text == "exact")
-    """folded: texts of your own questions are compared without case, accents and outer spaces."""
+    """Comparison of texts in answers to your own questions. folded: without case, accents and outer spaces."""
 
 
 def _by_name(schema: dict[str, Any]) -> None:
@@ -153,14 +153,6 @@ class ExperimentConfig(Strict, Generic[C]):
         if agent.turn_limit is not None or suite is None:
             return agent
         return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})
-
-    @field_validator("scoring")
-    @classmethod
-    def _text_of_the_suite(cls, scoring: Scoring, info: ValidationInfo) -> Scoring:
-        suite = info.data.get("suite")
-        if suite is not None and scoring.text == "folded" and not suite_class(suite.name).folds:
-            raise ValueError(f"text: the suite {suite.name} compares texts exactly")
-        return scoring
 
     @field_validator("vary")
     @classmethod

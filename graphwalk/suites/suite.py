@@ -185,8 +185,6 @@ class Suite(ABC, Generic[C, T]):
     """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
     judged: ClassVar[bool] = True
     """True if answers are right or wrong; False if tasks have no target."""
-    folds: ClassVar[bool] = False
-    """True if its tasks have the field `folded`: texts are compared without case and accents (`scoring.text`)."""
     explains: ClassVar[bool] = False
     """True if `explain` finds causes, so that `rescore` makes the graphs again."""
     agents: ClassVar[ScriptedAgents[Any]] = ScriptedAgents()

@@ -1,6 +1,5 @@
 """Steps and evidence as text and SVG. Text of models and graphs is sanitised."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -145,9 +144,7 @@ def _trajectory(record: ResultRecord) -> Trajectory:
 
 
 def _answer(record: ResultRecord) -> str | None:
-    """Return the answer as text; a list of values or rows is JSON."""
-    answer = record["answer"]
-    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return None if record["answer"] is None else _plain(record["answer"])
 
 
 def _evidence(record: ResultRecord) -> AnswerEvidence:

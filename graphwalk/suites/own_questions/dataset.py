@@ -1,7 +1,6 @@
 """Read a file of questions with answers: JSON lines, a JSON list, CSV, or CypherBench (arXiv 2412.18702)."""
 
 import csv
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +14,8 @@ from graphwalk.errors import ConfigError, counted
 from graphwalk.evaluation.values import parse_json
 from graphwalk.types.values import SCALARS, Row
 
-_MOST_SHOWN = 50
-_WAYS = "answer, cypher and unanswerable: true"
-_FORMS = "answer: expected a value, a list of values, or a list of rows with the same fields"
-
-Mistakes = list[tuple[int, str]]
-"""Line, or entry of a JSON list, and what is wrong with it."""
+VALUE = "value"
+"""Field of the rows of a target with single values."""
 
 
 class OwnQuestion(Strict):
@@ -30,31 +25,29 @@ class OwnQuestion(Strict):
     answer: Any = None
     cypher: str | None = Field(default=None, min_length=1)
     unanswerable: bool = False
-    id: Annotated[str | None, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)] = Field(
-        default=None, pattern=r"^\S(.{0,98}\S)?$"
-    )
+    id: Annotated[str | int | None, Field(union_mode="left_to_right")] = None
     tags: Annotated[tuple[str, ...], BeforeValidator(lambda tags: [tags] if isinstance(tags, str) else tags)] = ()
 
     @property
-    def items(self) -> list[Any]:
-        """Return the values or rows of `answer`."""
-        return self.answer if isinstance(self.answer, list) else [] if self.answer in (None, "") else [self.answer]
+    def rows(self) -> list[Row]:
+        """Return the rows of `answer`."""
+        items = self.answer if isinstance(self.answer, list) else [] if self.answer in (None, "") else [self.answer]
+        return [item if isinstance(item, dict) else {VALUE: item} for item in items]
 
     @model_validator(mode="after")
     def _check_answer(self) -> Self:
-        if self.unanswerable == bool(self.items or self.cypher):
-            raise ValueError(f"{'two of' if self.unanswerable else 'no answer: give one of'} {_WAYS}")
-        rows = [item.values() for item in self.items if isinstance(item, dict)]
-        cells = [value for row in rows for value in row if value is not None] or self.items
-        if not all(isinstance(value, SCALARS) and (isinstance(value, str) or abs(value) < 2**63) for value in cells):
-            raise ValueError(_FORMS)
-        if rows and (len(rows) < len(self.items) or any(item.keys() != self.items[0].keys() for item in self.items)):
-            raise ValueError(_FORMS)
+        if self.unanswerable == bool(self.rows or self.cypher):
+            ways = "answer, cypher and unanswerable: true"
+            raise ValueError(f"two of {ways}; give one" if self.unanswerable else f"no answer; give one of {ways}")
+        cells = [value for row in self.rows for value in row.values() if value is not None]
+        plain = all(isinstance(value, SCALARS) and (isinstance(value, str) or abs(value) < 2**63) for value in cells)
+        if not plain or len({tuple(row) for row in self.rows}) > 1:
+            raise ValueError("answer: expected a value, a list of values, or a list of rows with the same fields")
         return self
 
 
 class Dataset:
-    """Questions of a file with their places, and mistakes. Raise ConfigError if the file cannot be read.
+    """Questions of a file with their places, and its mistakes. Raise ConfigError if it cannot be read.
 
     `graph`: graph of CypherBench whose questions are read; None: the only one, or the one called `graph_name`.
     """
@@ -65,34 +58,28 @@ class Dataset:
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}", hint="pass a text file in UTF-8") from error
         self.path, self._unit = path, "entry" if text.lstrip().startswith("[") else "line"
-        self.mistakes: Mistakes = []
-        self.questions: list[tuple[int, OwnQuestion]] = []
+        self.questions: dict[int, OwnQuestion] = {}
+        self.mistakes: list[tuple[int, str]] = []
         records = list(_csv(text) if path.suffix.lower() == ".csv" else _json(text, self.mistakes))
         graphs = sorted({str(record.get("graph")) for _, record in records if "nl_question" in record})
         chosen = graph or (graphs[0] if len(graphs) == 1 else graph_name)
         if graphs and chosen not in graphs:
-            listed = ", ".join(graphs)
-            raise ConfigError(
-                f"{path}: it has the graphs {listed}, and no {chosen}", hint="-o suite.dataset_graph=NAME"
-            )
+            names = ", ".join(graphs)
+            raise ConfigError(f"{path}: no graph {chosen!r}; its graphs: {names}", hint="-o suite.dataset_graph=NAME")
+        places: dict[str | int, int] = {}
         for place, record in records:
-            if not graphs or record.get("graph") == chosen:
-                self._add(place, _from_cypherbench(record) if "nl_question" in record else record)
-
-    def _add(self, place: int, record: Row) -> None:
-        try:
-            question = OwnQuestion.model_validate(record)
-        except ValidationError as error:
-            for one in error.errors():
-                field = "".join(f"{part}: " for part in one["loc"][:1])
-                self.mistakes.append((place, f"{field}{in_words(one, OwnQuestion)}"))
-            return
-        for other_place, other in self.questions:
-            if question.id == other.id if question.id else question.question == other.question:
-                what = f"id {question.id!r}" if question.id else "question"
-                self.mistakes.append((place, f"the {what} is also in {self._unit} {other_place}"))
-                break
-        self.questions.append((place, question))
+            if graphs and record.get("graph") != chosen:
+                continue
+            try:
+                question = OwnQuestion.model_validate(_from_cypherbench(record) if graphs else record)
+            except ValidationError as error:
+                fields = [("".join(f"{part}: " for part in one["loc"][:1]), one) for one in error.errors()]
+                self.mistakes += [(place, f"{field}{in_words(one, OwnQuestion)}") for field, one in fields]
+                continue
+            first = places.setdefault(question.id or question.question, place)
+            if first != place:
+                self.mistakes.append((place, f"{'id' if question.id else 'question'} of {self._unit} {first}"))
+            self.questions[place] = question
 
     def check(self) -> None:
         """Raise ConfigError with all mistakes."""
@@ -100,41 +87,38 @@ class Dataset:
         lines = [f"  {self._unit} {place}: {text}" for place, text in sorted(mistakes)]
         if lines:
             head = f"{self.path}: {counted(len(lines), 'mistake')}"
-            more = [f"  … and {len(lines) - _MOST_SHOWN} more"] if len(lines) > _MOST_SHOWN else []
-            hint = "correct the file; docs/own_graph.md shows its format"
-            raise ConfigError("\n".join([head, *lines[:_MOST_SHOWN], *more]), hint=hint)
+            raise ConfigError("\n".join([head, *lines]), hint="docs/own_graph.md shows the format of the file")
 
 
 def _from_cypherbench(record: Row) -> Row:
     rows = [row if isinstance(row, list) else [row] for row in parse_json(str(record.get("answer_json"))) or ()]
-    items = [row[0] if len(row) == 1 else {f"column {n}": value for n, value in enumerate(row, 1)} for row in rows]
+    answer = [row[0] if len(row) == 1 else {f"column {n}": value for n, value in enumerate(row, 1)} for row in rows]
     tag = (record.get("from_template") or {}).get("match_category")
-    fields = {"question": record["nl_question"], "cypher": record.get("gold_cypher"), "id": record.get("qid")}
-    return {**fields, "answer": items, "tags": [tag] if tag else []}
+    fields = {"question": record.get("nl_question"), "cypher": record.get("gold_cypher"), "id": record.get("qid")}
+    return {**fields, "answer": answer, "tags": [tag] if tag else []}
 
 
-def _json(text: str, mistakes: Mistakes) -> Iterator[tuple[int, Row]]:
-    """Yield place and object of each entry of a JSON list, or of JSON lines."""
+def _json(text: str, mistakes: list[tuple[int, str]]) -> Iterator[tuple[int, Row]]:
+    """Yield place and object of each entry of a JSON list, or of each JSON line."""
     whole = text.lstrip().startswith("[")
     for number, line in enumerate([text] if whole else text.split("\n"), 1):
         try:
-            parsed = json.loads(line, parse_constant=str) if line.strip() else []
+            value = json.loads(line, parse_constant=str) if line.strip() else []
         except (ValueError, RecursionError) as error:
-            mistakes.append((getattr(error, "lineno", 1) if whole else number, f"not JSON: {error}"))
+            mistakes.append((number, f"not JSON: {error}"))
             continue
-        for place, value in enumerate(parsed, 1) if whole or not parsed else [(number, parsed)]:
-            if isinstance(value, dict):
-                yield place, value
+        for place, record in enumerate(value, 1) if whole else [(number, value)] if line.strip() else ():
+            if isinstance(record, dict):
+                yield place, record
             else:
                 mistakes.append((place, "expected an object with the fields question and answer"))
 
 
 def _csv(text: str) -> Iterator[tuple[int, Row]]:
-    """Yield first line and record of each row; empty cells are left out, and an answer may be JSON."""
-    reader, line = csv.DictReader(io.StringIO(text, newline=""), restkey="a cell without a column"), 2
+    """Yield last line and record of each row; empty cells are left out, and an answer may be JSON."""
+    reader = csv.DictReader(text.splitlines(keepends=True), restkey="a cell without a column")
     for row in reader:
         cells: Row = {name: cell for name, cell in row.items() if cell}
         if (parsed := parse_json(str(cells.get("answer")))) is not None:
             cells["answer"] = parsed
-        yield line, cells | ({"tags": [tag.strip() for tag in cells["tags"].split(",")]} if "tags" in cells else {})
-        line = reader.line_num + 1
+        yield reader.line_num, cells | ({"tags": cells["tags"].split(",")} if "tags" in cells else {})

@@ -1,34 +1,31 @@
-"""Suite of your own questions with answers, on your own graph."""
+"""Suite of your own questions with answers: the agent of `graphwalk ask`, with a score."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError
-from graphwalk.evaluation.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction, extract
+from graphwalk.evaluation.rows import row_form
 from graphwalk.models.scripted import Policy
+from graphwalk.reports.measures import layout, plain_report
+from graphwalk.reports.suite_report import Grouping, SuiteReport
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import READING_WAIT_SECONDS, open_source
+from graphwalk.suites.ask.report import AskPresentation
 from graphwalk.suites.ask.scripted import AskAgents
 from graphwalk.suites.ask.suite import AskSuite
 from graphwalk.suites.ask.task import cited_keys
 from graphwalk.suites.own_questions.dataset import Dataset
-from graphwalk.suites.own_questions.report import OwnQuestionPresentation
-from graphwalk.suites.own_questions.score import OwnQuestionScore, extract_answer, score_answer
 from graphwalk.suites.own_questions.targets import tasks_about
-from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionTask
-from graphwalk.suites.questions.prompts import no_tools_system, with_schema
-from graphwalk.suites.questions.suite import QUERY_TOOLS, settings_left_out
+from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask, score_answer
+from graphwalk.suites.questions.suite import QUERY_TOOLS, QuestionsSuite, settings_left_out
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
-from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import Tool, load_tools
-from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema
 
@@ -43,30 +40,33 @@ class OwnQuestionAgents(AskAgents):
         return f"{reply}\n{json.dumps([key for key in cited_keys(reply) if key not in task.question])}"
 
 
-class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
-    """Your own questions with answers. The agent is that of `graphwalk ask`."""
+class OwnQuestionPresentation(AskPresentation):
+    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
+        return replace(
+            plain_report(suite.name, suite.score_type),
+            groupings=(Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"])),),
+            columns=layout(suite.name)["results"],
+            group_columns=layout(suite.name)["groups"],
+            remark=lambda result: f"{result['task_id']}: {text}" if (text := result["task"].get("remark")) else None,
+        )
 
+
+class OwnQuestionsSuite(AskSuite):
     name: ClassVar[str] = "own_questions"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools", "write_cypher")
     task_type: ClassVar[type[Task]] = OwnQuestionTask
     score_type: ClassVar[type[Score]] = OwnQuestionScore
     config_type: ClassVar[type[SuiteConfig]] = OwnQuestionsConfig
-    graphs_field: ClassVar[str] = "graphs"
-    thing: ClassVar[str] = "own graph"
-    tools: ClassVar[tuple[str, ...]] = AskSuite.tools
-    folds: ClassVar[bool] = True
+    judged: ClassVar[bool] = True
     agents: ClassVar[ScriptedAgents[Any]] = OwnQuestionAgents()
     presentation: ClassVar[Presentation[Any]] = OwnQuestionPresentation()
 
     def __init__(self) -> None:
-        self._left_out: dict[str, dict[str, str]] = {}
+        self._without_tools = QuestionsSuite()
+        self._left_out: dict[str, str] = {}
 
-    def graphs(self, config: OwnQuestionsConfig, seed: int) -> Iterator[GraphInstance]:
-        raise ConfigError("the queries of own questions need a store", hint="use Suite.read_graphs")
-
-    async def read_graphs(
-        self, config: OwnQuestionsConfig, seed: int, settings: Settings
-    ) -> AsyncIterator[GraphInstance]:
+    async def read_graphs(self, config: Any, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
+        """Yield the graph; its source is the tasks, for which the queries of the file run."""
         (entry,) = config.graphs
         dataset = Dataset(config.dataset_file, config.dataset_graph, entry.name)
         wait_seconds = READING_WAIT_SECONDS
@@ -84,54 +84,45 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
         self,
         instance: GraphInstance,
         store: GraphStore | None,
-        config: OwnQuestionsConfig,
+        config: Any,
         seed: int,
         agent: AgentConfig = AgentConfig(),
-    ) -> list[OwnQuestionTask]:
+    ) -> list[Any]:
         assert instance.graph is not None
         assert store is not None
-        self._left_out[instance.digest] = dict(settings_left_out(instance.graph, store, agent))
+        self._left_out = dict(settings_left_out(instance.graph, store, agent))
         return list(instance.source)
 
     def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
-        return self._left_out.get(instance.digest, {})
+        return self._left_out
 
-    def applies(self, task: OwnQuestionTask, setting: str, config: OwnQuestionsConfig) -> bool:
-        return setting not in self._left_out.get(task.graph_digest, {})
+    def applies(self, task: Any, setting: str, config: Any) -> bool:
+        return setting not in self._left_out
 
     async def setup(
         self,
-        task: OwnQuestionTask,
+        task: Any,
         setting: str,
         instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
-        question = Message("user", agent.render("own_question.j2", question=task.question, fields=task.fields))
-        if setting == "no_tools":
-            assert instance.graph is not None
-            return EpisodeSetup((no_tools_system(instance.graph, agent), question))
-        assert store is not None
-        schema = await store.schema(agent.schema_samples)
-        if setting == "write_cypher":
-            system = with_schema("graph_write_cypher.j2", schema, agent)
-            return EpisodeSetup((system, question), GraphToolbox(store, schema, load_tools(QUERY_TOOLS), agent))
-        system = Message("system", agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock))
-        return EpisodeSetup((system, question), GraphToolbox(store, schema, tools, agent))
+        question = agent.render("own_question.j2", question=task.question, fields=task.fields)
+        asked = task.model_copy(update={"question": question})
+        setup = super().setup if setting == "tools" else self._without_tools.setup
+        return await setup(asked, setting, instance, store, agent, tools)
 
-    def extract(self, task: OwnQuestionTask, reply: str) -> Extraction:
-        return extract_answer(task, reply)
+    def extract(self, task: Any, reply: str) -> Extraction:
+        return extract(reply, row_form(task.fields))
 
-    def answer_format(self, task: OwnQuestionTask, agent: AgentConfig = AgentConfig()) -> str:
+    def answer_format(self, task: Any, agent: AgentConfig = AgentConfig()) -> str:
         return agent.render("own_format.j2", fields=task.fields)
 
-    def score(
-        self, task: OwnQuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction
-    ) -> OwnQuestionScore:
+    def score(self, task: Any, setting: str, trajectory: Trajectory, extraction: Extraction) -> Any:
         return score_answer(task, setting, trajectory, extraction)
 
-    def texts(self, config: OwnQuestionsConfig) -> Mapping[str, str]:
+    def texts(self, config: Any) -> Mapping[str, str]:
         """Return the file of questions, and the YAML of the tool of write_cypher."""
         tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
         file = config.dataset_file

@@ -1,5 +1,10 @@
-"""Configuration and task of your own questions with answers."""
+"""Configuration, tasks and scores of your own questions with answers."""
 
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -7,12 +12,22 @@ from pydantic import BeforeValidator, Field
 
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.evaluation.rows import compare_rows, typed_rows
 from graphwalk.files.resources import data_path
+from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.questions.config import OwnGraph, existing_path
-from graphwalk.types.episode import Task
+from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.types.episode import Score, Trajectory
+from graphwalk.types.temporals import read_temporal
+from graphwalk.types.values import Row
+
+NEAR = 1e-9
+"""Relative difference of equal numbers."""
+_MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
 
 
-class QuestionedGraph(OwnGraph):
+class GraphToAsk(OwnGraph):
     """Your own graph, without an anonymised copy."""
 
     twin: Literal[False] = False
@@ -22,7 +37,7 @@ class OwnQuestionsConfig(SuiteConfig):
     """The suite `own_questions`: your own questions with answers, on your own graph."""
 
     name: Literal["own_questions"] = "own_questions"
-    graphs: tuple[QuestionedGraph, ...] = Field(min_length=1, max_length=1)
+    graphs: tuple[GraphToAsk, ...] = Field(min_length=1, max_length=1)
     dataset: Annotated[Path, BeforeValidator(existing_path)]
     """File of questions with answers; "example": those of the built-in graph."""
     dataset_graph: str | None = None
@@ -40,19 +55,83 @@ class OwnQuestionsConfig(SuiteConfig):
         return data_path("templates") / "graphs" / "harbour.questions.jsonl" if is_example else self.dataset
 
 
-class OwnQuestionTask(Task):
-    """A question with its target: values or, with `fields`, rows; nothing if the question is `unanswerable`.
+class OwnQuestionTask(AskTask):
+    """A question with the rows of its target; none if the question is unanswerable.
 
-    `number` is its position in the file. `names`: key of a node in the target → other texts that name only this node.
+    `fields`: columns; only `VALUE` for single values. `names`: key of a node in the target → texts that name only it.
     """
 
-    suite: str = "own_questions"
-    gold: list[Any]
-    number: int
-    fields: tuple[str, ...] = ()
-    names: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    unanswerable: bool = False
-    tags: tuple[str, ...] = ()
-    cypher: str | None = None
+    gold: list[Row]
+    fields: tuple[str, ...]
+    names: dict[str, tuple[str, ...]]
+    tags: tuple[str, ...]
+    cypher: str | None
     folded: bool = Field(default=False, exclude=True)
     """Compare texts without case, accents and outer spaces (`scoring.text`)."""
+
+
+class OwnQuestionScore(Score):
+    """The score of one answer: that of its rows.
+
+    `answered`: it has a row. `abstained`: it is empty, although the graph tells the answer. `invented`: it has a row,
+    although the graph does not. `grounded`: share of its texts in tool results.
+    """
+
+    answered: bool
+    abstained: bool
+    invented: bool
+
+
+def score_answer(
+    task: OwnQuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction
+) -> OwnQuestionScore:
+    """Score an answer; None is no readable answer."""
+    answer: list[Row] = extraction.answer or []
+    rows, gold = _comparable(task, answer)
+    compared = compare_rows(None if extraction.answer is None else rows, gold, task.fields)
+    seen = tool_evidence(trajectory)
+    texts = [row[field] for row in answer for field in task.fields if isinstance(row.get(field), str)]
+    return OwnQuestionScore(
+        **asdict(compared),
+        extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
+        grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
+        answered=bool(answer),
+        abstained=extraction.answer == [] and bool(gold),
+        invented=bool(answer) and not gold,
+    )
+
+
+def _comparable(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows of answer and target, with values as texts that are equal where the values are."""
+    numbers = [value for row in task.gold for value in row.values() if isinstance(value, int | float)]
+
+    def text(value: Any) -> str:
+        if isinstance(value, list):
+            return repr(sorted(map(text, value)))
+        if isinstance(value, str):
+            return "text " + (_as_date(value) or (_fold(value) if task.folded else unicodedata.normalize("NFC", value)))
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"number {next((n for n in numbers if math.isclose(value, n, rel_tol=NEAR)), value)!r}"
+        return repr(value)
+
+    keys = {text(name): text(key) for key, names in task.names.items() for name in names}
+
+    def comparable(rows: Iterable[Row]) -> list[Row]:
+        return [{field: keys.get(cell := text(row.get(field)), cell) for field in task.fields} for row in rows]
+
+    return comparable(typed_rows(answer, task.gold, task.fields)), comparable(task.gold)
+
+
+def _as_date(text: str) -> str | None:
+    """Return a date or time in one form, without a time of zero; None for other texts."""
+    try:
+        return _MIDNIGHT.sub("", read_temporal(text).text) if text[:1].isdigit() else None
+    except ValueError:
+        return None
+
+
+def _fold(text: str) -> str:
+    """Return a text without case, accents and outer spaces."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).strip()
