@@ -25,7 +25,7 @@ class OwnQuestion(Strict):
     answer: Any = None
     cypher: str | None = Field(default=None, min_length=1)
     unanswerable: bool = False
-    id: Annotated[str | int | None, Field(union_mode="left_to_right")] = None
+    id: Annotated[str | None, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)] = None
     tags: Annotated[tuple[str, ...], BeforeValidator(lambda tags: [tags] if isinstance(tags, str) else tags)] = ()
 
     @property
@@ -78,7 +78,9 @@ class Dataset:
                 continue
             first = places.setdefault(question.id or question.question, place)
             if first != place:
-                self.mistakes.append((place, f"{'id' if question.id else 'question'} of {self._unit} {first}"))
+                self.mistakes.append(
+                    (place, f"repeats the {'id' if question.id else 'question'} of {self._unit} {first}")
+                )
             self.questions[place] = question
 
     def check(self) -> None:
@@ -105,7 +107,8 @@ def _json(text: str, mistakes: list[tuple[int, str]]) -> Iterator[tuple[int, Row
         try:
             value = json.loads(line, parse_constant=str) if line.strip() else []
         except (ValueError, RecursionError) as error:
-            mistakes.append((number, f"not JSON: {error}"))
+            reason = str(error) if whole else str(error).replace("line 1 column", "column")
+            mistakes.append((number, f"not JSON: {reason}"))
             continue
         for place, record in enumerate(value, 1) if whole else [(number, value)] if line.strip() else ():
             if isinstance(record, dict):
@@ -121,4 +124,7 @@ def _csv(text: str) -> Iterator[tuple[int, Row]]:
         cells: Row = {name: cell for name, cell in row.items() if cell}
         if (parsed := parse_json(str(cells.get("answer")))) is not None:
             cells["answer"] = parsed
-        yield reader.line_num, cells | ({"tags": cells["tags"].split(",")} if "tags" in cells else {})
+        yield (
+            reader.line_num,
+            cells | ({"tags": [tag.strip() for tag in cells["tags"].split(",")]} if "tags" in cells else {}),
+        )

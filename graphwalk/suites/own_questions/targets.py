@@ -37,7 +37,7 @@ async def tasks_about(
             dataset.mistakes.append((place, f"{'cypher' if question.cypher else 'answer'}: {error}"))
             continue
         task = task_about(FreeQuestion(question=question.question), number, graph.digest, seed)
-        of_question = {"task_id": str(question.id or task.task_id), "tags": question.tags, "cypher": question.cypher}
+        of_question = {"task_id": question.id or task.task_id, "tags": question.tags, "cypher": question.cypher}
         of_target = {"gold": gold, "gold_size": len(gold), "fields": tuple(gold[0]) if gold else (VALUE,)}
         names = {value: names for row in gold for value in row.values() if (names := texts.other_names(value))}
         common = {"suite": "own_questions", "template": "own_question", "names": names, "remark": remark}
