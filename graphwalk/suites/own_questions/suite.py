@@ -1,12 +1,13 @@
 """Suite of your own questions with answers: the agent of `graphwalk ask`, with a score."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction, extract
 from graphwalk.evaluation.rows import row_form
 from graphwalk.models.scripted import Policy
@@ -64,6 +65,9 @@ class OwnQuestionsSuite(AskSuite):
     def __init__(self) -> None:
         self._without_tools = QuestionsSuite()
         self._left_out: dict[str, str] = {}
+
+    def graphs(self, config: Any, seed: int) -> Iterator[GraphInstance]:
+        raise ConfigError("own questions have queries that need a store", hint="graphwalk run own-questions …")
 
     async def read_graphs(self, config: Any, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
         """Yield the graph; its source is the tasks, for which the queries of the file run."""
