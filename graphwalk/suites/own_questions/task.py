@@ -37,8 +37,8 @@ class OwnQuestionsConfig(SuiteConfig):
     """The suite `own_questions`: your own questions with answers, on your own graph."""
 
     name: Literal["own_questions"] = "own_questions"
-    graphs: tuple[GraphToAsk, ...] = Field(min_length=1, max_length=1)
-    dataset: Annotated[Path, BeforeValidator(existing_path)]
+    graphs: tuple[GraphToAsk, ...] = Field(default=(GraphToAsk(file=Path(EXAMPLE)),), min_length=1, max_length=1)
+    dataset: Annotated[Path, BeforeValidator(existing_path)] = Path(EXAMPLE)
     """File of questions with answers; "example": those of the built-in graph."""
     dataset_graph: str | None = None
     """Graph of a CypherBench file whose questions are asked. None: the only one, or the one with your graph's name."""

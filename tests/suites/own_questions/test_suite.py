@@ -139,17 +139,6 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
         assert graphwalk("export", form, "one", "--out", f"out-{form}", folder=tmp_path).returncode == 0
 
 
-async def test_conversation_becomes_questions_to_review(tmp_path: Path) -> None:
-    asked = graphwalk(
-        "ask", "Who owns Sea Holly?", "--graph", "example", "-m", "scripted/look", "--out", "run", folder=tmp_path
-    )
-    assert asked.returncode == 0, asked.stderr
-    assert graphwalk("export", "questions", "run", "--out", "qa.jsonl", folder=tmp_path).returncode == 0
-    line = json.loads((tmp_path / "qa.jsonl").read_text())
-    assert (line["question"], line["tags"]) == ("Who owns Sea Holly?", ["unreviewed"])
-    assert "Quill Trading" in line["answer"]
-
-
 MISTAKES = {
     '{"question": "a", "answer": "Quil Trading"}': "answer: no key, value or name in the graph is 'Quil Trading'",
     '{"question": "b", "cypher": "MATCH (n:Ship) SET n.x = 1 RETURN n"}': "cypher: SET is not allowed here",

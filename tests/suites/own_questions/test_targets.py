@@ -16,6 +16,9 @@ from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
+from graphwalk.suites.own_questions.task import OwnQuestionTask
+from graphwalk.suites.registry import suite_named
 from tests.neo4j_servers import GIVEN, HOME, RELEASE_NAMES, release_params, server_settings
 from tests.runs.runs import records, start
 from tests.safety.hostile import digest_of
@@ -118,19 +121,23 @@ async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_
         "store": "neo4j",
         "limits.max_concurrency": 2,
     }
-    config = load_experiment("own-questions", flags={**flags, "settings": ["tools", "no_tools"], "agent.turn_limit": 1})
+    config = load_experiment("own-questions", flags={**flags, "agent.turn_limit": 1})
     before = await digest_of(None, supplied)  # type: ignore[arg-type]
-    await start(tmp_path / "run", config, supplied)
-    tasks = [record["task"] for record in records(tmp_path / "run")]
-    assert len(tasks) == 40
-    assert not [task["remark"] for task in tasks if "remark" in task]  # the embedded engine gives the same rows
-    node, date, rows, number, place = sorted(tasks, key=lambda task: task["number"])[:5]
-    assert all(len(names) == 1 for names in node["names"].values())
-    assert node["names"].keys() == {row["value"] for row in node["gold"]}  # titles name the parts too
-    assert date["gold"][0]["value"][4] == "-"
-    assert rows["fields"] == ["part", "price"]
-    assert number["gold"][0]["value"] >= 1
-    assert place["gold"][0]["value"].split()[0] in " ".join(FIRST)
+    suite: OwnQuestionsSuite = suite_named("own_questions")  # type: ignore[assignment]
+    [instance] = [instance async for instance in suite.read_graphs(config.suite, 0, supplied)]
+    tasks: list[OwnQuestionTask] = instance.source
+    assert (len(tasks), instance.facts["nodes"]) == (40, 5000)
+    assert not [task.remark for task in tasks if task.remark]  # the embedded engine gives the same rows
+    node, date, rows, number, place = tasks[:5]
+    assert node.names.keys() == {row["value"] for row in node.gold}  # the title names the part too
+    assert all(len(names) == 1 for names in node.names.values())
+    assert date.gold[0]["value"][4] == "-"
+    assert rows.fields == ("part", "price")
+    assert number.gold[0]["value"] >= 1
+    assert place.gold[0]["value"].split()[0] in " ".join(FIRST)
+    await start(tmp_path / "run", config.model_copy(update={"limit": 2}), supplied)
+    played = {record["task"]["number"]: record["task"]["gold"] for record in records(tmp_path / "run")}
+    assert played == {1: node.gold, 2: date.gold}
     assert (await verify_run(RunFolder.open(tmp_path / "run"), supplied)).holds
 
     wrong = [
@@ -149,7 +156,7 @@ async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_
     for line, (field, problem) in enumerate(
         [
             ("cypher", "CREATE is not allowed here"),
-            ("cypher", "apoc.create.node is not allowed here"),
+            ("cypher", "apoc"),
             ("cypher", "LOAD is not allowed here"),
             ("cypher", ""),
             ("cypher", ""),
@@ -159,5 +166,4 @@ async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_
         1,
     ):
         assert f"line {line}: {field}: {problem}" in str(caught.value)
-    print(caught.value)
     assert await digest_of(None, supplied) == before  # type: ignore[arg-type]
