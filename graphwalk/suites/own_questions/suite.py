@@ -113,9 +113,9 @@ class OwnQuestionsSuite(AskSuite):
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
         question = agent.render("own_question.j2", question=task.question, fields=task.fields)
-        asked = task.model_copy(update={"question": question})
+        formatted = task.model_copy(update={"question": question})
         setup = super().setup if setting == "tools" else self._without_tools.setup
-        return await setup(asked, setting, instance, store, agent, tools)
+        return await setup(formatted, setting, instance, store, agent, tools)
 
     def extract(self, task: Any, reply: str) -> Extraction:
         return extract(reply, row_form(task.fields))

@@ -34,12 +34,12 @@ def task(gold: list[Any], names: dict[str, tuple[str, ...]] | None = None) -> Ow
     )
 
 
-def score(asked: OwnQuestionTask, reply: str, seen: str = "", text: str = "exact") -> dict[str, Any]:
+def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str = "exact") -> dict[str, Any]:
     results = (ToolResult(ToolCall("1", "get_node_by_property", "{}"), seen, rows=1),) if seen else ()
     turns = (*([Turn(Message("assistant", None), results=results)] if seen else []), Turn(Message("assistant", reply)))
     trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
     scoring = Scoring.model_validate({"text": text})
-    scored = judge(suite_named("own_questions"), asked, "tools", trajectory, scoring=scoring)[1]
+    scored = judge(suite_named("own_questions"), question_task, "tools", trajectory, scoring=scoring)[1]
     assert scored is not None
     return scored
 
