@@ -31,6 +31,7 @@ class GraphToAsk(OwnGraph):
     """Your own graph, without an anonymised copy."""
 
     twin: Literal[False] = False
+    """Not for your own questions."""
 
 
 class OwnQuestionsConfig(SuiteConfig):

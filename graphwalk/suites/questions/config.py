@@ -73,6 +73,7 @@ class OwnGraph(GraphSource):
     """
 
     file: Annotated[Path, BeforeValidator(existing_path)] | None = None
+    """A file or folder; "example" is the built-in graph."""
     twin: bool = False
 
     @model_validator(mode="after")
