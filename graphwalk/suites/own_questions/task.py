@@ -74,13 +74,13 @@ class OwnQuestionTask(AskTask):
 class OwnQuestionScore(Score):
     """The score of one answer: that of its rows.
 
-    `answered`: it has a row. `abstained`: it is empty, although the graph tells the answer. `invented`: it has a row,
-    although the graph does not. `grounded`: share of its texts in tool results.
+    `answered`: it has a row. `abstained`: it is empty, although the question is answerable; None for others.
+    `invented`: it has a row, although it is unanswerable; None for others. `grounded`: share of its texts in results.
     """
 
     answered: bool
-    abstained: bool
-    invented: bool
+    abstained: bool | None
+    invented: bool | None
 
 
 def score_answer(
@@ -98,8 +98,8 @@ def score_answer(
         lossy=extraction.lossy,
         grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
         answered=bool(answer),
-        abstained=extraction.answer == [] and bool(gold),
-        invented=bool(answer) and not gold,
+        abstained=extraction.answer == [] if gold else None,
+        invented=None if gold else bool(answer),
     )
 
 

@@ -78,9 +78,9 @@ async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) ->
     async with ModelServer(reply) as server:
         played = config(write(tmp_path, QUESTIONS), settings=["tools", "no_tools", "write_cypher"])
         await start(run, played, settings(server))
-        system, user = (message["content"] for message in server.requests[0].body["messages"])
-    assert "How to answer" in system
-    assert "Then end your reply" in user
+        prompts = [[message["content"] for message in request.body["messages"][:2]] for request in server.requests]
+    assert any("How to answer" in system for system, _ in prompts)  # the agent of `ask`
+    assert all("Then end your reply" in user for _, user in prompts)
     scores = {(record["task_id"], record["setting"]): record["score"] for record in records(run)}
     for setting in ("tools", "no_tools", "write_cypher"):
         correct = {task: scores[task, setting]["correct"] for task in ("owner", "tons", "shares", "builder", "home")}

@@ -114,8 +114,9 @@ def test_abstentions_and_inventions_are_apart(
     gold: list[Any], reply: str, correct: bool, answered: bool, abstained: bool, invented: bool
 ) -> None:
     scored = score(task(gold), reply)
-    outcome = [scored[name] for name in ("correct", "answered", "abstained", "invented")]
+    outcome = [bool(scored[name]) for name in ("correct", "answered", "abstained", "invented")]
     assert outcome == [correct, answered, abstained, invented]
+    assert (scored["abstained"] is None, scored["invented"] is None) == (not gold, bool(gold))
     assert scored["recall"] == float(correct)
 
 
