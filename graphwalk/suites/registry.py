@@ -18,6 +18,7 @@ SUITES = Registry(
         "mazes": "graphwalk.suites.mazes.suite:MazesSuite",
         "magma": "graphwalk.suites.magma.suite:MagmaSuite",
         "ask": "graphwalk.suites.ask.suite:AskSuite",
+        "own_questions": "graphwalk.suites.own_questions.suite:OwnQuestionsSuite",
     },
 )
 _ATTRIBUTES = ("name", "settings", "config_type", "graphs_field", "thing", "task_type", "score_type")

@@ -77,10 +77,11 @@ class Plan:
         return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in settled_graphs])
 
     def notes(self) -> Iterator[str]:
-        """Yield a line for each question and episode that is left out."""
+        """Yield a line for each question and episode that is left out, and each remark on a task."""
         for loaded in self.graphs:
             name = loaded.instance.facts.get("name", loaded.instance.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
+        yield from (f"{task.task_id}: {task.remark}" for task, _ in self.tasks if task.remark)
         yield from self.unplayed_notes()
 
     def unplayed_notes(self) -> Iterator[str]:

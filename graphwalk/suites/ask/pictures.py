@@ -146,19 +146,21 @@ def _trajectory(record: ResultRecord) -> Trajectory:
     return from_dict(Trajectory, record["trajectory"])
 
 
+def _answer(record: ResultRecord) -> str | None:
+    return None if record["answer"] is None else _plain(record["answer"])
+
+
 def _evidence(record: ResultRecord) -> AnswerEvidence:
-    return evidence_of(record["task"]["question"], record["answer"], observed_graph(_trajectory(record).results))
+    return evidence_of(record["task"]["question"], _answer(record), observed_graph(_trajectory(record).results))
 
 
 def ask_scene(record: ResultRecord) -> Scene:
-    """Return the picture of an episode. There is no target, so the evidence is marked."""
-    trajectory, question = _trajectory(record), record["task"]["question"]
+    """Return the picture of an episode, with the evidence of the answer marked."""
+    trajectory, question, text = _trajectory(record), record["task"]["question"], _answer(record)
     seen = observed_graph(trajectory.results)
     question_keys = set(named_in(question, seen))
-    evidence = [
-        node.key for node in evidence_of(question, record["answer"], seen).nodes if node.key not in question_keys
-    ]
-    answer = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
+    evidence = [node.key for node in evidence_of(question, text, seen).nodes if node.key not in question_keys]
+    answer = StateTable(("answer",), (("", text),) if text else ())
     scene = walked_scene(trajectory, question_keys, dict.fromkeys(evidence, "right"), answer)
     return replace(scene, legend={**scene.legend, "right": "evidence"})
 

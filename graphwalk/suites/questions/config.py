@@ -54,7 +54,8 @@ ANY_ROWS = RowBounds()
 """At least one row."""
 
 
-def _existing(path: Any, info: ValidationInfo) -> Any:
+def existing_path(path: Any, info: ValidationInfo) -> Any:
+    """Return the absolute path of a file or folder that exists; "example" stays."""
     if not isinstance(path, str | Path):
         return path
     whole = absolute(path, info)
@@ -71,7 +72,8 @@ class OwnGraph(GraphSource):
     `labels` and `relationship_types` select a part. With `twin` the questions are also asked on an anonymised copy.
     """
 
-    file: Annotated[Path, BeforeValidator(_existing)] | None = None
+    file: Annotated[Path, BeforeValidator(existing_path)] | None = None
+    """A file or folder; "example" is the built-in graph."""
     twin: bool = False
 
     @model_validator(mode="after")
