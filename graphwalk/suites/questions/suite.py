@@ -16,9 +16,10 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
+from graphwalk.suites.graph_prompts import QUERY_TOOLS, prompt_and_tools
 from graphwalk.suites.questions.agents.scripted import QuestionAgents
 from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, OwnGraph, QuestionsConfig
-from graphwalk.suites.questions.prompts import no_tools_system, tools_system, whole_text_tokens, with_schema
+from graphwalk.suites.questions.prompts import no_tools_system, whole_text_tokens
 from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.scoring.altered_questions import GraphViews
 from graphwalk.suites.questions.scoring.failures import failure_of
@@ -35,8 +36,6 @@ from graphwalk.types.graph import PropertyGraph
 
 BY_REFERENCE = "rows_of_results"
 """Operation of the tool `answer`."""
-QUERY_TOOLS = ("run_cypher",)
-"""Tools of the setting write_cypher."""
 MOST_TEXT = 2_000_000
 """Maximum characters of a graph as text, about the context of the largest models."""
 _MOST_VIEWS = 3
@@ -181,14 +180,10 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             if (instance.digest, agent) not in self._whole:
                 self._whole[instance.digest, agent] = no_tools_system(_graph(instance), agent)
             return EpisodeSetup((self._whole[instance.digest, agent], Message("user", task.question)))
-        assert store is not None
-        schema = await store.schema(agent.schema_samples)
         writes = setting == "write_cypher"
         if (instance.digest, setting, agent) not in self._offered:
             own = None if isinstance(instance.source, OwnGraphOrigin) and agent.tools is None else tools
-            toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS) if writes else own, agent)
-            system = with_schema("graph_write_cypher.j2", schema, agent) if writes else tools_system(schema, agent)
-            self._offered[instance.digest, setting, agent] = system, toolbox
+            self._offered[instance.digest, setting, agent] = await prompt_and_tools(setting, store, agent, own)
         system, toolbox = self._offered[instance.digest, setting, agent]
         answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
         offered = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
