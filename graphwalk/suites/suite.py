@@ -256,6 +256,10 @@ class Suite(ABC, Generic[C, T]):
         """Return the templates and settings skipped for a graph whose tasks were made: name → reason."""
         return {}
 
+    def notes(self, tasks: Sequence[T]) -> Iterator[str]:
+        """Yield notes on the tasks of a plan, for the user of a run or dry run."""
+        return iter(())
+
     def texts(self, config: C) -> Mapping[str, str]:
         """Return the additional texts that models read: file name in the run folder → text."""
         return {}
