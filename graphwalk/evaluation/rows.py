@@ -1,6 +1,6 @@
 """Answers that are sets of rows: their forms in replies, and comparison with the target (docs/method.md, Scores)."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +104,11 @@ def compare_rows(
     if answer is None:
         return NOTHING_RIGHT
     answered, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
+    return compare_sets(answered, target, any_one=any_one)
+
+
+def compare_sets(answered: Set[Any], target: Set[Any], *, any_one: bool = False) -> RowScore:
+    """Compare two sets; two empty ones are equal."""
     if not target and not answered:
         return RowScore(True, 1.0, 1.0, 1.0, 0)
     right = len(answered & target)
