@@ -1,4 +1,4 @@
-"""Write rows into one file, as JSON Lines or Parquet; work that takes hours is divided into parts, on all cores."""
+"""Rows in one file, as JSON Lines or Parquet; work that takes hours is divided into parts, on all cores."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
+from graphwalk.sanitise import one_line
 from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -24,12 +25,59 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Columns = Mapping[str, type]
 """Name → type: bool, int, float, or str for texts, and for lists and maps, which Parquet holds as JSON text."""
+_READ_AT_ONCE = 16
+"""Rows of a Parquet file that are read at once; a row may have megabytes."""
 _GROUP = 1000
 """Rows of a Parquet file that are held in memory."""
 _PART = 8
 """Things of a part."""
 _AHEAD = 4
 """Parts per process of one batch."""
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row | str]:
+    """Yield the rows of a .jsonl or .parquet file with these columns; for a bad line of JSON the reason as text.
+
+    Raise ConfigError for a Parquet file that lacks a column or cannot be read, and if pyarrow is missing.
+    """
+    if path.suffix.lower() != ".parquet":
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            yield from (_json_row(line, columns) for line in lines)
+        return
+    pyarrow = _pyarrow()
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if missing := [name for name in columns if name not in names]:
+                raise ConfigError(
+                    f"{path}: missing column{'s'[: len(missing) > 1]} {', '.join(missing)}",
+                    hint=f"its columns: {one_line(', '.join(names))}",
+                )
+            for batch in file.iter_batches(_READ_AT_ONCE, columns=list(columns)):
+                yield from batch.to_pylist()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
+
+
+def _json_row(line: str, columns: Sequence[str]) -> Row | str:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {one_line(error)}"
+    if not isinstance(row, dict):
+        return "not a JSON object"
+    missing = [name for name in columns if name not in row]
+    return f"missing column{'s'[: len(missing) > 1]} {', '.join(missing)}" if missing else row
+
+
+def _pyarrow() -> Any:
+    """Import pyarrow. Raise ConfigError if it is missing."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
+    return pyarrow
 
 
 def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
@@ -56,14 +104,12 @@ def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
 
 def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[Iterable[Row]], object]:
     """Open a table; return the function that adds rows. Raise ConfigError if pyarrow is missing."""
-    try:
-        import pyarrow
-        from pyarrow.parquet import ParquetWriter
-    except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
+    pyarrow = _pyarrow()
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
     schema, waiting = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()]), list[Row]()
-    writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd"))
+    writer = stack.enter_context(
+        pyarrow.parquet.ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd")
+    )
 
     def flush() -> None:
         table = {name: [_typed(row.get(name), kind) for row in waiting] for name, kind in columns.items()}

@@ -15,7 +15,7 @@ import pytest
 from pyarrow.parquet import read_table
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.bulk import write_in_parts, write_rows
+from graphwalk.files.bulk import read_rows, write_in_parts, write_rows
 from tests.squares import COLUMNS, rows_of, squares
 
 
@@ -35,6 +35,32 @@ def test_both_forms_hold_the_same(tmp_path: Path) -> None:
     rows = read_table(tmp_path / "rows.parquet").to_pylist()
     assert [{**row, "parts": json.loads(row["parts"])} for row in rows] == lines
     assert [line["number"] for line in lines] == list(range(25))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_rows_are_read_as_they_were_written(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"rows.{ending}"
+    write_rows(rows_of(range(40)), path, COLUMNS)
+    numbers = [row["number"] for row in read_rows(path, ["number"]) if not isinstance(row, str)]
+    assert numbers == list(range(40))
+
+
+def test_bad_lines_are_read_as_reasons(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1}\n{"b": 1}\n[]\n{"a"\n')
+    row, *reasons = read_rows(path, ["a"])
+    assert row == {"a": 1}
+    assert [str(reason)[:16] for reason in reasons] == ["missing column a", "not a JSON objec", "not JSON: Expect"]
+
+
+def test_parquet_without_a_column_or_that_is_none_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    write_rows([{"b": 1}], path, {"b": int})
+    with pytest.raises(ConfigError, match="missing columns a, c"):
+        list(read_rows(path, ["a", "b", "c"]))
+    path.write_text("text")
+    with pytest.raises(ConfigError, match="cannot be read as Parquet"):
+        list(read_rows(path, ["a"]))
 
 
 @pytest.mark.parametrize(("ending", "workers"), [("jsonl", 1), ("parquet", 2)])
