@@ -4,7 +4,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.tokens import rule_hundredths, tokens_of
-from graphwalk.suites.graph_prompts import tools_system
+from graphwalk.suites.graph_suite import tools_system
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
