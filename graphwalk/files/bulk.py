@@ -67,18 +67,24 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row | str]:
 def usable_rows(
     path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None], *, skip_option: str, skip: bool
 ) -> tuple[dict[str, str], Iterator[T]]:
-    """Return the reasons why rows cannot be used ("row 7" → reason), and an iterator over what `read` returns for the others.
+    """Return why rows cannot be used ("row 7" → reason), and an iterator over what `read` returns for the others.
 
     `read` gets a row and its number from 1 on; it raises ValueError with the reason, and returns None for a row that is
-    not chosen. All rows are read before the first one is returned. Raise ConfigError if some cannot be used, unless
-    `skip`; `skip_option` sets it.
+    not chosen. All rows are read before the first one is returned. Raise ConfigError if no row is left, or if some
+    cannot be used, unless `skip`; `skip_option` sets it.
     """
-    bad = {f"row {number}": value for number, value in _readings(path, columns, read) if isinstance(value, str)}
+    bad, some = dict[str, str](), False
+    for number, value in _readings(path, columns, read):
+        if isinstance(value, str):
+            bad[f"row {number}"] = value
+        some = some or not isinstance(value, str)
     if bad and not skip:
         listed = [f"  {row}: {reason}" for row, reason in bad.items()][:_LISTED]
         more = [f"  … and {len(bad) - _LISTED} more"] if len(bad) > _LISTED else []
         text = "\n".join([f"{path}: {counted(len(bad), 'row')} cannot be used:", *listed, *more])
         raise ConfigError(text, hint=f"correct the file, or leave these rows out: {skip_option}")
+    if not some:
+        raise ConfigError(f"{path}: no row is left", hint="choose other rows")
     readings = (value for _, value in _readings(path, columns, read))
     return bad, (value for value in readings if not isinstance(value, str))
 

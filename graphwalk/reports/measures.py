@@ -6,6 +6,9 @@ from itertools import starmap
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
+
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
 from graphwalk.reports.suite_report import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
@@ -144,15 +147,11 @@ WASTE = ("repeated_calls", "cycles", "unused_results", "tool_errors", "parallel_
 def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
     """Return a report for any suite: outcome, quality and effort, overall and by `template`.
 
-    Of the fields that a suite adds to its score, numbers are reported as means, booleans in percent, and the classes of
-    `error_class` are counted. Columns are those of templates/reports/SUITE.yaml, if it exists.
+    Of the fields that a suite adds to its score, numbers are reported as means (from 0 to 1: as shares), booleans in
+    percent, and the classes of `error_class` are counted. Columns are those of templates/reports/SUITE.yaml, if any.
     """
     common = (*OUTCOME, ROWS, *QUALITY, *EFFORT)
-    own = {
-        name: _kind(field.annotation)
-        for name, field in score_type.model_fields.items()
-        if name not in Score.model_fields
-    }
+    own = {name: _kind(field) for name, field in score_type.model_fields.items() if name not in Score.model_fields}
     taken = {measure.name for measure in common}
     own_measures = [
         Measure(f"score_{name}" if name in taken else name, kind, scored(name)) for name, kind in own.items() if kind
@@ -183,9 +182,11 @@ def _has_class(name: str, result: ResultRecord) -> bool:
     return (result["score"] or {}).get("error_class") == name
 
 
-def _kind(annotation: Any) -> Kind | None:
+def _kind(field: FieldInfo) -> Kind | None:
     """Return the aggregation of a field of this type, or None."""
-    types = {*get_args(annotation)} - {NoneType} or {annotation}
+    types = {*get_args(field.annotation)} - {NoneType} or {field.annotation}
     if types <= {bool}:
         return "percent"
+    if Ge(0) in field.metadata and Le(1) in field.metadata:
+        return "share"
     return "mean" if types <= {bool, int, float} else None
