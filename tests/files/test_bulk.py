@@ -63,7 +63,9 @@ def test_rows_that_cannot_be_used_need_consent_and_are_named(tmp_path: Path) -> 
             raise ValueError(f"{row['a']} is odd")
         return int(row["a"]) if row["a"] > 50 else None
 
-    with pytest.raises(ConfigError, match=r"31 rows cannot be used:\n  row 2: 1 is odd\n(.*\n){19}  … and 11 more") as error:
+    with pytest.raises(
+        ConfigError, match=r"31 rows cannot be used:\n  row 2: 1 is odd\n(.*\n){19}  … and 11 more"
+    ) as error:
         usable_rows(path, ["a"], read, skip_option="--skip", skip=False)
     assert "--skip" in error.value.hint
     bad, numbers = usable_rows(path, ["a"], read, skip_option="--skip", skip=True)
