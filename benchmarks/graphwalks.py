@@ -73,8 +73,8 @@ async def seconds_of_longest_row() -> str:
     await run_on_row(ProblemSpec(nodes=10, out_degree=OUT_DEGREE))
     characters, edges, calls, read, whole = await run_on_row(ProblemSpec(nodes=14_000, out_degree=OUT_DEGREE, depth=4))
     return (
-        f"A row of {characters:,.0f} characters and {edges:,.0f} edges is read in {read:.1f} s of processor time. A whole"
-        f" run on it, an episode of {calls:,.0f} calls included, takes {whole:.1f} s."
+        f"A row of {characters:,.0f} characters and {edges:,.0f} edges is read in {read:.1f} s of processor time. A"
+        f" whole run on it, an episode of {calls:,.0f} calls included, takes {whole:.1f} s."
     )
 
 
