@@ -29,7 +29,7 @@ def _remark(result: ResultRecord) -> str | None:
         extra, missing = len({*published} - {*task["gold"]}), len({*task["gold"]} - {*published})
         return f"Row {task['row']}: the published target has {extra} other nodes, and lacks {missing} of ours."
     left_out = ", ".join(graph.get("left_out", ()))
-    return f"Left out of {graph['file']}: {left_out} (run.json has the reasons)." if left_out else None
+    return f"Left out of {graph['name']}: {left_out} (run.json has the reasons)." if left_out else None
 
 
 @cache

@@ -63,7 +63,7 @@ class GraphwalksSuite(GraphSuite[GraphwalksConfig, GraphwalksTask]):
             bad, rows = usable_rows(config.file, COLUMNS, read, skip_option=consent, skip=config.skip_bad_rows)
             for graph, problem in rows:
                 left_out = {"left_out": bad} if bad else {}
-                yield GraphInstance.of(graph, [problem], {"file": config.file.name, "row": problem.row, **left_out})
+                yield GraphInstance.of(graph, [problem], {"name": config.file.name, "row": problem.row, **left_out})
                 bad = {}
 
     async def tasks(

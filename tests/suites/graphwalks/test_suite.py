@@ -286,6 +286,18 @@ async def test_a_server_that_answers_from_the_rows(tmp_path: Path, monkeypatch: 
     assert {record["exit_status"] for record in records} == {"answered"}
 
 
+async def test_a_picture_shows_right_and_missing_nodes(tmp_path: Path) -> None:
+    data = {"name": "t", "suite": {"name": "graphwalks", "file": str(written(tmp_path, ROWS[:1]))}}
+    await graphwalk.arun({**data, "models": ["scripted/expert"]}, out=tmp_path / "run")
+    (record,) = RunFolder.open(tmp_path / "run").records()
+    presentation = GraphwalksSuite.presentation
+    fates = {node.about["key"]: node.fate for node in presentation.scene(record).nodes}
+    assert (fates["d3"], fates["a0"], fates["b1"]) == ("right", "asked", "way")
+    assert {node.about["key"]: node.fate for node in presentation.scene({**record, "answer": []}).nodes}[
+        "d3"
+    ] == "missed"
+
+
 def results(number: int, setting: str, row: int | None = 1, chars: int = 1000) -> list[dict[str, Any]]:
     task = {
         "template": "bfs",
