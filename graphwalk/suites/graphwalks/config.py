@@ -1,6 +1,6 @@
 """Configuration of the suite `graphwalks`."""
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -40,16 +40,11 @@ class GraphwalksConfig(SuiteConfig):
     @model_validator(mode="before")
     @classmethod
     def _file_or_problems(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or data.get("file") is None:
-            return data
-        if data.get("problems"):
-            raise ValueError(
-                "file and problems exclude each other; operation, max_chars and limit choose rows of a file"
-            )
-        return {**data, "problems": ()}
-
-    @model_validator(mode="after")
-    def _check_choice(self) -> Self:
-        if self.file is None and (self.operation or self.max_chars or self.skip_bad_rows or not self.problems):
+        of_file = {"operation", "max_chars", "skip_bad_rows"}
+        if isinstance(data, dict) and data.get("file") is not None:
+            if data.get("problems"):
+                raise ValueError("file and problems exclude each other; operation, max_chars and limit choose rows")
+            return {**data, "problems": ()}
+        if isinstance(data, dict) and (data.get("problems") in ((), []) or any(map(data.get, of_file))):
             raise ValueError("without file, give problems, and no operation, max_chars or skip_bad_rows")
-        return self
+        return data

@@ -26,10 +26,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """An operation on a graph; parents are a search of depth 1 against the edges.
-
-    `row` (from 1 on), `prompt` and `target` are those of a published problem.
-    """
+    """An operation on a graph; `row` (from 1 on), `prompt` and `target` are those of a published problem."""
 
     operation: Operation
     node: str
@@ -46,8 +43,7 @@ def generated(spec: ProblemSpec, seed: int, index: int) -> tuple[PropertyGraph, 
     targets = draw.integers(spec.nodes, size=spec.nodes * spec.out_degree).tolist()
     edges = [(keys[place // spec.out_degree], keys[target]) for place, target in enumerate(targets)]
     starts = dict(zip(("bfs", "parents"), draw.integers(spec.nodes, size=2).tolist(), strict=True))
-    depths = {"bfs": spec.depth, "parents": 1}
-    problems = [Problem(operation, keys[starts[operation]], depths[operation]) for operation in spec.operations]
+    problems = [Problem(name, keys[starts[name]], spec.depth if name == "bfs" else 1) for name in spec.operations]
     return PropertyGraph.from_edges(edges, LABEL, TYPE), problems
 
 

@@ -1,18 +1,20 @@
 """Suite of OpenAI's benchmark GraphWalks: read the graph, or walk it (docs/method.md, GraphWalks)."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
-from graphwalk.evaluation.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction, visible_text
+from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.files.bulk import usable_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_suite import GraphSuite
 from graphwalk.suites.graphwalks.config import GraphwalksConfig
 from graphwalk.suites.graphwalks.problems import COLUMNS, LABEL, TYPE, Problem, answer_of, generated, read_problem
 from graphwalk.suites.graphwalks.report import GraphwalksPresentation
-from graphwalk.suites.graphwalks.score import GraphwalksScore, GraphwalksTask, extract_nodes, score_nodes
+from graphwalk.suites.graphwalks.score import ANSWER, ErrorClass, GraphwalksScore, GraphwalksTask, published_answer
 from graphwalk.suites.graphwalks.scripted import GraphwalksAgents
 from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.types.chat import Message
@@ -31,8 +33,8 @@ class GraphwalksVerification(Verification[GraphwalksConfig, GraphwalksTask]):
         assert instance.graph is not None
         graph: nx.DiGraph[str] = nx.DiGraph(instance.graph.edges())
         node, depth = str(task.parameters["node"]), int(task.parameters["depth"])
-        seen = graph if task.template == "bfs" else graph.reverse()
-        distances = nx.single_source_shortest_path_length(seen, node, depth)
+        graph = graph if task.template == "bfs" else graph.reverse()
+        distances = nx.single_source_shortest_path_length(graph, node, depth)
         _agree("networkx", (key for key, length in distances.items() if 0 < length == depth), task)
         return "networkx"
 
@@ -97,7 +99,7 @@ class GraphwalksSuite(GraphSuite[GraphwalksConfig, GraphwalksTask]):
             )
             _agree(f"Cypher ({store.kind})", await _by_cypher(problem, store), task)
             walk = await self.reference_walk(task, store, self.agents.policy("expert", task, "tools", None, seed))
-            _agree("the expert", extract_nodes(walk.answer).answer, task)
+            _agree("the expert", self.extract(task, walk.answer).answer, task)
             characters = len(self.no_tools_prompt(task, instance, agent)[0].content or "")
             tasks.append(walk.added_to(task).model_copy(update={"prompt_chars": characters}))
         return tasks
@@ -112,7 +114,12 @@ class GraphwalksSuite(GraphSuite[GraphwalksConfig, GraphwalksTask]):
         return (Message("user", text),)
 
     def extract(self, task: GraphwalksTask, reply: str) -> Extraction:
-        return extract_nodes(reply)
+        """Extract the last line with `Final Answer: […]`; "strict" if it is the last line of the reply."""
+        for number, line in enumerate(reversed(visible_text(reply).splitlines())):
+            if match := ANSWER.search(line):
+                keys = (key.strip(" \t\"'`*") for key in match[1].split(","))
+                return Extraction([*dict.fromkeys(filter(None, keys))], "embedded" if number else "strict")
+        return Extraction()
 
     def answer_format(self, task: GraphwalksTask, agent: AgentConfig = AgentConfig()) -> str:
         return agent.render("graphwalks_format.j2").strip()
@@ -120,18 +127,33 @@ class GraphwalksSuite(GraphSuite[GraphwalksConfig, GraphwalksTask]):
     def score(
         self, task: GraphwalksTask, setting: str, trajectory: Trajectory, extraction: Extraction
     ) -> GraphwalksScore:
-        return score_nodes(task, trajectory, extraction)
+        target, last_line = {*task.gold}, published_answer(trajectory.reply)
+        theirs = {*(task.gold if task.published_gold is None else task.published_gold)}
+        answer: set[str] | None = None if extraction.answer is None else {*extraction.answer}
+        compared = NOTHING_RIGHT if answer is None else compare_sets(answer, target)
+        error: ErrorClass | None = None
+        if answer is None:
+            error = "wrong_form" if visible_text(trajectory.reply) else "no_answer"
+        elif answer != target:
+            error = "extra_nodes" if answer > target else "missing_nodes" if answer < target else "other_nodes"
+        return GraphwalksScore(
+            **asdict(compared),
+            extraction_stage=extraction.stage,
+            published_f1=0.0 if last_line is None else compare_sets(last_line, theirs).f1,
+            last_line_correct=last_line == target,
+            error_class=error,
+        )
 
     def notes(self, tasks: Sequence[GraphwalksTask]) -> Iterator[str]:
         if rows := [str(task.row) for task in tasks if task.published_gold is not None]:
-            differing = f"{len(rows)} of {len(tasks)} published targets differ from ours"
-            yield f"{differing}, and both are scored: row{'s'[: len(rows) > 1]} {', '.join(rows)}."
+            differ = f"{len(rows)} of {len(tasks)} published targets differ from ours, and both are scored"
+            yield f"{differ}: {'row' if len(rows) == 1 else 'rows'} {', '.join(rows)}."
 
 
 async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:
     """Return the nodes that the store finds, with one query per level."""
-    near, far = ("a", "b") if problem.operation == "bfs" else ("b", "a")
-    query = store.render(_LEVEL, {"label": LABEL, "type": TYPE, "near": near, "far": far})
+    ends = {"near": "a", "far": "b"} if problem.operation == "bfs" else {"near": "b", "far": "a"}
+    query = store.render(_LEVEL, {"label": LABEL, "type": TYPE, **ends})
     levels = [{problem.node}]
     while levels[-1] and len(levels) <= problem.depth:
         rows = await store.run(query, {"keys": sorted(levels[-1])})

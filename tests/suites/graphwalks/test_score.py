@@ -2,7 +2,8 @@
 
 import pytest
 
-from graphwalk.suites.graphwalks.score import GraphwalksTask, extract_nodes, score_nodes
+from graphwalk.suites.graphwalks.score import GraphwalksScore, GraphwalksTask
+from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
@@ -50,24 +51,26 @@ def task_with(target: str, published: list[str] | None = None) -> GraphwalksTask
     )
 
 
-def replied(reply: str) -> Trajectory:
-    return Trajectory((), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
+def score_of(task: GraphwalksTask, reply: str) -> GraphwalksScore:
+    suite = GraphwalksSuite()
+    trajectory = Trajectory((), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
+    return suite.score(task, "no_tools", trajectory, suite.extract(task, reply))
 
 
 @pytest.mark.parametrize(("target", "reply", "published", "ours", "last_line", "wrong"), REPLIES)
 def test_twenty_replies(target: str, reply: str, published: float, ours: float, last_line: bool, wrong: Wrong) -> None:
-    score = score_nodes(task_with(target), replied(reply), extract_nodes(reply))
+    score = score_of(task_with(target), reply)
     assert (score.published_f1, score.f1) == pytest.approx((published, ours))
     assert (score.correct, score.last_line_correct, score.error_class) == (wrong is None, last_line, wrong)
 
 
 def test_both_targets_are_scored() -> None:
     reply = "Final Answer: [a]"
-    score = score_nodes(task_with("a", ["a", "x"]), replied(reply), extract_nodes(reply))
+    score = score_of(task_with("a", ["a", "x"]), reply)
     assert (score.correct, score.f1) == (True, 1)
     assert score.published_f1 == pytest.approx(2 / 3)
 
 
 def test_a_line_before_the_last_one_is_no_strict_answer() -> None:
-    assert extract_nodes("Final Answer: [a]").stage == "strict"
-    assert extract_nodes("Final Answer: [a]\nDone.").stage == "embedded"
+    assert GraphwalksSuite().extract(task_with("a"), "Final Answer: [a]").stage == "strict"
+    assert GraphwalksSuite().extract(task_with("a"), "Final Answer: [a]\nDone.").stage == "embedded"

@@ -25,7 +25,6 @@ from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
 from graphwalk.suites.graphwalks.problems import Problem
-from graphwalk.suites.graphwalks.report import graphwalks_report
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions
@@ -325,7 +324,7 @@ def results(number: int, setting: str, row: int | None = 1, chars: int = 1000) -
 def test_published_figures_are_beside_whole_groups_of_the_data_set_only(
     observed: list[dict[str, Any]], figure: str | None
 ) -> None:
-    text = as_text(build_report(observed, graphwalks_report()))
+    text = as_text(build_report(observed, GraphwalksSuite.presentation.report(GraphwalksSuite())))
     assert ("Published figures" in text) == (figure is not None)
     if figure is not None:
         assert figure in text
