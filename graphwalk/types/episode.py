@@ -39,8 +39,6 @@ class Task(BaseModel):
     reference_calls: int | None = None
     reference_input_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
     reference_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
-    remark: str = Field(default="", exclude_if=operator.not_)
-    """A note on the target, for the plan and the report."""
 
     def __repr__(self) -> str:
         """Return one line: name, question, and the size of the target."""

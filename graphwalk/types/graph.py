@@ -203,6 +203,21 @@ class PropertyGraph:
         )
         return cls(keys, node_tables, relationship_tables, seed, dict(spec or {}))
 
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], label: str, type_: str) -> "PropertyGraph":
+        """Return a graph of keys of sources and targets, at least one; nodes in the order in which edges name them."""
+        number: dict[str, int] = {}
+        ends = np.array([[number.setdefault(key, len(number)) for key in edge] for edge in edges], dtype=np.int64)
+        sources, targets = ends.T.copy()
+        nodes = NodeTable((label,), np.arange(len(number), dtype=np.int64), {})
+        return cls([*number], (nodes,), (RelationshipTable(type_, sources, targets, {}),))
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Yield the keys of source and target of every relationship, type by type."""
+        for table in self.relationship_tables:
+            for source, target in zip(table.sources.tolist(), table.targets.tolist(), strict=True):
+                yield self.keys[source], self.keys[target]
+
 
 def _most_frequent(counts: Mapping[str, int]) -> str:
     """Return ` (Film 12, Person 7, …)`, or "" without any."""

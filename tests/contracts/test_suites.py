@@ -16,12 +16,14 @@ SMALL: dict[str, dict[str, Any]] = {
     "questions": {"graphs": [{"preset": "paper-100"}]},
     "mazes": {"mazes": [{"size": 6, "min_path": 4}]},
     "magma": {"traces": [{"algorithm": ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]}]},
+    "graphwalks": {"problems": [{"nodes": 12}]},
 }
 SMALL["ask"] = {"graphs": [{"file": str(ROOT / "tests/data/films.json")}], "questions": ["Who directed Red Dust?"]}
 KNOWN: dict[str, dict[str, float]] = {
     "questions": {"expert": 1.0},
     "mazes": {"expert": 1.0, "depth_first": 1.0},
     "magma": {"expert": 1.0},
+    "graphwalks": {"expert": 1.0},
 }
 
 

@@ -21,10 +21,11 @@ from graphwalk.suites.ask.report import AskPresentation
 from graphwalk.suites.ask.scripted import AskAgents
 from graphwalk.suites.ask.suite import AskSuite
 from graphwalk.suites.ask.task import cited_keys
+from graphwalk.suites.graph_suite import QUERY_TOOLS
 from graphwalk.suites.own_questions.dataset import Dataset
 from graphwalk.suites.own_questions.targets import tasks_about
 from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask, score_answer
-from graphwalk.suites.questions.suite import QUERY_TOOLS, QuestionsSuite, settings_left_out
+from graphwalk.suites.questions.suite import QuestionsSuite, settings_left_out
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
 from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.types.episode import Score, Task, Trajectory
@@ -96,6 +97,9 @@ class OwnQuestionsSuite(AskSuite):
         assert store is not None
         self._left_out = dict(settings_left_out(instance.graph, store, agent))
         return list(instance.source)
+
+    def notes(self, tasks: Sequence[Any]) -> Iterator[str]:
+        yield from (f"{task.task_id}: {task.remark}" for task in tasks if task.remark)
 
     def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
         return self._left_out

@@ -67,6 +67,8 @@ class OwnQuestionTask(AskTask):
     names: dict[str, tuple[str, ...]]
     tags: tuple[str, ...]
     cypher: str | None
+    remark: str = Field(default="", exclude_if=lambda remark: not remark)
+    """Which other source has another target."""
     folded: bool = Field(default=False, exclude=True)
     """Compare texts without case, accents and outer spaces (`scoring.text`)."""
 

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
-from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig, absolute
+from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig, absolute, existing_file
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
@@ -56,14 +56,8 @@ ANY_ROWS = RowBounds()
 
 def existing_path(path: Any, info: ValidationInfo) -> Any:
     """Return the absolute path of a file or folder that exists; "example" stays."""
-    if not isinstance(path, str | Path):
-        return path
-    whole = absolute(path, info)
-    if not whole.exists():
-        if str(path) == EXAMPLE:
-            return path
-        raise ValueError(f"there is no file {whole}")
-    return whole
+    is_example = str(path) == EXAMPLE and not absolute(path, info).exists()
+    return path if is_example else existing_file(path, info)
 
 
 class OwnGraph(GraphSource):
