@@ -97,7 +97,7 @@ class Stage:
 
 def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = None) -> tuple[Experiment, GraphSources]:
     settings = read_settings()
-    config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]}, graphs=graphs)
+    config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
     resolved = resolve(config, settings, keys=False)
     return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 

@@ -128,7 +128,7 @@ async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_
             text=True,
             timeout=280,
         )
-    logs = [*tmp_path.glob("*.eval")]
+    logs = [*tmp_path.glob("*.eval")]  # noqa: ASYNC240 -- nothing else runs
     assert logs, done.stdout + done.stderr
     with ZipFile(logs[0]) as archive:
         header = json.loads(read_entry(archive, "header.json"))

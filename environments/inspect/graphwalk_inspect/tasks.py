@@ -87,7 +87,7 @@ def _task(**arguments: Any) -> Task:
         stage, numbers = _stage(**arguments)
         episodes = [run_in_background(stage.begin(number)) for number in numbers.values()]
     except GraphwalkError as error:
-        raise PrerequisiteError(f"{error}" + (f"\nTry: {error.hint}" if error.hint else "")) from error
+        raise PrerequisiteError("\n".join(filter(None, (str(error), error.hint)))) from error
     options = stage.experiment.options
     config = GenerateConfig(
         temperature=options.temperature,
@@ -204,7 +204,8 @@ def _message(message: ChatMessageAssistant) -> Message:
 @cache
 def _stage(experiment: str, setting: Text, seed: Number, graphs: Number, limit: Number) -> tuple[Stage, dict[str, int]]:
     """Open the tasks once per process, and number them by id. Repeats are the epochs of inspect_ai."""
-    flags = {"settings": setting and [setting], "seed": seed, "limit": limit, "repeats": 1}
+    # The model is not opened. A scripted agent could not play every setting.
+    flags = {"settings": setting and [setting], "seed": seed, "limit": limit, "repeats": 1, "models": ["openai/any"]}
     chosen = {name: value for name, value in flags.items() if value is not None}
     stage = run_in_background(Stage.open(experiment, graphs=graphs, **chosen))
     atexit.register(lambda: run_in_background(stage.close()))

@@ -1,50 +1,41 @@
 """Compare logs of inspect_ai: `.eval` files, ZIP archives of schema 2.
 
-Ids, epochs and scores are in `summaries.json`; `header.json` has the task, the model, and the metrics. A log is not
-trusted: what it unpacks to has a limit.
+Ids, epochs and scores are in `summaries.json`; task, model and metrics in `header.json`. An entry is read up to a limit.
 """
 
 import json
-import math
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from typing import Any, Literal
+from zipfile import BadZipFile, ZipFile
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, PositiveInt, ValidationError
 
-from graphwalk.errors import ConfigError, RunLogError, did_you_mean
+from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.reports.compare import RunComparison, compare_players
-from graphwalk.reports.measures import count_if
+from graphwalk.reports.measures import count_if, scored
 from graphwalk.reports.observations import Player, chosen, observe
 from graphwalk.reports.suite_report import Measure, ResultRecord, SuiteReport
 from graphwalk.runs.finished.compare_runs import MOST_DIFFERENCES, merged, short_names
 
-_SUFFIX = ".eval"
-_SCHEMA = 2
 _ZSTD = 93
-"""The method of compression in APPNOTE.TXT of ZIP, section 4.4.5, which Python's zipfile reads from 3.14 on."""
+"""A method of compression in APPNOTE.TXT of ZIP (section 4.4.5) that Python's zipfile reads from 3.14 on."""
 _LOCAL_HEADER = struct.Struct("<26xHH")
 """Lengths of name and extra field in the local header of an entry (APPNOTE.TXT, section 4.3.7)."""
 _MOST_BYTES = 2**30
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""Values of inspect_ai for correct, partial, incorrect and no answer (its `value_to_float`)."""
-
-
-class _Score(BaseModel):
-    value: Any
+"""Numbers of inspect_ai for correct, partial, incorrect and no answer (its `value_to_float`)."""
 
 
 class _Sample(BaseModel):
-    """The fields of an `EvalSampleSummary` that are compared."""
-
     id: int | str
-    epoch: Annotated[int, Field(ge=1)]
+    epoch: PositiveInt
     target: Any = None
     metadata: dict[str, Any] = {}
-    scores: dict[str, _Score] | None = None
+    scores: dict[str, dict[str, Any]] | None = None
     error: str | None = None
 
     @property
@@ -52,10 +43,9 @@ class _Sample(BaseModel):
         """The numeric scores by name; of a score with several values, each by its own."""
         values: dict[str, Any] = {}
         for name, score in (self.scores or {}).items():
-            values |= score.value if isinstance(score.value, dict) else {name: score.value}
-        numbers = {
-            name: _LETTERS.get(value, value) if isinstance(value, str) else value for name, value in values.items()
-        }
+            value = score.get("value")
+            values |= value if isinstance(value, dict) else {name: value}
+        numbers = {name: _LETTERS.get(value) if isinstance(value, str) else value for name, value in values.items()}
         return {name: float(value) for name, value in numbers.items() if isinstance(value, int | float)}
 
 
@@ -64,53 +54,48 @@ class _Spec(BaseModel):
     model: str
 
 
-class _Header(BaseModel):
+class _Log(BaseModel):
+    version: Literal[2]
     eval: _Spec
     results: dict[str, Any] | None = None
+    samples: list[_Sample]
+
+    @property
+    def player(self) -> Player:
+        return Player(self.eval.model, self.eval.task.rpartition("/")[2])
 
     @property
     def cluster(self) -> str | None:
         """The field of the metadata that inspect_ai clustered a standard error by."""
-        scores = (self.results or {}).get("scores") or ()
-        params = (metric.get("params", {}) for score in scores for metric in score.get("metrics", {}).values())
-        return next((one["cluster"] for one in params if one.get("cluster")), None)
-
-
-class _Log(BaseModel):
-    path: Path
-    header: _Header
-    samples: list[_Sample]
-
-    @property
-    def targets(self) -> dict[str, str]:
-        return {str(sample.id): json.dumps(sample.target, sort_keys=True) for sample in self.samples}
+        metrics = chain.from_iterable(one.get("metrics", {}).values() for one in (self.results or {}).get("scores", ()))
+        return next(filter(None, (metric.get("params", {}).get("cluster") for metric in metrics)), None)
 
     def records(self, cluster: str | None) -> Iterator[ResultRecord]:
         """Yield the samples with the fields of results; without clusters all are on one graph."""
         for sample in self.samples:
-            numbers = sample.numbers
+            if cluster and sample.metadata.get(cluster) is None:
+                fields = ", ".join(sample.metadata) or "none"
+                raise ConfigError(
+                    f"--cluster: no {cluster!r} in the metadata of sample {sample.id}", hint=f"fields there: {fields}"
+                )
             yield {
-                "model": self.header.eval.model,
-                "setting": self.header.eval.task,
+                **self.player._asdict(),
                 "task_id": str(sample.id),
                 "repeat": sample.epoch - 1,
                 "task": {"graph_digest": str(sample.metadata[cluster]) if cluster else ""},
                 "exit_status": "model_error" if sample.error else "answered",
                 "trajectory": {"error": sample.error},
-                "score": numbers or None,
+                "score": sample.numbers or None,
                 "usage": {},
             }
 
 
 def all_logs(paths: Sequence[Path]) -> bool:
-    """Return True for logs of inspect_ai. Raise ConfigError for logs among runs."""
-    logs = [path for path in paths if path.suffix == _SUFFIX]
-    if logs and len(logs) < len(paths):
-        runs = ", ".join(str(path) for path in paths if path not in logs)
-        raise ConfigError(
-            f"logs of inspect_ai cannot be compared with runs: {', '.join(map(str, logs))} with {runs}",
-            hint="export the run first:  graphwalk export inspect RUN --out logs",
-        )
+    """Tell whether these are logs of inspect_ai. Raise ConfigError for logs among runs."""
+    logs = [str(path) for path in paths if path.suffix == ".eval"]
+    if 0 < len(logs) < len(paths):
+        hint = "export the run first:  graphwalk export inspect RUN --out logs"
+        raise ConfigError(f"logs of inspect_ai cannot be compared with runs: {', '.join(logs)}", hint=hint)
     return bool(logs)
 
 
@@ -126,151 +111,82 @@ def compare_logs(
 
     `score`: the one to test; default: the first numeric one. `cluster`: the field of the samples' metadata that names
     their cluster; default: the one that inspect_ai used.
-    Raise RunLogError if a log cannot be read or the samples differ, ConfigError if a name is unknown.
+    Raise RunLogError if a log cannot be read or the samples differ, ConfigError for an unknown name.
     """
-    names = short_names(paths)
-    logs = {name: _read(path) for name, path in zip(names, paths, strict=True)}
-    every = list(logs.values())
-    for other in every[1:]:
-        _check_samples(every[0], other)
-    declared = _declared(every, score)
-    field = cluster or next(filter(None, (log.header.cluster for log in every)), None)
-    for log in every:
-        _check_cluster(log, field)
-    observed = {name: observe(log.records(field), declared) for name, log in logs.items()}
-    players = sorted({Player(log.header.eval.model, log.header.eval.task) for log in every})
+    names, logs = short_names(paths), [_read(path) for path in paths]
+    for path, log in zip(paths[1:], logs[1:], strict=True):
+        _check_samples(logs[0], log, f"{paths[0]} and {path}")
+    field = cluster or next(filter(None, (log.cluster for log in logs)), None)
+    records = [[*log.records(field)] for log in logs]
+    declared = _declared(records, score)
+    players = sorted({log.player for log in logs})
+    if len(players) == len(logs):  # models and tasks tell them apart, without the names of files
+        names, records = [""], [[*chain.from_iterable(records)]]
+    observed = {name: observe(some, declared) for name, some in zip(names, records, strict=True)}
     notes = [f"Clusters: {field}." if field else "No clusters: --cluster FIELD names a field of the samples' metadata."]
     return compare_players(merged(observed, set(chosen(players, models, settings))), seed=0, notes=notes)
 
 
-def _declared(logs: Sequence[_Log], score: str | None) -> SuiteReport:
-    """Return the measures: the scores that all logs have. Those between 0 and 1 are shares."""
-    by_log = [{name for sample in log.samples for name in sample.numbers} for log in logs]
-    names = [
-        name
-        for name in dict.fromkeys(n for s in logs[0].samples for n in s.numbers)
-        if all(name in of for of in by_log)
-    ]
+def _declared(records: Sequence[Sequence[ResultRecord]], score: str | None) -> SuiteReport:
+    """Return the measures: scores that all logs have, `score` first. Those between 0 and 1 are shares."""
+    by_log = [dict.fromkeys(chain.from_iterable(record["score"] or () for record in log)) for log in records]
+    names = sorted((name for name in by_log[0] if all(name in log for log in by_log)), key=lambda name: name != score)
     if not names or score not in (None, *names):
-        what = f"no numeric score {score!r}{did_you_mean(score, names)}" if score else "no numeric score"
-        every = "; ".join(
-            f"{log.path}: {', '.join(sorted(of)) or 'none'}" for log, of in zip(logs, by_log, strict=True)
-        )
-        raise ConfigError(f"{what} in all logs", hint=f"numeric scores: {every}")
-    names.sort(key=lambda name: name != score)
-    values = {name: [s.numbers.get(name, 0.0) for log in logs for s in log.samples] for name in names}
-    measures = [
-        Measure(name, "share" if all(0 <= v <= 1 or math.isnan(v) for v in values[name]) else "mean", _value_of(name))
-        for name in names
-    ]
-    failures = Measure("infrastructure_failures", "count", count_if(lambda result: result["score"] is None))
+        what = "no numeric score" if score is None else f"--score: no numeric score {score!r}"
+        raise ConfigError(f"{what} in all logs", hint=f"numeric scores of all: {', '.join(names) or 'none'}")
+    numbers = [record["score"] for log in records for record in log if record["score"]]
+    kinds = {name: any(not 0 <= one.get(name, 0) <= 1 for one in numbers) for name in names}
+    measures = [Measure(name, "mean" if beyond else "share", scored(name)) for name, beyond in kinds.items()]
+    failures = Measure("infrastructure_failures", "count", count_if(lambda record: record["score"] is None))
     return SuiteReport("inspect_ai", (*measures, failures), (), (), (), compared=tuple(names))
 
 
-def _value_of(name: str) -> Any:
-    return lambda result: (result["score"] or {}).get(name)
-
-
-def _check_samples(first: _Log, other: _Log) -> None:
+def _check_samples(first: _Log, second: _Log, names: str) -> None:
     """Raise RunLogError if two logs have no sample in common, or samples with other targets."""
-    targets, others = first.targets, other.targets
-    common = targets.keys() & others.keys()
-    if not common:
-        raise RunLogError(
-            f"{first.path} and {other.path} share no sample: {len(targets)} and {len(others)}, no id in both",
-            hint="compare logs of the same task and data",
-        )
-    if changed := sorted(name for name in common if targets[name] != others[name]):
-        more = f" and {len(changed) - MOST_DIFFERENCES} more" if len(changed) > MOST_DIFFERENCES else ""
-        raise RunLogError(
-            f"{first.path} and {other.path}: {len(changed)} samples with the same id have different targets:"
-            f" {', '.join(changed[:MOST_DIFFERENCES])}{more}",
-            hint="compare logs of the same task and data",
-        )
-
-
-def _check_cluster(log: _Log, field: str | None) -> None:
-    without = [sample for sample in log.samples if field and sample.metadata.get(field) is None]
-    if without:
-        names = sorted({name for sample in log.samples for name in sample.metadata})
-        raise ConfigError(
-            f"{log.path}: {len(without)} of {len(log.samples)} samples have no {field!r} in their metadata,"
-            f" the first is {without[0].id}",
-            hint=f"--cluster FIELD; fields: {', '.join(names) or 'none'}",
-        )
+    targets, others = ({str(sample.id): sample.target for sample in log.samples} for log in (first, second))
+    common = sorted(targets.keys() & others.keys())
+    changed = [name for name in common if targets[name] != others[name]]
+    if changed or not common:
+        some = ", ".join(changed[:MOST_DIFFERENCES])
+        what = f"have other targets for {counted(len(changed), 'sample')}: {some}" if changed else "share no sample id"
+        raise RunLogError(f"{names} {what}", hint="compare logs of the same task and data")
 
 
 def _read(path: Path) -> _Log:
-    """Read a log. Raise RunLogError with all mistakes."""
+    """Read a log. Raise RunLogError if it is damaged, or with the mistakes in its fields."""
     try:
         with ZipFile(path) as archive:
-            header = json.loads(read_entry(archive, "header.json"))
-            version = header.get("version") if isinstance(header, dict) else None
-            if version != _SCHEMA:
-                raise RunLogError(
-                    f"{path}: header.json: version: {version!r}; GraphWalk reads version {_SCHEMA}",
-                    hint="write the log again with inspect_ai 0.3:  inspect log convert",
-                )
-            samples = json.loads(read_entry(archive, "summaries.json"))
-    except FileNotFoundError as error:
-        raise RunLogError(f"no file {path}", hint="inspect_ai writes logs to logs/") from error
-    except KeyError as error:
-        raise RunLogError(
-            f"{path}: no {error.args[0]} in it", hint="wait for the end of the evaluation, or  inspect eval-retry"
-        ) from error
-    except (BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError, struct.error) as error:
-        raise RunLogError(f"{path} cannot be read as a log of inspect_ai: {error}", hint="name a .eval file") from error
-    return _Log(
-        path=path,
-        header=_validated(TypeAdapter(_Header), header, path, "header.json"),
-        samples=_validated(TypeAdapter(list[_Sample]), samples, path, "summaries.json"),
-    )
-
-
-def _validated(kind: TypeAdapter[Any], data: Any, path: Path, file: str) -> Any:
-    try:
-        return kind.validate_python(data)
+            header, samples = (json.loads(read_entry(archive, name)) for name in ("header.json", "summaries.json"))
+        return _Log.model_validate({**header, "samples": samples})
     except ValidationError as error:
-        lines = [f"  {_place(one['loc'])}: {one['msg']}" for one in error.errors()]
-        more = [f"  … and {len(lines) - MOST_DIFFERENCES} more"] if len(lines) > MOST_DIFFERENCES else []
-        message = "\n".join([f"{path}: {file}:", *lines[:MOST_DIFFERENCES], *more])
-        raise RunLogError(message, hint="compare logs that inspect_ai wrote") from error
-
-
-def _place(loc: tuple[int | str, ...]) -> str:
-    """Return where a mistake is; samples count from 1."""
-    first, *names = loc or ("",)
-    parts = [f"sample {first + 1}"] if isinstance(first, int) else [str(first)]
-    return ": ".join([*parts, *dict.fromkeys(str(name) for name in names if name not in ("int", "str"))])
+        # Samples count from 1.
+        lines = {tuple(n + 1 if isinstance(n, int) else n for n in e["loc"][:3]): e["msg"] for e in error.errors()}
+        wrong = [f"  {': '.join(map(str, place))}: {message}" for place, message in lines.items()]
+        hint = "GraphWalk reads logs of schema 2, which inspect_ai 0.3 writes"
+        raise RunLogError("\n".join([f"{path}:", *wrong[:MOST_DIFFERENCES]]), hint=hint) from error
+    except (BadZipFile, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError, struct.error) as error:
+        cause = error.strerror if isinstance(error, OSError) else error.args[0]
+        raise RunLogError(f"{path} cannot be read as a finished log of inspect_ai: {cause}", hint="ls logs") from error
 
 
 def read_entry(archive: ZipFile, name: str) -> bytes:
     """Return the content of an entry. Raise KeyError without it, BadZipFile or ValueError if it is damaged."""
-    try:
-        info = archive.getinfo(name)
-    except KeyError:
-        raise KeyError(name) from None
+    info, file = archive.getinfo(name), archive.fp
     if info.file_size > _MOST_BYTES:
         raise ValueError(f"{name} has more than {_MOST_BYTES:,} bytes")
     if info.compress_type != _ZSTD:
         return archive.read(info)
-    return _unpacked(archive, info)
-
-
-def _unpacked(archive: ZipFile, info: ZipInfo) -> bytes:
     import zstandard
 
-    file = archive.fp
     assert file is not None
     file.seek(info.header_offset)
-    name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-    file.seek(name + extra, 1)
+    file.seek(sum(_LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))), 1)
     packed = file.read(info.compress_size)
     try:
         reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
         content: bytes = reader.read(info.file_size + 1)
     except zstandard.ZstdError as error:
-        raise BadZipFile(f"{info.filename}: {error}") from error
+        raise BadZipFile(f"{name}: {error}") from error
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
-        raise BadZipFile(f"{info.filename} is damaged")
+        raise BadZipFile(f"{name} is damaged")
     return content
