@@ -171,7 +171,7 @@ class OpenEpisode:
 
     @property
     def must_answer(self) -> bool:
-        """Whether a limit is reached, so that a run would ask for the answer now, without tools."""
+        """True if a limit is reached: a run asks for the answer now, without tools."""
         messages = [[turn.message, *_user(turn.next_user)] for turn in self.turns]
         return bool(self.tools) and limit_reached([*chain.from_iterable(messages)], self.stage.experiment.agent)
 

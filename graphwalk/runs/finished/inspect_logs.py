@@ -1,6 +1,6 @@
 """Compare logs of inspect_ai: `.eval` files, ZIP archives of schema 2.
 
-Ids, epochs and scores are in `summaries.json`; task, model and metrics in `header.json`. An entry is read up to a limit.
+Ids, epochs and scores are in `summaries.json`; task, model and metrics in `header.json`.
 """
 
 import json
