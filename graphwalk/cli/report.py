@@ -80,10 +80,10 @@ def compare(
     """
     from graphwalk.reports.formats import TerminalComparison, comparison_json, comparison_markdown
     from graphwalk.runs.finished.compare_runs import compare_runs
-    from graphwalk.runs.finished.inspect_logs import all_logs, compare_logs
+    from graphwalk.runs.finished.inspect_logs import compare_logs
 
     players = {"models": model or (), "settings": setting or ()}
-    if all_logs(runs):
+    if any(path.suffix == ".eval" for path in runs):
         comparison = compare_logs(runs, **players, score=score, cluster=cluster)
     elif score or cluster:
         raise ConfigError("--score and --cluster are for logs of inspect_ai", hint="graphwalk compare a.eval b.eval")

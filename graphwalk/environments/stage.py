@@ -5,7 +5,7 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import or_
 from typing import Any
@@ -172,7 +172,9 @@ class OpenEpisode:
     @property
     def must_answer(self) -> bool:
         """True if a limit is reached: a run asks for the answer now, without tools."""
-        messages = [[turn.message, *_user(turn.next_user)] for turn in self.turns]
+        messages = (
+            (turn.message, *map(partial(Message, "user"), filter(None, [turn.next_user]))) for turn in self.turns
+        )
         return bool(self.tools) and limit_reached([*chain.from_iterable(messages)], self.stage.experiment.agent)
 
     @property
@@ -189,10 +191,6 @@ class OpenEpisode:
         self.exit_status = status
         setting = self.planned.key.setting
         self.earned = reward(self.task, self.trajectory, setting=setting, weights=self.stage.weights)
-
-
-def _user(content: str | None) -> list[Message]:
-    return [] if content is None else [Message("user", content)]
 
 
 Call = Callable[..., Any]

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import BaseModel, PositiveInt, ValidationError
+from zstandard import ZstdDecompressor, ZstdError
 
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.reports.compare import RunComparison, compare_players
@@ -22,9 +23,9 @@ from graphwalk.reports.suite_report import Measure, ResultRecord, SuiteReport
 from graphwalk.runs.finished.compare_runs import MOST_DIFFERENCES, merged, short_names
 
 _ZSTD = 93
-"""A method of compression in APPNOTE.TXT of ZIP (section 4.4.5) that Python's zipfile reads from 3.14 on."""
 _LOCAL_HEADER = struct.Struct("<26xHH")
-"""Lengths of name and extra field in the local header of an entry (APPNOTE.TXT, section 4.3.7)."""
+"""Method (section 4.4.5), and lengths of name and extra field (4.3.7), in APPNOTE.TXT of ZIP. Python 3.14 reads 93."""
+_HINT = "compare .eval files of schema 2 (inspect_ai 0.3); of a run:  graphwalk export inspect RUN --out logs"
 _MOST_BYTES = 2**30
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Numbers of inspect_ai for correct, partial, incorrect and no answer (its `value_to_float`)."""
@@ -90,15 +91,6 @@ class _Log(BaseModel):
             }
 
 
-def all_logs(paths: Sequence[Path]) -> bool:
-    """Tell whether these are logs of inspect_ai. Raise ConfigError for logs among runs."""
-    logs = [str(path) for path in paths if path.suffix == ".eval"]
-    if 0 < len(logs) < len(paths):
-        hint = "export the run first:  graphwalk export inspect RUN --out logs"
-        raise ConfigError(f"logs of inspect_ai cannot be compared with runs: {', '.join(logs)}", hint=hint)
-    return bool(logs)
-
-
 def compare_logs(
     paths: Sequence[Path],
     *,
@@ -107,11 +99,10 @@ def compare_logs(
     score: str | None = None,
     cluster: str | None = None,
 ) -> RunComparison:
-    """Compare all pairs of models and tasks in these logs on samples with the same id, repeats by epoch.
+    """Compare all pairs of models and tasks in these logs on samples with the same id; epochs are averaged.
 
-    `score`: the one to test; default: the first numeric one. `cluster`: the field of the samples' metadata that names
-    their cluster; default: the one that inspect_ai used.
-    Raise RunLogError if a log cannot be read or the samples differ, ConfigError for an unknown name.
+    `score`: the one to test (default: the first). `cluster`: the field of the metadata with a sample's cluster (default:
+    as in inspect_ai). Raise RunLogError for a damaged log or different samples, ConfigError for an unknown name.
     """
     names, logs = short_names(paths), [_read(path) for path in paths]
     for path, log in zip(paths[1:], logs[1:], strict=True):
@@ -128,15 +119,13 @@ def compare_logs(
 
 
 def _declared(records: Sequence[Sequence[ResultRecord]], score: str | None) -> SuiteReport:
-    """Return the measures: scores that all logs have, `score` first. Those between 0 and 1 are shares."""
+    """Return the measures: scores that all logs have, `score` first."""
     by_log = [dict.fromkeys(chain.from_iterable(record["score"] or () for record in log)) for log in records]
     names = sorted((name for name in by_log[0] if all(name in log for log in by_log)), key=lambda name: name != score)
     if not names or score not in (None, *names):
         what = "no numeric score" if score is None else f"--score: no numeric score {score!r}"
         raise ConfigError(f"{what} in all logs", hint=f"numeric scores of all: {', '.join(names) or 'none'}")
-    numbers = [record["score"] for log in records for record in log if record["score"]]
-    kinds = {name: any(not 0 <= one.get(name, 0) <= 1 for one in numbers) for name in names}
-    measures = [Measure(name, "mean" if beyond else "share", scored(name)) for name, beyond in kinds.items()]
+    measures = [Measure(name, "mean", scored(name)) for name in names]
     failures = Measure("infrastructure_failures", "count", count_if(lambda record: record["score"] is None))
     return SuiteReport("inspect_ai", (*measures, failures), (), (), (), compared=tuple(names))
 
@@ -162,11 +151,20 @@ def _read(path: Path) -> _Log:
         # Samples count from 1.
         lines = {tuple(n + 1 if isinstance(n, int) else n for n in e["loc"][:3]): e["msg"] for e in error.errors()}
         wrong = [f"  {': '.join(map(str, place))}: {message}" for place, message in lines.items()]
-        hint = "GraphWalk reads logs of schema 2, which inspect_ai 0.3 writes"
-        raise RunLogError("\n".join([f"{path}:", *wrong[:MOST_DIFFERENCES]]), hint=hint) from error
-    except (BadZipFile, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError, struct.error) as error:
+        raise RunLogError("\n".join([f"{path}:", *wrong[:MOST_DIFFERENCES]]), hint=_HINT) from error
+    except (
+        BadZipFile,
+        EOFError,
+        KeyError,
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        struct.error,
+        ZstdError,
+    ) as error:
         cause = error.strerror if isinstance(error, OSError) else error.args[0]
-        raise RunLogError(f"{path} cannot be read as a finished log of inspect_ai: {cause}", hint="ls logs") from error
+        raise RunLogError(f"{path} cannot be read as a finished log of inspect_ai: {cause}", hint=_HINT) from error
 
 
 def read_entry(archive: ZipFile, name: str) -> bytes:
@@ -176,17 +174,11 @@ def read_entry(archive: ZipFile, name: str) -> bytes:
         raise ValueError(f"{name} has more than {_MOST_BYTES:,} bytes")
     if info.compress_type != _ZSTD:
         return archive.read(info)
-    import zstandard
-
     assert file is not None
     file.seek(info.header_offset)
     file.seek(sum(_LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))), 1)
     packed = file.read(info.compress_size)
-    try:
-        reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-        content: bytes = reader.read(info.file_size + 1)
-    except zstandard.ZstdError as error:
-        raise BadZipFile(f"{name}: {error}") from error
+    content = ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(info.file_size + 1)
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
         raise BadZipFile(f"{name} is damaged")
     return content
