@@ -5,8 +5,7 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
-from itertools import chain
+from functools import reduce
 from operator import or_
 from typing import Any
 
@@ -172,10 +171,9 @@ class OpenEpisode:
     @property
     def must_answer(self) -> bool:
         """True if a limit is reached: a run asks for the answer now, without tools."""
-        messages = (
-            (turn.message, *map(partial(Message, "user"), filter(None, [turn.next_user]))) for turn in self.turns
-        )
-        return bool(self.tools) and limit_reached([*chain.from_iterable(messages)], self.stage.experiment.agent)
+        first = max((number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None), default=0)
+        messages = [turn.message for turn in self.turns[first:]]
+        return bool(self.tools) and limit_reached(messages, self.stage.experiment.agent)
 
     @property
     def trajectory(self) -> Trajectory:

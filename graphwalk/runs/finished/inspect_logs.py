@@ -25,6 +25,7 @@ from graphwalk.runs.finished.compare_runs import MOST_DIFFERENCES, merged, short
 _ZSTD = 93
 _LOCAL_HEADER = struct.Struct("<26xHH")
 """Method (section 4.4.5), and lengths of name and extra field (4.3.7), in APPNOTE.TXT of ZIP. Python 3.14 reads 93."""
+_DAMAGED = (BadZipFile, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError, struct.error, ZstdError)
 _HINT = "compare .eval files of schema 2 (inspect_ai 0.3); of a run:  graphwalk export inspect RUN --out logs"
 _MOST_BYTES = 2**30
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -101,8 +102,8 @@ def compare_logs(
 ) -> RunComparison:
     """Compare all pairs of models and tasks in these logs on samples with the same id; epochs are averaged.
 
-    `score`: the one to test (default: the first). `cluster`: the field of the metadata with a sample's cluster (default:
-    as in inspect_ai). Raise RunLogError for a damaged log or different samples, ConfigError for an unknown name.
+    `score`: the one to test (default: the first). `cluster`: the field of the metadata with a sample's cluster
+    (default: as in inspect_ai). Raise RunLogError for a damaged log or different samples, ConfigError for an unknown name.
     """
     names, logs = short_names(paths), [_read(path) for path in paths]
     for path, log in zip(paths[1:], logs[1:], strict=True):
@@ -152,17 +153,7 @@ def _read(path: Path) -> _Log:
         lines = {tuple(n + 1 if isinstance(n, int) else n for n in e["loc"][:3]): e["msg"] for e in error.errors()}
         wrong = [f"  {': '.join(map(str, place))}: {message}" for place, message in lines.items()]
         raise RunLogError("\n".join([f"{path}:", *wrong[:MOST_DIFFERENCES]]), hint=_HINT) from error
-    except (
-        BadZipFile,
-        EOFError,
-        KeyError,
-        OSError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-        struct.error,
-        ZstdError,
-    ) as error:
+    except _DAMAGED as error:
         cause = error.strerror if isinstance(error, OSError) else error.args[0]
         raise RunLogError(f"{path} cannot be read as a finished log of inspect_ai: {cause}", hint=_HINT) from error
 

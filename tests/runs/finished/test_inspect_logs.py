@@ -145,7 +145,7 @@ def test_damaged_files_and_runs_among_logs_are_refused(tmp_path: Path) -> None:
     ZipFile(empty, "w").close()
     text.write_text("{}")
     cases = {
-        damaged: "header.json",
+        damaged: "zstd decompress error",
         empty: "no item named 'header.json'",
         text: "not a zip file",
         tmp_path: "Is a directory",
