@@ -103,7 +103,7 @@ def compare_logs(
     """Compare all pairs of models and tasks in these logs on samples with the same id; epochs are averaged.
 
     `score`: the one to test (default: the first). `cluster`: the field of the metadata with a sample's cluster
-    (default: as in inspect_ai). Raise RunLogError for a damaged log or different samples, ConfigError for an unknown name.
+    (default: as in inspect_ai). Raise RunLogError for damaged logs or different samples, ConfigError for unknown names.
     """
     names, logs = short_names(paths), [_read(path) for path in paths]
     for path, log in zip(paths[1:], logs[1:], strict=True):
