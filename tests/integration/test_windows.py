@@ -51,7 +51,7 @@ async def test_the_mcp_server_lists_and_calls_tools(tmp_path: Path) -> None:
         await client.initialize()
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert LOOK_CLOSER in names
-        assert not (await client.call_tool(LOOK_CLOSER, {"name": "Person"})).is_error
+        assert not (await client.call_tool(LOOK_CLOSER, {"entity_type": "Node", "entity_name": "Person"})).is_error
 
 
 def test_a_query_that_takes_too_much_memory_ends_its_process() -> None:
