@@ -10,7 +10,7 @@ UV := $(shell command -v uv 2>/dev/null)
 CREATE_VENV := $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
-WALKING := aiohttp langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml zstandard
+WALKING := aiohttp filelock langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rapidfuzz rich scipy jinja2 pyyaml zstandard
 
 .PHONY: help quickstart test test-all check style types layers words generated figures site audit docs format formats lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 

@@ -205,7 +205,7 @@ def graph_server(
 
 
 class _Stdin(io.RawIOBase):
-    """Standard input that `stop` ends: a thread that waits for input cannot be cancelled otherwise."""
+    """Standard input that `stop` ends on POSIX: a thread that waits for input cannot be cancelled otherwise."""
 
     def __init__(self) -> None:
         self._stop_reader, self._stop_writer = os.pipe()
@@ -214,8 +214,13 @@ class _Stdin(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        ready, _, _ = select.select([0, self._stop_reader], [], [])
-        return 0 if self._stop_reader in ready else os.readv(0, [buffer])
+        if os.name == "posix":  # elsewhere only sockets can be waited for
+            ready, _, _ = select.select([0, self._stop_reader], [], [])
+            if self._stop_reader in ready:
+                return 0
+        data = os.read(0, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
     def stop(self) -> None:
         os.write(self._stop_writer, b"x")
