@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 Columns = Mapping[str, type]
-"""Name → type: bool, int, float, or str for texts, and for lists and maps, which Parquet holds as JSON text."""
+"""Name → type: bool, int, float, list for chat messages, or str for texts, and for lists and maps, which Parquet holds
+as JSON text."""
 _GROUP = 1000
 """Rows of a Parquet file that are held in memory."""
 _PART = 8
@@ -62,6 +63,7 @@ def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[I
     except ImportError as error:
         raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+    kinds[list] = pyarrow.list_(pyarrow.struct([("role", pyarrow.string()), ("content", pyarrow.string())]))
     schema, waiting = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()]), list[Row]()
     writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd"))
 
@@ -80,7 +82,7 @@ def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[I
 
 
 def _typed(value: Any, kind: type) -> Any:
-    return None if value is None else kind(cell(value))
+    return value if value is None or kind is list else kind(cell(value))
 
 
 def cell(value: Any) -> Any:
