@@ -103,7 +103,7 @@ formats: $(STAMP) ## Let inspect_ai read what we export (Python 3.12 or later; i
 	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285'
 	$(BIN)/pytest tests/exports
 
-environments: ## Set up verifiers, OpenEnv and TRL, each in a .venv of its own, for their slow tests (600 MB)
+environments: ## Set up verifiers, OpenEnv and TRL, each in a .venv of its own, and `datasets`, for their slow tests (600 MB)
 	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check "verifiers>=0.4,<0.5"
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check $(WALKING)
