@@ -103,7 +103,7 @@ formats: $(STAMP) ## Let inspect_ai read what we export (Python 3.12 or later; i
 	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285'
 	$(BIN)/pytest tests/exports
 
-environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai and TRL, each in a .venv of its own, and run their slow tests (1 GB)
+environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai, TRL and `datasets`, each in a .venv of its own, and run their slow tests (1 GB)
 	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check "verifiers>=0.4,<0.5"
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check $(WALKING)

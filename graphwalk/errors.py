@@ -96,3 +96,8 @@ class RunLogError(GraphwalkError):
 def counted(number: int, thing: str) -> str:
     """Return `1 episode`, `1,200 episodes`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def install_hint(extra: str) -> str:
+    """Return the hint for a package of an extra of pyproject.toml."""
+    return f"pip install -e '.[{extra}]'   (in the checkout of GraphWalk)"

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 T = TypeVar("T")
 Columns = Mapping[str, type]
-"""Name → type: bool, int, float, or str for texts, and for lists and maps, which Parquet holds as JSON text."""
+"""Name → type: bool, int, float, list for chat messages, or str for texts, and for lists and maps, which Parquet holds
+as JSON text."""
 _READ_AT_ONCE = 16
 """Rows of a Parquet file that are read at once; a row may have megabytes."""
 _LISTED = 20
@@ -118,7 +119,7 @@ def _pyarrow() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
+        raise ConfigError("Parquet needs pyarrow", hint=install_hint("parquet")) from error
     return pyarrow
 
 
@@ -148,6 +149,7 @@ def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[I
     """Open a table; return the function that adds rows. Raise ConfigError if pyarrow is missing."""
     pyarrow = _pyarrow()
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+    kinds[list] = pyarrow.list_(pyarrow.struct([("role", pyarrow.string()), ("content", pyarrow.string())]))
     schema, waiting = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()]), list[Row]()
     writer = stack.enter_context(
         pyarrow.parquet.ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd")
@@ -168,7 +170,7 @@ def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[I
 
 
 def _typed(value: Any, kind: type) -> Any:
-    return None if value is None else kind(cell(value))
+    return value if value is None or kind is list else kind(cell(value))
 
 
 def cell(value: Any) -> Any:

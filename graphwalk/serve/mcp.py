@@ -279,6 +279,8 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
 
 
 PATH = "/mcp"
+HEALTH_PATH = "/health"
+"""Answers without a token, for health checks of containers and proxies; it tells nothing else."""
 LARGEST_BODY = 1 << 20
 """Bytes of one request."""
 MOST_SESSIONS = 64
@@ -329,6 +331,9 @@ class _Guard:
         self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == HEALTH_PATH:
+            await PlainTextResponse("ok\n")(scope, receive, send)
+            return
         if scope["type"] == "http":
             scheme, _, credentials = Headers(scope=scope).get("authorization", "").partition(" ")
             right = hmac.compare_digest(credentials.strip().encode("utf-8", "replace"), self._expected)

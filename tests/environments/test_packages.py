@@ -1,4 +1,4 @@
-"""The packages for verifiers, OpenEnv and inspect_ai, and traces in TRL, by those projects' own programs; their pins differ from ours, so that each is
+"""The packages for verifiers, OpenEnv and inspect_ai, traces in TRL, and data sets in `datasets`, by those projects' own programs; their pins differ from ours, so that each is
 looked for in an environment of its own: `make environments` sets them up.
 """
 
@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -197,6 +198,55 @@ def wire(request: Any) -> tuple[str, str]:
     functions = [tool["function"] for tool in request.body.get("tools") or ()]
     tools = [(f["name"], f["description"], f["parameters"]) for f in functions]
     return conversation(request.body["messages"]), json.dumps(tools, sort_keys=True)
+
+
+@pytest.mark.slow
+def test_openenv_accepts_the_package(tmp_path: Path) -> None:
+    words = [
+        python_of("openenv").with_name("openenv"),
+        "validate",
+        ROOT / "environments" / "openenv",
+        "--level",
+        "static",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=280, env={**os.environ, "HOME": str(tmp_path)})
+    assert "Verdict: PASS" in done.stdout, done.stdout + done.stderr
+
+
+LOAD = """
+import json, sys, datasets
+from huggingface_hub import DatasetCard
+folder = sys.argv[1]
+splits = {name: datasets.load_dataset(folder, name) for name in datasets.get_dataset_config_names(folder)}
+rows = {name: {split: data.num_rows for split, data in loaded.items()} for name, loaded in splits.items()}
+card = DatasetCard.load(folder + "/README.md").data.to_dict()
+print(json.dumps({"rows": rows, "prompt": splits["tools"]["test"][0]["prompt"], "card": card}))
+"""
+
+
+@pytest.mark.slow
+def test_datasets_loads_the_export(tmp_path: Path) -> None:
+    python, names = python_of("trl"), {"test": "held_out", "train": "train"}
+    words = [
+        f"training/{names['test']}.yaml",
+        "--train",
+        f"training/{names['train']}.yaml",
+        "--out",
+        str(tmp_path / "set"),
+    ]
+    words += ["-o", "suite.graphs.*.count=1"]
+    subprocess.run([sys.executable, "-m", "graphwalk", "export", "dataset", *words], cwd=ROOT, check=True, timeout=280)
+    env = {**os.environ, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([python, "-c", LOAD, tmp_path / "set"], env=env, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    assert {name: set(splits) for name, splits in loaded["rows"].items()} == {
+        "tools": {*names},
+        "graphs": {*names},
+    }
+    assert all(number > 0 for splits in loaded["rows"].values() for number in splits.values())
+    assert [message["role"] for message in loaded["prompt"]] == ["system", "user"]
+    assert (loaded["card"]["license"], loaded["card"]["size_categories"]) == ("mit", ["n<1K"])
 
 
 @pytest.mark.slow

@@ -1,0 +1,17 @@
+# `graphwalk mcp` in an image; docs/mcp.md has the commands. Build it in a checkout:  docker build --tag graphwalk-mcp .
+FROM python:3.13-slim
+LABEL io.modelcontextprotocol.server.name="io.github.graphwalk-agents/graphwalk"
+WORKDIR /app
+COPY requirements/run.txt requirements/
+RUN pip install --no-cache-dir --require-hashes -r requirements/run.txt
+COPY pyproject.toml README.md LICENSE docker-compose.yml ./
+COPY graphwalk graphwalk
+COPY templates templates
+COPY tools tools
+RUN pip install --no-cache-dir '.[mcp]'
+ENV HOME=/tmp
+USER 65534
+WORKDIR /data
+EXPOSE 8420
+ENTRYPOINT ["graphwalk", "mcp"]
+CMD ["--help"]
