@@ -14,7 +14,7 @@ RUNGS = [
     ("matrix", ALL_WORDS),
     ("Matrix, The", ALL_WORDS),
     ("he Matr", PART),
-    ("The Matirx", TYPING_ERRORS),
+    ("The Mtarix", TYPING_ERRORS),
     ("TheMatrix", TYPING_ERRORS),
     ("the metrics", None),
     ("Casablanca", None),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LIMITS = {"nodes": 200, "candidates": 50, "part": ""}
 """Nodes of one full-text query, and candidates that are ranked here."""
-_MOST_WORDS = 10  # each may stand for fifty terms, and Lucene takes 1,024
+_MOST_WORDS = 10  # each may become fifty terms, and Lucene takes 1,024
 _MOST_NAMES = 12  # labels and properties of an index that is recommended
 _START = 3  # letters by which an index of a property finds candidates
 _INDEXES = (
@@ -89,8 +89,8 @@ async def search_existing(
         for index, template, own_names, parameters in source:
             used, scanned = (used, True) if index is None else ({**used, index.name: None}, scanned)
             try:
-                cypher, left = store.render(template + _RANKED, own_names or names), deadline - clock()
-                rows = await store.rows_within(cypher, {**common, **parameters}, max(0.1, left))
+                cypher, seconds = store.render(template + _RANKED, own_names or names), deadline - clock()
+                rows = await store.rows_within(cypher, {**common, **parameters}, max(0.1, seconds))
             except QueryLimitError:
                 stopped = True
                 break

@@ -26,7 +26,7 @@ def test_words_of_the_question_are_looked_up(question: str, said: str) -> None:
     assert said in answer
 
 
-@pytest.mark.parametrize("name", ["Thing Number 299", "Thing Nummber 299", "thing number 299"])
+@pytest.mark.parametrize("name", ["Thing Number 299", "Thing Numbxer 299", "thing number 299"])
 def test_a_name_is_found_among_many_in_few_calls(name: str) -> None:
     nodes = [Node(f"n{i}", ("Thing",), {"name": f"Thing Number {i:03}"}) for i in range(300)]
     graph = PropertyGraph.from_rows(nodes, [Relationship("NEXT", "n298", "n299", {})])
