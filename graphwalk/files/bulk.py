@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphwalk.errors import ConfigError, GraphwalkError, counted
+from graphwalk.errors import ConfigError, GraphwalkError, counted, install_hint
 from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
 from graphwalk.sanitise import one_line
 from graphwalk.terminal.progress import progress_bar
