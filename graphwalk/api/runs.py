@@ -98,7 +98,7 @@ class Run:
     path: Path
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a flat dictionary per episode, all with the same keys: `pandas.DataFrame(run.records())`.
+        """Return a flat dictionary per episode, all with the same keys.
 
         Fields of the episode: `task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`, `tool_calls`,
         `seconds`, `tool_seconds`. Fields of the score keep their names (`correct`, `f1`, …; None without a score).

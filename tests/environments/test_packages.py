@@ -52,6 +52,11 @@ REPLAYED: dict[str, Any] = {
         },
         "settings": ["is"],
     },
+    "graphwalks": {
+        "name": "graphwalks",
+        "suite": {"name": "graphwalks", "problems": [{"nodes": 20, "count": 5}]},
+        "settings": ["tools"],
+    },
 }
 SETTINGS = {"magma": ["io", "is"]}
 
