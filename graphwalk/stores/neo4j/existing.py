@@ -200,7 +200,7 @@ class ExistingStore(Closing, GraphStore):
         """See `GraphStore`. Indexes of the database are used, else the texts of its nodes are read."""
         schema = next(iter(self._schemas.values()), None) or await self.schema()  # all have the same names
         limit = min(seconds or self._timeout_seconds, self._timeout_seconds)
-        return await search_existing(self, self._indexes, schema, text, label, limit)
+        return await search_existing(self.dialect, self.rows_within, self._indexes, schema, text, label, limit)
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         return self.dialect.unique_property(labels, key)

@@ -5,20 +5,20 @@ The server chooses candidates, which are ranked here as on every other store. Ev
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
-from graphwalk.stores.cypher import quote
+from graphwalk.stores.cypher import quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.existing_names import ExistingDialect
 from graphwalk.stores.search import TYPING_ERRORS, Rank, SearchResult, SearchText, allowed_errors, best_rows, words_of
 from graphwalk.types.graph import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
-if TYPE_CHECKING:
-    from graphwalk.stores.neo4j.existing import ExistingStore
-
+ReadRows = Callable[[str, dict[str, Any], float], Awaitable[list[Row]]]
+"""Return the rows of a query with parameters within seconds."""
 _LIMITS = {"nodes": 200, "candidates": 50, "part": ""}
 """Nodes of one full-text query, and candidates that are ranked here."""
 _MOST_WORDS = 10  # each may become fifty terms, and Lucene takes 1,024
@@ -71,7 +71,13 @@ async def read_indexes(connection: Connection) -> list[NodeIndex]:
 
 
 async def search_existing(
-    store: "ExistingStore", indexes: list[NodeIndex], schema: Schema, text: str, label: str | None, seconds: float
+    dialect: ExistingDialect,
+    read: ReadRows,
+    indexes: list[NodeIndex],
+    schema: Schema,
+    text: str,
+    label: str | None,
+    seconds: float,
 ) -> SearchResult:
     """Return the best matches; stop at the first source with better ones than typing errors."""
     sought, clock = SearchText(text.encode(errors="ignore").decode()), asyncio.get_running_loop().time
@@ -89,8 +95,8 @@ async def search_existing(
         for index, template, own_names, parameters in source:
             used, scanned = (used, True) if index is None else ({**used, index.name: None}, scanned)
             try:
-                cypher, seconds = store.render(template + _RANKED, own_names or names), deadline - clock()
-                rows = await store.rows_within(cypher, {**common, **parameters}, max(0.1, seconds))
+                cypher = render_cypher(template + _RANKED, own_names or names, dialect)
+                rows = await read(cypher, {**common, **parameters}, max(0.1, deadline - clock()))
             except QueryLimitError:
                 stopped = True
                 break
@@ -98,8 +104,8 @@ async def search_existing(
                 if index is None or isinstance(error, StoreAwayError):
                     raise
                 indexes[:] = [other for other in indexes if other != index]  # dropped, or the user may not query it
-                return await search_existing(store, indexes, schema, text, label, deadline - clock())
-            ranked += [pair for row in rows for pair in _ranked(sought, row, store.dialect.key_title or KEY)]
+                return await search_existing(dialect, read, indexes, schema, text, label, deadline - clock())
+            ranked += [pair for row in rows for pair in _ranked(sought, row, dialect.key_title or KEY)]
         if stopped or any(rank[0] < TYPING_ERRORS for rank, _ in ranked):
             break
     statement = _statement(schema, uncovered) if scanned else ""
