@@ -23,6 +23,11 @@ def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> 
     return f"; did you mean {close[0]}?" if close else ""
 
 
+def install_hint(extra: str) -> str:
+    """Return the command that installs an extra; before a release, that of a checkout."""
+    return f"in a checkout of GraphWalk:  pip install -e '.[{extra}]'"
+
+
 class GraphwalkError(Exception):
     """Root of all errors that GraphWalk raises on purpose; `hint` is the next command or edit, for people."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from graphwalk.cli.options import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, install_hint
 from graphwalk.settings import read_settings
 from graphwalk.terminal.console import say
 from graphwalk.terminal.signals import run_async
@@ -41,7 +41,7 @@ def mcp(
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"`graphwalk mcp` needs a package that is not installed: {error.name}",
-            hint="pip install 'graphwalk-agents[mcp]'",
+            hint=install_hint("mcp"),
         ) from error
     logging.basicConfig(level=logging.WARNING, handlers=[_Lines()])
     run_async(

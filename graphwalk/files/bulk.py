@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, install_hint
 from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
 from graphwalk.terminal.progress import progress_bar
 
@@ -60,7 +60,7 @@ def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[I
         import pyarrow
         from pyarrow.parquet import ParquetWriter
     except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
+        raise ConfigError("Parquet needs pyarrow", hint=install_hint("parquet")) from error
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
     schema, waiting = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()]), list[Row]()
     writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd"))

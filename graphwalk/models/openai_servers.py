@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies
 
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, install_hint
 from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
 from graphwalk.settings import Settings, server_variable
 from graphwalk.version import __version__
@@ -216,7 +216,7 @@ def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str,
         http_client = transport(trust_env=not local, timeout=timeout, event_hooks={"response": [bound_replies]})
     except ImportError as error:
         raise ConfigError(
-            f"the proxy of this environment is a SOCKS proxy: {error}", hint="pip install 'graphwalk-agents[socks]'"
+            f"the proxy of this environment is a SOCKS proxy: {error}", hint=install_hint("socks")
         ) from None
     headers = {"User-Agent": f"graphwalk/{__version__}", "Accept-Encoding": "gzip, deflate"}
     headers |= arguments.get("default_headers", {})

@@ -10,7 +10,7 @@ from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, install_hint
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.reports.plots import Plot, PlotKind, Series, plot_csv
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-INSTALL = "pip install 'graphwalk-agents[plots]'"
 INK, SOFT, RULE, PAPER = "#1c2126", "#697079", "#e3e6ea", "#fefefe"
 _SCHEME = {INK: "ink", SOFT: "soft", RULE: "rule", PAPER: "paper"}
 _DARK = {"ink": "#e6e8ea", "soft": "#a2a9b1", "rule": "#30363d", "paper": "transparent"}
@@ -85,7 +84,7 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     Raise ConfigError without matplotlib, or if the folder cannot be written.
     """
     if not can_draw():
-        raise ConfigError("plots require matplotlib, which is not installed", hint=INSTALL)
+        raise ConfigError("plots require matplotlib, which is not installed", hint=install_hint("plots"))
     make_folder(folder, parents=False)
     written = []
     for plot in plots:

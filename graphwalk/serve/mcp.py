@@ -273,6 +273,8 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
 
 
 PATH = "/mcp"
+HEALTH_PATH = "/health"
+"""Answered without the token while the server runs; the answer holds nothing of the graph."""
 LARGEST_BODY = 1 << 20
 """Bytes of one request."""
 MOST_SESSIONS = 64
@@ -323,6 +325,9 @@ class _Guard:
         self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == HEALTH_PATH:
+            await PlainTextResponse("ok\n")(scope, receive, send)
+            return
         if scope["type"] == "http":
             scheme, _, credentials = Headers(scope=scope).get("authorization", "").partition(" ")
             right = hmac.compare_digest(credentials.strip().encode("utf-8", "replace"), self._expected)

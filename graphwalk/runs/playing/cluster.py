@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from graphwalk.config.calls import Limits
 from graphwalk.config.loading import experiment_from
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, install_hint
 from graphwalk.files.bulk import cores
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.runs.playing.counters import RunSummary
@@ -208,7 +208,7 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
     try:
         import ray
     except ImportError as error:
-        raise ConfigError("--on ray needs Ray", hint="pip install 'graphwalk-agents[ray]'") from error
+        raise ConfigError("--on ray needs Ray", hint=install_hint("ray")) from error
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
     try:
         if address is None:

@@ -67,5 +67,5 @@ def test_missing_extra_error_names_the_command(odd_file: Path) -> None:
     words = [sys.executable, "-c", program, "mcp", "--graph", str(odd_file)]
     done = subprocess.run(words, capture_output=True, text=True, env=variables(), timeout=60, check=False)
     assert done.returncode == 2
-    assert "pip install 'graphwalk-agents[mcp]'" in done.stderr
+    assert "pip install -e '.[mcp]'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -25,6 +25,12 @@ def test_without_the_token_nothing_is_answered(http_server: HttpServer, authoriz
     assert http_server.token not in answer.text
 
 
+def test_health_is_answered_without_the_token_and_tells_nothing(http_server: HttpServer) -> None:
+    answer = httpx2.get(http_server.url.replace("/mcp", "/health"), timeout=60)
+    assert (answer.status_code, answer.text) == (200, "ok\n")
+    assert httpx2.get(http_server.url.replace("/mcp", "/health/x"), timeout=60).status_code == 401
+
+
 @pytest.mark.parametrize(
     ("header", "value", "code"),
     [
