@@ -10,7 +10,7 @@ UV := $(shell command -v uv 2>/dev/null)
 CREATE_VENV := $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
-WALKING := aiohttp langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rich scipy jinja2 pyyaml
+WALKING := aiohttp filelock langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rapidfuzz rich scipy jinja2 pyyaml zstandard
 
 .PHONY: help quickstart test test-all check style types layers words generated figures site audit docs format formats lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
@@ -73,7 +73,7 @@ docs: $(STAMP) ## The site, in build/site: every link, example and name in it is
 format: figures ## Fix formatting, and rewrite the generated parts of README and docs
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/graphwalk ask "What did Aksel Brandt command?" --graph example -m scripted/look --no-log --json --svg docs/walk.svg > /dev/null
+	$(BIN)/graphwalk ask "What did Aksel Brant command?" --graph example -m scripted/look --no-log --json --svg docs/walk.svg > /dev/null
 	$(BIN)/graphwalk experiments --schema > templates/experiments/experiment.schema.json
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
@@ -103,15 +103,19 @@ formats: $(STAMP) ## Let inspect_ai read what we export (Python 3.12 or later; i
 	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285'
 	$(BIN)/pytest tests/exports
 
-environments: ## Set up verifiers, OpenEnv and TRL, each in a .venv of its own, for their slow tests (600 MB)
+environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai, TRL and `datasets`, each in a .venv of its own, and run their slow tests (1 GB)
 	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check "verifiers>=0.4,<0.5"
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check $(WALKING)
 	test -d .venv-openenv || $(PYTHON) -m venv .venv-openenv
 	.venv-openenv/bin/python -m pip install --quiet --disable-pip-version-check "openenv>=0.10,<0.11" $(WALKING)
+	test -d .venv-inspect || $(PYTHON) -m venv .venv-inspect
+	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check "inspect_ai>=0.3.285,<0.4" -e .
+	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e environments/inspect
 	test -d .venv-trl || $(PYTHON) -m venv .venv-trl
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check "transformers>=5.2,<6" "datasets>=4.7" jinja2
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "trl>=1.16,<2" accelerate
+	$(BIN)/pytest -m slow --timeout 0 tests/environments tests/runs/finished/test_inspect_logs.py
 
 training-setup: ## What training takes, in .venv-training (gigabytes, with torch)
 	test -d .venv-training || $(PYTHON) -m venv .venv-training
@@ -147,4 +151,4 @@ $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes,
 	@touch $(USER_STAMP) $(STAMP)
 
 clean: ## Remove everything that other targets install or build
-	rm -rf $(VENV) .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-inspect .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

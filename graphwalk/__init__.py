@@ -6,7 +6,7 @@
     task = graphwalk.make_tasks(graph, seed=7)[0]
     result = graphwalk.play(task, graph, model="openai/gpt-4.1-mini")
     run = graphwalk.run("quickstart", models=["openai/gpt-4.1-mini"], graphs=1)
-    pandas.DataFrame(run.records())
+    run.to_pandas()
     graphwalk.compare(run)["overall"]
 
     graphwalk.ask("Who directed …?", "movies.graphml", model="openai/gpt-4.1-mini").answer

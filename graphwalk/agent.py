@@ -88,17 +88,7 @@ class Episode:
 
     def must_answer(self, conversation: Sequence[Message]) -> bool:
         """Return True if the limit of turns, calls or repeats is reached. Dialogues without tools have none."""
-        if self.setup.toolbox is None:
-            return False
-        replies = [message for message in conversation[_since_user(conversation) :] if message.role == "assistant"]
-        # A call that is repeated within one reply counts once.
-        calls = Counter(chain.from_iterable({(call.name, call.arguments) for call in r.tool_calls} for r in replies))
-        limits = [
-            (len(replies), self.config.turn_limit),
-            (sum(len(reply.tool_calls) for reply in replies), self.config.call_limit),
-            (max(calls.values(), default=0), self.config.repeat_limit),
-        ]
-        return any(limit is not None and number >= limit for number, limit in limits)
+        return self.setup.toolbox is not None and limit_reached(conversation, self.config)
 
 
 async def run_episode(episode: Episode) -> Trajectory:
@@ -346,6 +336,19 @@ async def call_tools(
         results = await asyncio.gather(*(toolbox.call(call) for call in accepted))
     refusal = config.render("call_refused.j2", reason=reason, limit=limit) if refused else ""
     return (*results, *(ToolResult(call, refusal, error=reason) for call in refused))
+
+
+def limit_reached(conversation: Sequence[Message], config: AgentConfig) -> bool:
+    """Return True if the turns since the last user message have reached the limit of turns, calls or repeats."""
+    replies = [message for message in conversation[_since_user(conversation) :] if message.role == "assistant"]
+    # A call that is repeated within one reply counts once.
+    calls = Counter(chain.from_iterable({(call.name, call.arguments) for call in r.tool_calls} for r in replies))
+    limits = [
+        (len(replies), config.turn_limit),
+        (sum(len(reply.tool_calls) for reply in replies), config.call_limit),
+        (max(calls.values(), default=0), config.repeat_limit),
+    ]
+    return any(limit is not None and number >= limit for number, limit in limits)
 
 
 def answered_calls(conversation: Sequence[Message], config: AgentConfig) -> Iterator[Message]:

@@ -23,11 +23,6 @@ def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> 
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def install_hint(extra: str) -> str:
-    """Return the command that installs an extra; before a release, that of a checkout."""
-    return f"in a checkout of GraphWalk:  pip install -e '.[{extra}]'"
-
-
 class GraphwalkError(Exception):
     """Root of all errors that GraphWalk raises on purpose; `hint` is the next command or edit, for people."""
 
@@ -101,3 +96,8 @@ class RunLogError(GraphwalkError):
 def counted(number: int, thing: str) -> str:
     """Return `1 episode`, `1,200 episodes`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def install_hint(extra: str) -> str:
+    """Return the hint for a package of an extra of pyproject.toml."""
+    return f"pip install -e '.[{extra}]'   (in the checkout of GraphWalk)"

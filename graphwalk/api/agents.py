@@ -22,7 +22,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import EpisodeSetup
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, SEARCH_NODES, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 Call = Callable[[ToolCall], Awaitable[ToolResult]]
 
-TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
-"""The four of the paper, and the one that shows the schema."""
+TOOLS = OWN_GRAPH_TOOLS
+"""The four of the paper, the one that searches, and the one that shows the schema."""
 Names = str | Iterable[str]
 
 
@@ -94,18 +94,19 @@ def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compile
     return compile_graph(model, tools, **compiling).with_config(recursion_limit=steps)
 
 
-def schema_prompt(store: Store, **agent: Any) -> str:
+def schema_prompt(store: Store, *, tools: Names = TOOLS, **agent: Any) -> str:
     """Return the system prompt of the agent: the schema of the graph, and how to work and answer with the tools.
 
-    `agent` as for `openai_tools`; `schema_tokens` bounds the schema.
+    `tools` and `agent` as for `openai_tools`; `schema_tokens` bounds the schema.
     """
     check_type("store", store, Store)
     config = _config(agent)
-    return _render(config, schema_text(store.schema(config.schema_samples), config))
+    return _render(config, schema_text(store.schema(config.schema_samples), config), tools)
 
 
-def _render(config: AgentConfig, schema: str) -> str:
-    return config.render("ask.j2", schema=schema, clock=config.clock)
+def _render(config: AgentConfig, schema: str, tools: Names) -> str:
+    search = SEARCH_NODES in names_of("tools", tools)
+    return config.render("ask.j2", schema=schema, clock=config.clock, search=search)
 
 
 async def _episode(
@@ -116,7 +117,7 @@ async def _episode(
     opened = wrap(as_model(model, read_settings()), Limits(), config, budget=Budget())
     close_with(store, opened.close)
     schema = schema_text(await store.schema(config.schema_samples), config)
-    system = _render(config, schema) if prompt is None else f"{prompt}\n\n{schema}"
+    system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"
     setup = EpisodeSetup((Message("system", system),), await _toolbox(store, tools, agent))
     return Episode(setup, opened, config, CallOptions(parallel_tool_calls=config.parallel_tool_calls), raises=True)
 

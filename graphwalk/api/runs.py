@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.config.loading import load_experiment
-from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.errors import ConfigError
+from graphwalk.reports.formats import as_text, to_csv, to_html, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.playing.background import blocking
@@ -28,6 +29,9 @@ from graphwalk.suites.registry import suite_class
 from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
+
+if TYPE_CHECKING:
+    import pandas
 
 
 async def amake_tasks(
@@ -94,7 +98,7 @@ class Run:
     path: Path
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a flat dictionary per episode, all with the same keys: `pandas.DataFrame(run.records())`.
+        """Return a flat dictionary per episode, all with the same keys.
 
         Fields of the episode: `task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`, `tool_calls`,
         `seconds`, `tool_seconds`. Fields of the score keep their names (`correct`, `f1`, …; None without a score).
@@ -104,6 +108,14 @@ class Run:
         rows = [episode_row(result, suite.score_type) for result in self.results()]
         names = dict.fromkeys(name for record in rows for name in record)
         return [{name: record.get(name) for name in names} for record in rows]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return `records()` as a data frame. Raise ConfigError if pandas is not installed."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ConfigError("to_pandas needs pandas", hint="pip install pandas, or use records()") from error
+        return pandas.DataFrame(self.records())
 
     def results(self) -> Iterator[Result]:
         """Yield every episode with its turns; of a repeated episode, the last result."""
@@ -156,8 +168,8 @@ class Run:
     def _folder(self) -> RunFolder:
         return RunFolder(self.path)
 
-    def _repr_markdown_(self) -> str:
-        return self.text("markdown")
+    def _repr_html_(self) -> str:
+        return to_html(report_of(self._folder))
 
 
 def open_run(path: Path | str) -> Run:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from graphwalk.cli.help import App, as_command
-from graphwalk.cli.options import Models, RunOrFile, SettingNames, suite_group
+from graphwalk.cli.options import Models, Override, RunOrFile, SettingNames, suite_group
 from graphwalk.errors import ConfigError, counted
 from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
@@ -111,6 +111,35 @@ def traces(
     for reason, number in manifest["left_out"].items():
         say(f"left out: {counted(number, 'episode')} {reason}")
     say(f"{counted(manifest['lines'], 'chat')} written to {out}, and {manifest_path(out)}")
+
+
+@app.command("dataset")
+def dataset(
+    experiment: Annotated[str, typer.Argument(help="Experiment name or YAML file: the test split.")],
+    out: Annotated[Path, typer.Option(help="New folder.")],
+    train: Annotated[
+        str | None, typer.Option(help="Experiment of a train split, which must share no graph with the test split.")
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option(help="Licence of your own graph, for example cc-by-4.0. Generated graphs: mit.")
+    ] = None,
+    override: Override = None,
+) -> None:
+    """Write the tasks of an experiment as a data set for the Hugging Face hub.
+
+    FOLDER has Parquet files of tasks and graphs, a card and eval.yaml; datasets.load_dataset reads it.
+    """
+    from graphwalk.config.loading import load_experiment
+    from graphwalk.exports.dataset import FLAGS, TEST, TRAIN, export_dataset
+
+    experiments = {TEST: load_experiment(experiment, override or (), FLAGS)}
+    if train is not None:
+        experiments[TRAIN] = load_experiment(train, override or (), FLAGS)
+    with progress_bar("making tasks"):
+        tables = run_async(export_dataset(experiments, out, read_settings(), licence))
+    for table in tables:
+        data(f"{table.path:<30} {counted(table.rows, 'row'):>12}  sha256 {table.sha256}")
+    say(f"written to {out}; the card is {out / 'README.md'}")
 
 
 @app.command("check-splits")

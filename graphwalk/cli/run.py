@@ -100,6 +100,9 @@ _RUN = (
     Flag("question", options.Questions, "suite.questions"),
     Flag("graph", GraphFile),
     Flag("database", DatabaseName),
+    flag(
+        "dataset", str, "File of your questions with answers, for own-questions.", sets="suite.dataset", metavar="FILE"
+    ),
     flag("store", str, "Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).", sets="store"),
     flag("seed", int, "Random seed.", sets="seed"),
     flag("graphs", int, "Number of graphs, mazes or traces of each kind.", min=1),

@@ -41,6 +41,8 @@ class Scoring(Strict):
     extraction: Literal["lenient", "strict"] = "lenient"
     """lenient: fenced, embedded and wrapped JSON count too; strict: the whole reply must be JSON of the requested form.
     What is not read goes to the `extractor`, if there is one."""
+    text: Literal["exact", "folded"] = Field(default="exact", exclude_if=lambda text: text == "exact")
+    """Comparison of texts in answers to your own questions. folded: without case, accents and outer spaces."""
 
 
 def _by_name(schema: dict[str, Any]) -> None:

@@ -63,6 +63,20 @@ def absolute(text: str | Path, info: ValidationInfo) -> Path:
     return (Path(folder or ".") / Path(text).expanduser()).resolve()
 
 
+def existing_file(path: Any, info: ValidationInfo) -> Any:
+    """Return a path as an absolute one. Raise ValueError if there is no such file or folder."""
+    if not isinstance(path, str | Path):
+        return path
+    whole = absolute(path, info)
+    if not whole.exists():
+        raise ValueError(f"there is no file {whole}")
+    return whole
+
+
+ExistingFile = Annotated[Path, BeforeValidator(existing_file)]
+"""The path of an existing file or folder."""
+
+
 def _existing_path(text: Any, info: ValidationInfo) -> Any:
     if not isinstance(text, str) or not is_path(text):
         return text

@@ -1,6 +1,5 @@
 """Start and stop one local Neo4j for all later commands (`graphwalk db up | down | status`)."""
 
-import fcntl
 import secrets
 import shutil
 import socket
@@ -152,8 +151,9 @@ def _lock(settings: Settings) -> Iterator[None]:
     """Allow one `up` or `down` at a time."""
     folder = state_folder(settings)
     make_folder(folder, private=True, error=StoreError)
-    with (folder / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    from filelock import FileLock  # slow to import
+
+    with FileLock(folder / "lock"):
         yield
 
 

@@ -9,10 +9,10 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from graphwalk.agent import Episode, call_tools, run_episode
+from graphwalk.agent import Episode, call_tools, limit_reached, run_episode
 from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
-from graphwalk.runs.playing.episode import RunModels
+from graphwalk.runs.playing.episode import RunModels, judge
 from graphwalk.runs.playing.graph_sources import GraphSources, sources_for
 from graphwalk.runs.playing.plan import LoadedGraph, PlannedEpisode, make_plan
 from graphwalk.runs.playing.resolve import Experiment, resolve
@@ -35,13 +35,15 @@ class Stage:
     _sources: GraphSources
 
     @classmethod
-    async def open(cls, experiment: Any, *, weights: Mapping[str, float] | None = None, **flags: Any) -> "Stage":
+    async def open(
+        cls, experiment: Any, *, weights: Mapping[str, float] | None = None, graphs: int | None = None, **flags: Any
+    ) -> "Stage":
         """Open the tasks of an experiment (a name, path or fields). `flags` override fields; `weights` are those of
-        rewards.
+        rewards; `graphs` is the number of graphs, mazes or traces of each kind.
 
         Raise ConfigError for an invalid experiment, StoreError if the store cannot be reached.
         """
-        resolved, sources = _resolve(experiment, flags)
+        resolved, sources = _resolve(experiment, flags, graphs)
         try:
             plan = await make_plan(resolved, sources, lambda number: None)
         except BaseException:
@@ -92,9 +94,9 @@ class Stage:
         return earned
 
 
-def _resolve(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
+def _resolve(experiment: Any, flags: Mapping[str, Any], graphs: int | None = None) -> tuple[Experiment, GraphSources]:
     settings = read_settings()
-    config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
+    config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
     resolved = resolve(config, settings, keys=False)
     return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
@@ -109,7 +111,12 @@ class OpenEpisode:
     turns: list[Turn] = field(default_factory=list)
     earned: Reward | None = None
     """The reward after the end; None also after an infrastructure error."""
-    ended: bool = False
+    exit_status: ExitStatus | None = None
+    """None: not ended."""
+
+    @property
+    def ended(self) -> bool:
+        return self.exit_status is not None
 
     @property
     def task(self) -> Task:
@@ -147,22 +154,41 @@ class OpenEpisode:
         results = await call_tools(self.setup.toolbox, tool_calls, agent, earlier)
         self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))
         if any(result.final for result in results):
-            self.ended, self.earned = True, self._reward(ExitStatus.ANSWERED)
+            self._end(ExitStatus.ANSWERED)
         return list(results)
 
     def reply(self, text: str) -> str | None:
         """Process a reply without calls. Return the next user message, or None at the end of the episode."""
-        turn = Turn(Message("assistant", text))
-        next_user = self.setup.next_user([*self.turns, turn])
+        forced = self.must_answer
+        turn = Turn(Message("assistant", text), forced=forced)
+        next_user = None if forced else self.setup.next_user([*self.turns, turn])
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
-            self.ended = True
-            self.earned = self._reward(ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
+            answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER
+            self._end(ExitStatus.TURN_LIMIT if forced else answered)
         return next_user
 
-    def _reward(self, status: ExitStatus) -> Reward | None:
-        trajectory = Trajectory(self.prompt, tuple(self.turns), status)
-        return reward(self.task, trajectory, setting=self.planned.key.setting, weights=self.stage.weights)
+    @property
+    def must_answer(self) -> bool:
+        """True if a limit is reached: a run asks for the answer now, without tools."""
+        first = max((number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None), default=0)
+        messages = [turn.message for turn in self.turns[first:]]
+        return bool(self.tools) and limit_reached(messages, self.stage.experiment.agent)
+
+    @property
+    def trajectory(self) -> Trajectory:
+        return Trajectory(self.prompt, tuple(self.turns), self.exit_status or ExitStatus.NO_ANSWER)
+
+    def judge(self) -> tuple[Any, dict[str, Any] | None]:
+        """Return the answer and its score, as in a line of a run."""
+        experiment, planned = self.stage.experiment, self.planned
+        scoring, graph = experiment.config.scoring, planned.graph.instance
+        return judge(experiment.suite, self.task, planned.key.setting, self.trajectory, None, scoring, graph)
+
+    def _end(self, status: ExitStatus) -> None:
+        self.exit_status = status
+        setting = self.planned.key.setting
+        self.earned = reward(self.task, self.trajectory, setting=setting, weights=self.stage.weights)
 
 
 Call = Callable[..., Any]

@@ -1,6 +1,6 @@
 """Answers that are sets of rows: their forms in replies, and comparison with the target (docs/method.md, Scores)."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +106,11 @@ def compare_rows(
     answered, target = row_set(typed_rows(answer, gold, fields), fields), row_set(gold, fields)
     if any_one:
         target = frozenset(row for row in target if any(value is not None for value in row))
+    return compare_sets(answered, target, any_one=any_one)
+
+
+def compare_sets(answered: Set[Any], target: Set[Any], *, any_one: bool = False) -> RowScore:
+    """Compare two sets; two empty ones are equal."""
     if not target and not answered:
         return RowScore(True, 1.0, 1.0, 1.0, 0)
     right = len(answered & target)

@@ -1,4 +1,4 @@
-"""Write rows into one file, as JSON Lines or Parquet; work that takes hours is divided into parts, on all cores."""
+"""Rows in one file, as JSON Lines or Parquet; work that takes hours is divided into parts, on all cores."""
 
 import json
 import os
@@ -12,24 +12,115 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphwalk.errors import ConfigError, GraphwalkError, install_hint
+from graphwalk.errors import ConfigError, GraphwalkError, counted, install_hint
 from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
+from graphwalk.sanitise import one_line
 from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 Row = Mapping[str, Any]
+T = TypeVar("T")
 Columns = Mapping[str, type]
-"""Name → type: bool, int, float, or str for texts, and for lists and maps, which Parquet holds as JSON text."""
+"""Name → type: bool, int, float, list for chat messages, or str for texts, and for lists and maps, which Parquet holds
+as JSON text."""
+_READ_AT_ONCE = 16
+"""Rows of a Parquet file that are read at once; a row may have megabytes."""
+_LISTED = 20
+"""Bad rows in an error message."""
 _GROUP = 1000
 """Rows of a Parquet file that are held in memory."""
 _PART = 8
 """Things of a part."""
 _AHEAD = 4
 """Parts per process of one batch."""
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row | str]:
+    """Yield the rows of a .jsonl or .parquet file with these columns; for a bad line of JSON the reason as text.
+
+    Raise ConfigError for another ending, a Parquet file that lacks a column or cannot be read, and without pyarrow.
+    """
+    if path.suffix.lower() not in (".jsonl", ".parquet"):
+        raise ConfigError(f"{path.name}: expected a .jsonl or .parquet file")
+    if path.suffix.lower() == ".jsonl":
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            yield from (_json_row(line, columns) for line in lines)
+        return
+    pyarrow = _pyarrow()
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if missing := [name for name in columns if name not in names]:
+                raise ConfigError(
+                    f"{path}: missing column{'s'[: len(missing) > 1]} {', '.join(missing)}",
+                    hint=f"its columns: {one_line(', '.join(names))}",
+                )
+            for batch in file.iter_batches(_READ_AT_ONCE, columns=list(columns)):
+                yield from batch.to_pylist()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
+
+
+def usable_rows(
+    path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None], *, skip_option: str, skip: bool
+) -> tuple[dict[str, str], Iterator[T]]:
+    """Return why rows cannot be used ("row 7" → reason), and an iterator over what `read` returns for the others.
+
+    `read` gets a row and its number from 1 on; it raises ValueError with the reason, and returns None for a row that is
+    not chosen. All rows are read before the first one is returned. Raise ConfigError if no row is left, or if some
+    cannot be used, unless `skip`; `skip_option` sets it.
+    """
+    bad, some = dict[str, str](), False
+    for number, value in _readings(path, columns, read):
+        if isinstance(value, str):
+            bad[f"row {number}"] = value
+        some = some or not isinstance(value, str)
+    if bad and not skip:
+        listed = [f"  {row}: {reason}" for row, reason in bad.items()][:_LISTED]
+        more = [f"  … and {len(bad) - _LISTED} more"] if len(bad) > _LISTED else []
+        text = "\n".join([f"{path}: {counted(len(bad), 'row')} cannot be used:", *listed, *more])
+        raise ConfigError(text, hint=f"correct the file, or leave these rows out: {skip_option}")
+    if not some:
+        raise ConfigError(f"{path}: no row is left", hint="choose other rows")
+    readings = (value for _, value in _readings(path, columns, read))
+    return bad, (value for value in readings if not isinstance(value, str))
+
+
+def _readings(
+    path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]
+) -> Iterator[tuple[int, T | str]]:
+    for number, row in enumerate(read_rows(path, columns), 1):
+        try:
+            value = row if isinstance(row, str) else read(row, number)
+        except ValueError as error:
+            value = str(error)
+        if value is not None:
+            yield number, value
+
+
+def _json_row(line: str, columns: Sequence[str]) -> Row | str:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {one_line(error)}"
+    if not isinstance(row, dict):
+        return "not a JSON object"
+    missing = [name for name in columns if name not in row]
+    return f"missing column{'s'[: len(missing) > 1]} {', '.join(missing)}" if missing else row
+
+
+def _pyarrow() -> Any:
+    """Import pyarrow. Raise ConfigError if it is missing."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ConfigError("Parquet needs pyarrow", hint=install_hint("parquet")) from error
+    return pyarrow
 
 
 def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
@@ -56,14 +147,13 @@ def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
 
 def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[Iterable[Row]], object]:
     """Open a table; return the function that adds rows. Raise ConfigError if pyarrow is missing."""
-    try:
-        import pyarrow
-        from pyarrow.parquet import ParquetWriter
-    except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow", hint=install_hint("parquet")) from error
+    pyarrow = _pyarrow()
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
+    kinds[list] = pyarrow.list_(pyarrow.struct([("role", pyarrow.string()), ("content", pyarrow.string())]))
     schema, waiting = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()]), list[Row]()
-    writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd"))
+    writer = stack.enter_context(
+        pyarrow.parquet.ParquetWriter(stack.enter_context(new_file(path)), schema, compression="zstd")
+    )
 
     def flush() -> None:
         table = {name: [_typed(row.get(name), kind) for row in waiting] for name, kind in columns.items()}
@@ -80,7 +170,7 @@ def parquet_table(stack: ExitStack, path: Path, columns: Columns) -> Callable[[I
 
 
 def _typed(value: Any, kind: type) -> Any:
-    return None if value is None else kind(cell(value))
+    return value if value is None or kind is list else kind(cell(value))
 
 
 def cell(value: Any) -> Any:

@@ -30,6 +30,8 @@ _LEVEL, _GZIP = 6, 31
 _LONGEST_LINE = _LITTLE = 1 << 28
 _MOST_UNPACKED = 200
 """Maximum ratio of uncompressed to compressed size above `_LITTLE`. Logs shrink to a tenth."""
+_BINARY = getattr(os, "O_BINARY", 0)
+"""Windows would end lines otherwise."""
 _SYNC_SECONDS = 0.5
 """A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this many seconds."""
 
@@ -141,7 +143,7 @@ class LineWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
         self._copy: Path | None = None
@@ -183,10 +185,9 @@ class LineWriter:
             os.close(number)
             self._copy = Path(place)
             with self._copy.open("wb") as copy:
-                position = 0
-                while block := os.pread(self._file, 1 << 20, position):
+                os.lseek(self._file, 0, os.SEEK_SET)
+                while block := os.read(self._file, 1 << 20):
                     copy.write(block)
-                    position += len(block)
         with self._copy.open("ab") as copy:
             copy.write(line)
         return self._copy

@@ -1,7 +1,6 @@
 """Atomic file writes: a file is complete or absent after a crash or a full disk."""
 
 import errno
-import fcntl
 import os
 import re
 import time
@@ -139,14 +138,14 @@ def _replacing(path: Path, mode: int, keep: Path | None) -> Iterator[BinaryIO]:
     try:
         with open(number, "wb") as file:  # noqa: PTH123 -- a path could not be exclusive
             with suppress(OSError):  # some file systems have no locks
-                fcntl.flock(file, fcntl.LOCK_EX)
+                _lock(file)
             yield file
             file.flush()
             os.fsync(number)
             if keep is not None and path.exists():
                 keep.unlink(missing_ok=True)
                 os.link(path, keep)
-            scratch.replace(path)
+        scratch.replace(path)  # Windows moves no open file
     finally:
         with suppress(OSError):
             scratch.unlink()
@@ -155,6 +154,14 @@ def _replacing(path: Path, mode: int, keep: Path | None) -> Iterator[BinaryIO]:
 
 def _as_bytes(part: str | bytes) -> bytes:
     return part.encode("utf-8") if isinstance(part, str) else part
+
+
+def _lock(file: BinaryIO) -> None:
+    """Lock an open file on POSIX, or raise OSError. Windows needs no lock: it removes no open file."""
+    with suppress(ImportError):
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -173,5 +180,5 @@ def _sweep(folder: Path) -> None:
         with suppress(OSError):
             if time.time() - scratch.stat().st_mtime > _STALE_SECONDS:
                 with scratch.open("rb") as file:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    scratch.unlink()
+                    _lock(file)
+                scratch.unlink()

@@ -69,7 +69,7 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
 def compared_groups(observed: Observations, *, seed: int) -> Iterator[tuple[Grouping, list[dict[str, Any]]]]:
     """Yield each grouping that is shown and has several groups, with the pairs of players in each group."""
     for number, grouping in enumerate(observed.suite.groupings):
-        if grouping.shown and len({case.groups[number] for case in observed.cases} - {None}) > 1:
+        if grouping.shown and len({group for case in observed.cases for group in case.groups_in(number)}) > 1:
             yield grouping, comparisons_of(observed, seed=seed, grouping=number)
 
 

@@ -13,8 +13,8 @@ from rich.text import Text
 from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Reference, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables
-from graphwalk.reports.text_table import csv_text, fitting_columns, legend, markdown_table, rendered
-from graphwalk.sanitise import escape_markdown, one_line
+from graphwalk.reports.text_table import csv_text, fitting_columns, legend, markdown_table, notebook_table, rendered
+from graphwalk.sanitise import escape_markdown, escape_markup, one_line
 from graphwalk.types.episode import SCHEMA_VERSION
 
 
@@ -64,6 +64,13 @@ def to_markdown(report: Report) -> str:
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
     return "\n".join([*first, *parts, *(f"* {escape_markdown(note)}" for note in notes), ""])
+
+
+def to_html(report: Report) -> str:
+    """Return the verdict and the tables as HTML for a notebook."""
+    sentences = [*filter(None, [report.incomplete]), *report.verdict]
+    first = "".join(f"<p>{escape_markup(text)}</p>" for text in sentences)
+    return first + "".join(map(notebook_table, text_tables(report)))
 
 
 @dataclass(frozen=True)

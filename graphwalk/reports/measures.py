@@ -1,10 +1,13 @@
 """Measures and columns shared by suites, and the report of a suite without its own."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import starmap
 from types import NoneType
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
+
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
 
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
@@ -144,31 +147,46 @@ WASTE = ("repeated_calls", "cycles", "unused_results", "tool_errors", "parallel_
 def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
     """Return a report for any suite: outcome, quality and effort, overall and by `template`.
 
-    Of the fields that a suite adds to its score, numbers are reported as means and booleans in percent.
+    Of the fields that a suite adds to its score, numbers are reported as means (from 0 to 1: as shares), booleans in
+    percent, and the classes of `error_class` are counted. Columns are those of templates/reports/SUITE.yaml, if any.
     """
     common = (*OUTCOME, ROWS, *QUALITY, *EFFORT)
-    own = {
-        name: _kind(field.annotation)
-        for name, field in score_type.model_fields.items()
-        if name not in Score.model_fields
-    }
+    own = {name: _kind(field) for name, field in score_type.model_fields.items() if name not in Score.model_fields}
     taken = {measure.name for measure in common}
     own_measures = [
         Measure(f"score_{name}" if name in taken else name, kind, scored(name)) for name, kind in own.items() if kind
     ]
+    classes = _error_classes(score_type)
+    has_layout = (data_path("templates") / "reports" / f"{suite}.yaml").is_file()
+    tables, plain = layout(suite) if has_layout else {}, layout("shared")["plain"]
+    own_columns = (Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)
     return SuiteReport(
         suite=suite,
-        measures=(*common, *own_measures),
+        measures=(*common, *own_measures, *(Measure(n, "count", count_if(partial(_has_class, n))) for n in classes)),
         groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
-        columns=(*layout("shared")["plain"], *(Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)),
-        group_columns=layout("shared")["plain"][:8],
+        columns=tables.get("results", (*plain, *own_columns)),
+        group_columns=tables.get("groups", plain[:8]),
         compared=("accuracy", "f1"),
+        causes={name: name.replace("_", " ") for name in classes},
     )
 
 
-def _kind(annotation: Any) -> Kind | None:
+def _error_classes(score_type: type[Score]) -> tuple[str, ...]:
+    """Return the names in the field `error_class: Literal[…] | None` of a score, none without this field."""
+    field = score_type.model_fields.get("error_class")
+    options = (field.annotation, *get_args(field.annotation)) if field else ()
+    return tuple(name for option in options if get_origin(option) is Literal for name in get_args(option))
+
+
+def _has_class(name: str, result: ResultRecord) -> bool:
+    return (result["score"] or {}).get("error_class") == name
+
+
+def _kind(field: FieldInfo) -> Kind | None:
     """Return the aggregation of a field of this type, or None."""
-    types = {*get_args(annotation)} - {NoneType} or {annotation}
+    types = {*get_args(field.annotation)} - {NoneType} or {field.annotation}
     if types <= {bool}:
         return "percent"
+    if Ge(0) in field.metadata and Le(1) in field.metadata:
+        return "share"
     return "mean" if types <= {bool, int, float} else None

@@ -59,6 +59,11 @@ class Case(NamedTuple):
     question: str = ""
     """The task, or what it is a part of: the independent unit if all tasks are on one graph."""
 
+    def groups_in(self, grouping: int) -> tuple[Any, ...]:
+        """Return its groups in a grouping: none, one or several."""
+        group = self.groups[grouping]
+        return group if isinstance(group, tuple) else () if group is None else (group,)
+
 
 @dataclass(frozen=True)
 class Observations:
@@ -91,8 +96,8 @@ class Observations:
         """Return the indexes of episodes by group and player, except episodes without a group."""
         indexes: dict[tuple[Any, Player], list[int]] = {}
         for i, case in enumerate(self.cases):
-            if case.groups[grouping] is not None:
-                indexes.setdefault((case.groups[grouping], case.player), []).append(i)
+            for group in case.groups_in(grouping):
+                indexes.setdefault((group, case.player), []).append(i)
         return {key: np.array(numbers) for key, numbers in indexes.items()}
 
     def rows_of(self, player: Player) -> NDArray[np.int64]:

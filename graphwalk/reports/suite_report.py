@@ -45,14 +45,15 @@ def in_order(text: str) -> list[str | int]:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A breakdown: one row per model, setting and group. `value` returns the group of a result, or None.
+    """A breakdown: one row per model, setting and group.
 
-    `order` lists known groups in display order; others follow, sorted.
+    `value` returns the group of a result, a tuple of several groups, or None. `order` lists known groups in display
+    order; others follow, sorted.
     """
 
     name: str
     title: str
-    value: Callable[[ResultRecord], str | int | None]
+    value: Callable[[ResultRecord], str | int | tuple[str, ...] | None]
     order: Sequence[str] = ()
     shown: bool = True
     """False: only in JSON and CSV."""

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from graphwalk.errors import counted
 from graphwalk.sanitise import escape_formula, escape_markdown, one_line
+from graphwalk.types.html import html_table
 
 UNKNOWN = "–"
 """Text of an unknown value."""
@@ -144,6 +145,12 @@ def markdown_table(table: TextTable) -> str:
     ]
     lines = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join([*lines, escape_markdown(table.note), ""] if table.note else lines)
+
+
+def notebook_table(table: TextTable) -> str:
+    """Return the table as HTML, with intervals in parentheses."""
+    rows = ((cell.text + f" ({cell.interval})" * bool(cell.interval) for cell in row) for row in table.rows)
+    return html_table(table.title, (header.text for header in table.headers), rows)
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:

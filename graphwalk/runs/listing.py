@@ -1,6 +1,5 @@
 """List the runs in a folder, parsing only the beginning of each result for speed."""
 
-import fcntl
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_
 from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
+_LISTING_SECONDS = 0.05
+"""A lock that is free within this time was that of another list."""
 _REST = b', "task": {'
 """Beginning of the part of a result that a list does not need: task, graph, conversation."""
 
@@ -106,13 +107,16 @@ def _head(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
+    from filelock import FileLock, Timeout  # slow to import
+
     try:
-        with (folder.path / "run.lock").open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if (path := folder.path / "run.lock").exists():
+            with FileLock(path, timeout=_LISTING_SECONDS, poll_interval=_LISTING_SECONDS / 5):
+                pass
+    except Timeout:
         return "running"
     except OSError:
-        pass  # there is no lock file
+        pass  # the folder is read-only
     if episodes is None:
         return "not finished" if scored else "not begun"
     return "finished" if scored >= episodes else "not finished"

@@ -4,9 +4,7 @@ Results of a finished run are in `results.jsonl.gz`. If both files exist, a proc
 removing the other; `results.jsonl` counts, and the other contains the same or less.
 """
 
-import fcntl
 import json
-import os
 import secrets
 import shlex
 import shutil
@@ -268,21 +266,22 @@ class RunFolder:
                 hint=f"unzip {self.quoted} -d FOLDER, and use the folder",
             )
         check_links(self.path, RunLogError)
+        from filelock import FileLock, Timeout  # slow to import
+
         path = self.path / "run.lock"
+        lock = FileLock(path, thread_local=False)
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            lock.acquire(blocking=False)
+        except Timeout as error:
+            raise RunLogError(
+                f"another process is working on {self.path}", hint="wait for it or stop it, then resume"
+            ) from error
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
         try:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise RunLogError(
-                    f"another process is working on {self.path}", hint="wait for it or stop it, then resume"
-                ) from error
             yield
         finally:
-            os.close(file)
+            lock.release()
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the run's records in the order of the file: failed tries of an episode, then at most one result of it.

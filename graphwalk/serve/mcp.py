@@ -51,7 +51,7 @@ from graphwalk.settings import TOKEN_VARIABLE, Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
 from graphwalk.tools.encodings import decode_notes, next_page, read_rows
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
@@ -98,7 +98,7 @@ def _output_schema(tool: Tool, spec: ToolSpec) -> dict[str, Any]:
     if tool.operation is not None:
         return _object({"text": {"type": "string", "description": "The result of the tool."}})
     row: dict[str, Any] = {"type": "object"}
-    if tool.cypher is not None and (example := read_rows(spec.description.rpartition("\n")[2])):
+    if tool.query is None and (example := read_rows(spec.description.rpartition("\n")[2])):
         row = _object({name: {"type": "object"} if isinstance(v, dict) else {} for name, v in example[0].items()})
     return _object(
         {
@@ -189,13 +189,14 @@ def graph_server(
     """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     text = schema_text(schema, agent)
     template = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
+    instructions = make_environment(TEXT_FILTERS, trim=True).from_string(template)
     toolbox = GraphToolbox(store, schema, tools, agent)
     handlers = _Handlers(toolbox, {tool.name: tool for tool in tools}, text, settings)
     return Server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=make_environment(TEXT_FILTERS, trim=True).from_string(template).render(name=name, schema=text),
+        instructions=instructions.render(name=name, schema=text, search=any(tool.search for tool in tools)),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -204,7 +205,7 @@ def graph_server(
 
 
 class _Stdin(io.RawIOBase):
-    """Standard input that `stop` ends: a thread that waits for input cannot be cancelled otherwise."""
+    """Standard input that `stop` ends on POSIX: a thread that waits for input cannot be cancelled otherwise."""
 
     def __init__(self) -> None:
         self._stop_reader, self._stop_writer = os.pipe()
@@ -213,8 +214,13 @@ class _Stdin(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        ready, _, _ = select.select([0, self._stop_reader], [], [])
-        return 0 if self._stop_reader in ready else os.readv(0, [buffer])
+        if os.name == "posix":  # elsewhere only sockets can be waited for
+            ready, _, _ = select.select([0, self._stop_reader], [], [])
+            if self._stop_reader in ready:
+                return 0
+        data = os.read(0, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
     def stop(self) -> None:
         os.write(self._stop_writer, b"x")
@@ -243,7 +249,7 @@ async def serve(
     `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
     ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
     """
-    loaded, agent = load_tools(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
+    loaded, agent = load_tools(tools or OWN_GRAPH_TOOLS), _agent(overrides)
     if own := [tool.name for tool in loaded if tool.messages]:  # they keep state of an episode, as visited cells
         raise ConfigError(
             f"tool {own[0]} is available in its own suite only", hint="list all tools with  graphwalk tools"
@@ -274,7 +280,7 @@ def _agent(overrides: Sequence[str]) -> AgentConfig:
 
 PATH = "/mcp"
 HEALTH_PATH = "/health"
-"""Answered without the token while the server runs; the answer holds nothing of the graph."""
+"""Answers without a token, for health checks of containers and proxies; it tells nothing else."""
 LARGEST_BODY = 1 << 20
 """Bytes of one request."""
 MOST_SESSIONS = 64

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.config.jinja import render_page
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, install_hint
 from graphwalk.evaluation.comments import comment
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
+from graphwalk.reports.plot_files import can_draw, page_svg
 from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
@@ -185,7 +185,7 @@ class RunContent:
                         "svg": page_svg(figure) if can_draw() else None,
                     }
                 )
-        return {"figures": figures, "missing": None if can_draw() else INSTALL, "notes": notes}
+        return {"figures": figures, "missing": None if can_draw() else install_hint("plots"), "notes": notes}
 
 
 def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda key: True) -> RunContent:

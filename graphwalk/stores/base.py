@@ -5,6 +5,7 @@ Queries are Jinja templates with filters: `{{ source_label | label }}`, `{{ rela
 graph. Values are always parameters.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Literal, Self
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import UNSCOPED, Dialect, Identifiers, render_cypher
 from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.search import SearchIndex, SearchResult
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -68,6 +70,7 @@ class GraphStore(ABC):
     """How names are written in a query."""
     generation = 0
     """Number of times that the graph was loaded again after the database had lost it."""
+    _search_index: SearchIndex | None = None
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """Return Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
@@ -125,6 +128,15 @@ class GraphStore(ABC):
         `properties`: names that are looked for on all of its nodes or relationships, if they were only sampled.
         """
         return await self.schema(samples)
+
+    async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
+        """Return nodes (of a label) with a text like this one. Default: by an index in memory, built at first use."""
+        if self._search_index is None:
+            self._search_index = await asyncio.to_thread(SearchIndex, await self._searched_graph())
+        return SearchResult(await asyncio.to_thread(self._search_index.search, text, label))
+
+    async def _searched_graph(self) -> PropertyGraph:
+        return await self.read_graph()
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         """Return label, property and value that find a node by the index of a constraint, if any."""

@@ -192,9 +192,13 @@ class EmbeddedStore(GraphStore):
             self._schemas[samples] = await asyncio.to_thread(schema_of, self._graph, samples)
         return self._schemas[samples]
 
+    async def _searched_graph(self) -> PropertyGraph:
+        self._open_engine()
+        return self._graph
+
     async def drop(self) -> None:
         self._forget()
-        self._engine = None
+        self._engine = self._search_index = None
         self.end_process()
 
 

@@ -9,6 +9,8 @@ import base64
 import json
 import os
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +57,29 @@ def _answer(engine: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 def _set_limits(memory: int) -> None:
     """Limit the memory to `memory` bytes beyond what graph and program take by now, and open files to those of now."""
-    if sys.platform == "win32":
-        return
-    import resource
-
-    if sys.platform == "linux":  # elsewhere the system does not keep such a limit
+    try:
+        import resource
+    except ImportError:
+        threading.Thread(target=_end_above, args=(memory,), daemon=True).start()
+        return  # the limit on open files is POSIX only
+    if sys.platform == "linux":  # macOS does not keep such a limit
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (taken + memory, taken + memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     free = os.dup(0)  # the lowest number that the next file would get
     os.close(free)
     resource.setrlimit(resource.RLIMIT_NOFILE, (free, free))
+
+
+def _end_above(memory: int) -> None:
+    """End this process when it takes `memory` bytes more than now."""
+    import psutil  # not needed where the system limits the memory
+
+    process = psutil.Process()
+    most = process.memory_info().rss + memory
+    while process.memory_info().rss <= most:
+        time.sleep(0.02)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,8 @@ class HealthCheck:
                 self.outages += 1
                 self.note(f"{cause}: waiting for it, up to {self.seconds:g} s")
                 for limit in self._limits:
-                    limit.reschedule(clock())
+                    if not limit.expired():
+                        limit.reschedule(clock())
             if clock() - begun + pause > self.seconds:
                 raise StoreError(
                     f"{cause}, and has not come back within {self.seconds:g} s",

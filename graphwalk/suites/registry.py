@@ -17,7 +17,9 @@ SUITES = Registry(
         "questions": "graphwalk.suites.questions.suite:QuestionsSuite",
         "mazes": "graphwalk.suites.mazes.suite:MazesSuite",
         "magma": "graphwalk.suites.magma.suite:MagmaSuite",
+        "graphwalks": "graphwalk.suites.graphwalks.suite:GraphwalksSuite",
         "ask": "graphwalk.suites.ask.suite:AskSuite",
+        "own_questions": "graphwalk.suites.own_questions.suite:OwnQuestionsSuite",
     },
 )
 _ATTRIBUTES = ("name", "settings", "config_type", "graphs_field", "thing", "task_type", "score_type")

@@ -253,8 +253,13 @@ class Suite(ABC, Generic[C, T]):
         return True
 
     def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
-        """Return the templates and settings skipped for a graph whose tasks were made: name → reason."""
-        return {}
+        """Return what was skipped for a graph whose tasks were made: name → reason. Default: its fact `left_out`."""
+        left_out: Mapping[str, str] = instance.facts.get("left_out", {})
+        return left_out
+
+    def notes(self, tasks: Sequence[T]) -> Iterator[str]:
+        """Yield notes on the tasks of a plan, for the user of a run or dry run."""
+        return iter(())
 
     def texts(self, config: C) -> Mapping[str, str]:
         """Return the additional texts that models read: file name in the run folder → text."""

@@ -8,8 +8,10 @@ from typing import NamedTuple
 from graphwalk.errors import counted
 from graphwalk.evaluation.values import parse_object
 from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode
 from graphwalk.types.episode import Trajectory
+from graphwalk.types.wire import from_dict
 
 _LONGEST_PATH = 6
 _MOST_STARTS = 60
@@ -57,6 +59,14 @@ def walked_scene(
         comparison=comparison,
         legend={fate: text for fate, text in _LEGEND.items() if fate in set(fates.values())},
     )
+
+
+def keys_scene(record: ResultRecord, start: str) -> Scene:
+    """Return the picture of a task whose target and answer are lists of node keys; `start` is the node in question."""
+    target, answer = {*record["task"]["gold"]}, {*(record["answer"] or ())}
+    fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
+    fates |= {key: "right" if key in target else "wrong" for key in answer}
+    return walked_scene(from_dict(Trajectory, record["trajectory"]), {start}, fates)
 
 
 def _steps(trajectory: Trajectory, seen: ObservedGraph, first: FirstSteps) -> Iterator[SceneStep]:

@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import Any
 
 from graphwalk.files.resources import quote
-from graphwalk.tools.tool import ENTITY_TYPES, Tool
+from graphwalk.tools.tool import ENUMS, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal, Value, shown
@@ -65,9 +65,11 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
 def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), *, lists: bool = False) -> None:
     """Raise ToolMistake "bad_arguments" if an argument is missing, unexpected or of a wrong type.
 
-    `lists`: values may be lists, which become tuples.
+    An optional argument that is null is removed. `lists`: values may be lists, which become tuples.
     """
     parameters = [*tool.parameters, *optional]
+    for name in {n for n, value in arguments.items() if value is None} & {*parameters} - tool.required:
+        del arguments[name]
     missing = [name for name in tool.parameters if name in tool.required and name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
     if missing:
@@ -97,12 +99,15 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
     """Return arguments whose identifiers exist. Else raise ToolMistake "unknown_name" with the closest names first."""
     identifiers: dict[str, str] = {}
     for name in tool.resolution:
-        parameter, argument = tool.parameters[name], arguments[name]
+        parameter, argument = tool.parameters[name], arguments.get(name, "")
         owner = parameter.of or ""
-        if parameter.role == "entity_type":
+        unlabelled = parameter.role == "label" and name in arguments and schema.node("") is not None
+        if parameter.optional and not argument and not unlabelled:
+            continue
+        if parameter.role in ENUMS:
             identifiers[name] = argument.strip().lower() if len(argument) <= _LONGEST_NAME else argument
-            if identifiers[name] not in ENTITY_TYPES:
-                raise ToolMistake("unknown_name", "unknown_entity_type", argument=name, name=argument)
+            if identifiers[name] not in ENUMS[parameter.role]:
+                raise ToolMistake("unknown_name", f"unknown_{parameter.role}", argument=name, name=argument)
         elif parameter.role == "property":
             identifiers[name] = _property(argument, _entity_kind(tool, owner, identifiers), identifiers[owner], schema)
         elif _entity_kind(tool, name, identifiers) == "node":

@@ -12,6 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import QueryLimitError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import QueryRefused
+from graphwalk.stores.search import LONGEST_TEXT, folded
 from graphwalk.tools.arguments import (
     CheckedArguments,
     ToolMistake,
@@ -28,17 +29,20 @@ from graphwalk.tools.arguments import (
 from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
-from graphwalk.tools.tool import ENTITY_TYPES, IN_LIST, LIMITS, OPERATIONS, SWITCHES, Tool, load_tools
+from graphwalk.tools.tool import ENUMS, IN_LIST, LIMITS, OPERATIONS, SEARCH, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import KEY
 from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
 from graphwalk.types.values import Row, Value, shown
 
+SEARCH_NODES = "search_nodes"
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
+OWN_GRAPH_TOOLS = (SEARCH_NODES, *GRAPH_TOOLS, LOOK_CLOSER)
+"""The tools for a user's own graph."""
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
 
@@ -80,13 +84,14 @@ class GraphToolbox:
         self._say = self._agent.texts.message
         names = (*GRAPH_TOOLS, LOOK_CLOSER) if self._agent.schema_tokens is not None else GRAPH_TOOLS
         offered = load_tools(names) if tools is None else tools
-        self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
         self._switches |= {
             "several_labels": schema.several_labels,
             "no_label": schema.node("") is not None,
             IN_LIST: False,
+            SEARCH: any(tool.search is not None for tool in offered),
         }
+        self._tools = {t.name: t.offered(self._switches) for t in offered if self._agent.think or not t.note_taking}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -121,6 +126,9 @@ class GraphToolbox:
             return ToolResult(call, content, rows=number, data=rows)
         await self._look_closer(tool, arguments)
         checked = check_names(tool, arguments, self._schema)
+        if tool.search is not None:
+            content, number, rows = await self._search(tool, arguments[tool.search], checked, page)
+            return ToolResult(call, content, rows=number, data=rows)
         if tool.operation is not None:
             for name in tool.with_role("entity_name"):
                 kind = checked.identifiers[tool.parameters[name].of or ""]
@@ -133,7 +141,8 @@ class GraphToolbox:
         # A part of the rows keeps the order of the database, which the next pages continue.
         rows = canonical_rows(result.rows) if complete else [canonical_rows([row])[0] for row in result.rows]
         rows, page_notes = page_of(rows, page, self._agent, total=total, complete=complete)
-        notes = [*self._notes(tool, checked, result), *page_notes]
+        near = () if result.matched else await self._near(tool, checked)
+        notes = [*self._notes(tool, checked, result, near), *page_notes]
         content = encode_result(rows, notes, self._agent.encoding)
         tried = {name: shown(result.values[name]) for name in _retried(checked, result)} or None
         number = total or len(result.rows)
@@ -160,6 +169,33 @@ class GraphToolbox:
         if not rows:
             notes = [tool.say("no_match")]
         return encode_result(visible, notes, agent.encoding), readable, visible
+
+    async def _search(self, tool: Tool, text: str, checked: CheckedArguments, page: int) -> tuple[str, int, list[Row]]:
+        """Search for nodes. Raise ToolMistake for an empty or long text, and if the time ends first."""
+        if not folded(text) or len(text) > LONGEST_TEXT:
+            raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
+        label = checked.identifiers.get("label")
+        result = await self._store.search(text, label, self._agent.call_seconds)
+        about = {**vars(result), "label": label, "seconds": self._agent.call_seconds}
+        if result.stopped and not result.rows:
+            raise ToolMistake("timeout", "search_stopped", **about)
+        visible, notes = page_of(result.rows, page, self._agent, total=len(result.rows), complete=True)
+        notes += (
+            [] if result.rows else [tool.say("no_match", **self._switches, **{"label": label, str(tool.search): text})]
+        )
+        if result.scanned or result.indexes:
+            notes.append(self._say("search_scan" if result.scanned else "search_indexes", **about))
+        return encode_result(visible, notes, self._agent.encoding), len(result.rows), visible
+
+    async def _near(self, tool: Tool, checked: CheckedArguments) -> list[str]:
+        """Return values of the property like the text that no node has; none where search is not offered."""
+        value, name = next(iter(checked.values.values()), None), checked.identifiers.get("property_name")
+        if not (self._switches[SEARCH] and "near" in tool.no_match and isinstance(value, str) and folded(value)):
+            return []
+        text, label = value[:LONGEST_TEXT], checked.identifiers.get("label")
+        result = await self._store.search(text, label, self._agent.call_seconds)
+        rows = [row for row in result.rows if name in (KEY, row["property"])]
+        return list(dict.fromkeys(str(row["key"] if name == KEY else row["value"]) for row in rows))
 
     async def _find(self, tool: Tool, checked: CheckedArguments, page: int) -> _Matches:
         """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5).
@@ -231,6 +267,8 @@ class GraphToolbox:
     async def _look_closer(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """Read the properties of a label or type in this call, if they were not read, or a sample lacks one of them."""
         for name in tool.with_role("label", "relationship_type", "entity_name"):
+            if name not in arguments:
+                continue
             node, relationship = self._schema.node(arguments[name]), self._schema.relationship(arguments[name])
             if arguments[name] in (NO_NAME, NO_LABEL):
                 node = node or self._schema.node("")
@@ -241,7 +279,7 @@ class GraphToolbox:
             if relationship is not None and _is_incomplete(relationship, names):
                 self._schema = await self._store.look_closer("relationship", relationship.type, samples, names)
 
-    def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches) -> list[str]:
+    def _notes(self, tool: Tool, checked: CheckedArguments, result: _Matches, near: Sequence[str]) -> list[str]:
         notes = []
         for name in _retried(checked, result):
             value, tried = checked.values[name], result.values[name]
@@ -254,7 +292,7 @@ class GraphToolbox:
             field = "empty" if result.matched else "no_match"
             values = {name: shown(value) for name, value in result.values.items()}
             names = {**result.names, IN_LIST: self._has_lists(tool, checked, if_unknown=False)}
-            notes.append(tool.say(field, **names, **values))
+            notes.append(tool.say(field, **names, **values, near=near))
         return notes
 
     def _has_pages(self, tool: Tool) -> bool:
@@ -268,8 +306,8 @@ class GraphToolbox:
             if parameter.role == "value" and self._schema.lists:
                 form = {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
             properties[name] = {**form, "description": parameter.description}
-            if parameter.role == "entity_type":
-                properties[name]["enum"] = list(ENTITY_TYPES)
+            if parameter.role in ENUMS:
+                properties[name]["enum"] = list(ENUMS[parameter.role])
         if self._has_pages(tool):
             description = self._say("page_parameter", budget=self._agent.result_budget)
             properties["page"] = {"type": "integer", "minimum": 1, "description": description}

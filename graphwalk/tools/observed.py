@@ -206,7 +206,8 @@ class ObservedGraph:
         looked_up: set[tuple[str, str, Any]] = set()
         for call in self._calls.values():
             label, name, value = call.text("label"), call.text("property_name"), call.value
-            is_look_up = label is not None and name is not None and isinstance(value, str | int | float)
+            filtered = call.text("relationship_type") or call.text("direction")
+            is_look_up = not filtered and label is not None and name and isinstance(value, str | int | float)
             if call.tool == NEIGHBORS and call.understood and is_look_up:
                 centres: dict[str, None] = {}
                 for page in takewhile(call.centres_on.__contains__, count(FIRST_PAGE)):
@@ -245,6 +246,8 @@ class ObservedGraph:
                 read = self._add_relationship(row, call, centres)
             elif "properties" in row:
                 read = self._add_node(row["properties"], labels_in(row, "label"))
+            elif "match" in row and isinstance(name := row.get("property"), str):
+                read = self._add_node({name: row.get("value"), KEY: row.get(KEY)}, labels_in(row, "label"))
             else:  # a list of keys shows nodes, a list of other values does not
                 label = call.lists_keys_of
                 if row.keys() == {"values"} and label is not None:

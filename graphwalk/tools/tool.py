@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -21,22 +22,26 @@ from graphwalk.files.resources import data_path, is_shipped
 from graphwalk.stores.cypher import FILTERS, ForeignCypher, render_cypher
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 
-Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
+Role = Literal["label", "relationship_type", "direction", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
 
 SWITCHES = ("direction", "relationship_properties")
 """Fields of AgentConfig that the texts of a tool can ask for."""
 IN_LIST = "in_list"
 """True for the second query of a call: nothing equals the value, and the property may hold lists that contain it."""
-GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST)
-"""Conditions of the graph: some node has not exactly one label; some node has none; see `IN_LIST`."""
+SEARCH = "search"
+"""True where a tool searches: other tools take more arguments then, and name values that are near."""
+GRAPH_SWITCHES = ("several_labels", "no_label", IN_LIST, SEARCH)
+"""Conditions: some node has not exactly one label; some node has none; see `IN_LIST` and `SEARCH`."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
 _PATTERNS = frozenset({"any_node", "any_relationship"})
 """Names of a Cypher template that the store sets."""
 _QUERIES = ("cypher", "matches", "count")
 """Fields with Cypher."""
-ENTITY_TYPES = ("node", "relationship")
+ENUMS = MappingProxyType({"entity_type": ("node", "relationship"), "direction": ("outgoing", "incoming")})
+"""Role → values of its parameters, which become identifiers."""
+_OPTIONAL = ("text", "label", "relationship_type", "direction")  # roles
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
     "property": ("label", "relationship_type", "entity_name"),
@@ -97,8 +102,8 @@ class ToolParameter(Strict):
     """One argument of a tool.
 
     `role` is its use. label, relationship_type, entity_type, entity_name, property: checked against the
-    schema, then an identifier of the query; `of` names the parameter it belongs to. value: a parameter of the query.
-    text: for operations.
+    schema, then an identifier of the query; `of` names the parameter it belongs to. direction: outgoing or incoming, an
+    identifier too. value: a parameter of the query. text: for operations and searches.
     """
 
     type: JsonType | tuple[JsonType, ...]
@@ -106,7 +111,9 @@ class ToolParameter(Strict):
     description: str = Field(min_length=1)
     of: str | None = None
     optional: bool = False
-    """It may be left out of a call; for texts only, since a query needs all of its values."""
+    """It may be left out of a call; a query asks whether an identifier `is defined`."""
+    where: tuple[Literal["direction", "relationship_properties", "search"], ...] = ()
+    """Switches that are on where the parameter is offered."""
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -126,7 +133,8 @@ class Example(Strict):
 
 
 class Tool(Strict):
-    """One tool, with exactly one of `cypher`, `operation` and `query`: the parameter with Cypher written by the model.
+    """One tool, with exactly one of `cypher`, `operation`, `query` (the parameter with Cypher written by the model) and
+    `search` (the parameter with a text that nodes are found by).
 
     `note_taking`: it returns the model's own text and shows nothing of the graph, so that its calls are counted
     apart; it is not offered to an agent that does not think. `matches`: Cypher that finds a row where something matches
@@ -143,6 +151,7 @@ class Tool(Strict):
     cypher: str | None = None
     operation: str | None = None
     query: str | None = None
+    search: str | None = None
     matches: str | None = None
     count: str | None = None
     no_match: str = ""
@@ -165,6 +174,8 @@ class Tool(Strict):
                 raise ValueError('the name "page" is kept for result pages')
             if roles and (other is None or other.role not in roles):
                 raise ValueError(f"{name}: `of` must name a parameter with the role {' or '.join(roles)}")
+            if other is not None and other.optional:
+                raise ValueError(f"{name}: {parameter.of} must not be optional: a property belongs to it")
             if not roles and parameter.of is not None:
                 raise ValueError(f"{name}: remove `of`: only properties and entity names belong to another parameter")
         return parameters
@@ -181,12 +192,13 @@ class Tool(Strict):
         arguments = self.example.arguments.keys()
         if not self.required <= arguments or not arguments <= self.parameters.keys():
             raise ValueError("example: its arguments must be all parameters and nothing else")
-        if any(parameter.optional and parameter.role != "text" for parameter in self.parameters.values()):
-            raise ValueError("parameters: only one with the role text can be optional")
-        if sum(part is not None for part in (self.cypher, self.operation, self.query)) != 1:
-            raise ValueError("give either cypher or operation or query")
-        if self.query is not None and (self.query not in self.with_role("text") or not self.no_match):
-            raise ValueError("query: names a parameter with the role text; no_match states what an empty result means")
+        if any(parameter.optional and parameter.role not in _OPTIONAL for parameter in self.parameters.values()):
+            raise ValueError(f"parameters: only one with the role {', '.join(_OPTIONAL)} can be optional")
+        if sum(part is not None for part in (self.cypher, self.operation, self.query, self.search)) != 1:
+            raise ValueError("give either cypher or operation or query or search")
+        text = self.query or self.search
+        if text is not None and (text not in self.with_role("text") or not self.no_match):
+            raise ValueError("query, search: names a parameter with the role text; no_match explains an empty result")
         if self.cypher is not None and self.note_taking:
             raise ValueError("note_taking: a tool with cypher shows the graph")
         if self.cypher is not None and not self.no_match:
@@ -197,6 +209,11 @@ class Tool(Strict):
         """Return the names of the parameters with one of these roles, in the order of the file."""
         return [name for name, parameter in self.parameters.items() if parameter.role in roles]
 
+    def offered(self, switches: Mapping[str, bool]) -> "Tool":
+        """Return the tool without the parameters that are not offered where these switches are on."""
+        parameters = {n: p for n, p in self.parameters.items() if all(switches[switch] for switch in p.where)}
+        return Tool.model_construct(**{**vars(self), "parameters": parameters})
+
     @cached_property
     def required(self) -> frozenset[str]:
         return frozenset(name for name, parameter in self.parameters.items() if not parameter.optional)
@@ -206,7 +223,7 @@ class Tool(Strict):
         """Return the names of the parameters that become identifiers, each after the one that it depends on."""
         return (
             *self.with_role("entity_type"),
-            *self.with_role("label", "relationship_type", "entity_name"),
+            *self.with_role("label", "relationship_type", "direction", "entity_name"),
             *self.with_role("property"),
         )
 
@@ -299,7 +316,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *switches} - values
     query = {*identifiers, *_PATTERNS}
-    message = {*tool.parameters, *switches}
+    message = {*tool.parameters, *switches, "near"}
     limits = LIMITS if tool.query is not None else ()
     yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from graphwalk.sanitise import one_line
 from graphwalk.types.chat import Message, ToolCall, Usage
+from graphwalk.types.html import html_table
 from graphwalk.types.values import Row, Scalar
 
 SCHEMA_VERSION = 1
@@ -45,6 +46,10 @@ class Task(BaseModel):
         return f"<Task {self.task_id}: {one_line(self.question, 100)} · target of size {self.gold_size}>"
 
     __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        fields = ("question", "template", "parameters", "gold", "gold_size", "reference_calls")
+        return html_table(self.task_id, ("field", "value"), ((name, getattr(self, name)) for name in fields))
 
 
 def setting_of(name: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.sanitise import one_line
+from graphwalk.types.html import html_table
 from graphwalk.types.values import Value, shown
 
 KEY = "key"
@@ -113,6 +114,13 @@ class PropertyGraph:
         nodes = f"{self.node_count:,} nodes{_most_frequent(labels)}"
         return f"<PropertyGraph: {nodes}, {self.relationship_count:,} relationships{_most_frequent(types)}>"
 
+    def _repr_html_(self) -> str:
+        nodes = ((":".join(t.labels) or "no label", len(t.numbers), ", ".join(t.columns)) for t in self.node_tables)
+        links = ((t.type, len(t.sources), ", ".join(t.columns)) for t in self.relationship_tables)
+        first = html_table(f"{self.node_count:,} nodes", ("labels", "nodes", "properties"), nodes)
+        title = f"{self.relationship_count:,} relationships"
+        return first + html_table(title, ("type", "relationships", "properties"), links)
+
     @property
     def node_count(self) -> int:
         return len(self.keys)
@@ -202,6 +210,21 @@ class PropertyGraph:
             for type_, rows in by_type.items()
         )
         return cls(keys, node_tables, relationship_tables, seed, dict(spec or {}))
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], label: str, type_: str) -> "PropertyGraph":
+        """Return a graph of keys of sources and targets, at least one; nodes in the order in which edges name them."""
+        number: dict[str, int] = {}
+        ends = np.array([[number.setdefault(key, len(number)) for key in edge] for edge in edges], dtype=np.int64)
+        sources, targets = ends.T.copy()
+        nodes = NodeTable((label,), np.arange(len(number), dtype=np.int64), {})
+        return cls([*number], (nodes,), (RelationshipTable(type_, sources, targets, {}),))
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        """Yield the keys of source and target of every relationship, type by type."""
+        for table in self.relationship_tables:
+            for source, target in zip(table.sources.tolist(), table.targets.tolist(), strict=True):
+                yield self.keys[source], self.keys[target]
 
 
 def _most_frequent(counts: Mapping[str, int]) -> str:

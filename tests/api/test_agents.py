@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
 import graphwalk
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from tests.models.server import Answer, ModelServer, chat
 
 FILMS = Path(__file__).parent.parent / "data" / "films.json"
@@ -41,7 +41,7 @@ def scripted() -> Scripted:
 
 
 def check(model: Scripted, messages: list[Any]) -> None:
-    assert list(dict.fromkeys(model.bound)) == [*GRAPH_TOOLS, LOOK_CLOSER]
+    assert list(dict.fromkeys(model.bound)) == list(OWN_GRAPH_TOOLS)
     result, refused = (message for message in messages if isinstance(message, ToolMessage))
     assert result.status == "success"
     assert json.loads(result.content)[0]["properties"]["title"] == "Red Dust"
@@ -93,11 +93,10 @@ async def test_store_failure_becomes_tool_text() -> None:
         await store.await_for(store.inner.drop())
         call = {"id": "c1", "function": {"name": "get_node_by_property", "arguments": json.dumps(LOOK_UP)}}
         assert (await tools.arun(call))["content"].startswith("The database does not answer: the graph was dropped")
-        message = await structured[0].ainvoke(
-            {"type": "tool_call", "id": "1", "name": structured[0].name, "args": LOOK_UP}
-        )
-        assert message.status == "error"
-        assert "The database does not answer" in message.content
+        for tool, arguments in zip(structured, [{"text": "Red Dust"}, LOOK_UP], strict=False):
+            message = await tool.ainvoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
+            assert message.status == "error"
+            assert "The database does not answer" in message.content
 
 
 async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer() -> None:

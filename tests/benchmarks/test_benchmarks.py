@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from benchmarks import graphs, model_calls, start_up, tool_calls, where_walking_pays
+from benchmarks import graphs, graphwalks, model_calls, search, start_up, tool_calls, where_walking_pays
 from benchmarks.measure import Row, table
 from graphwalk.settings import Settings
 from graphwalk.suites.questions.catalogue import choose_kinds
@@ -37,6 +37,10 @@ def test_generation() -> None:
     assert all(row.ratio for row in graphs.measure_generation(quick=True, full=False))
 
 
+def test_search() -> None:
+    assert all(row.ours for row in search.measure(quick=True))
+
+
 def test_start_up() -> None:
     assert all(row.ours for row in start_up.measure(quick=True))
 
@@ -51,6 +55,13 @@ def test_tool_calls_on_neo4j() -> None:
 @pytest.mark.usefixtures("server_in_environment")
 def test_loading() -> None:
     assert all(row.ratio for row in graphs.measure_loading(quick=True, full=False))
+
+
+async def test_graphwalks_is_measured_and_laid_out() -> None:
+    costs = await graphwalks.costs(100)
+    assert costs["bfs 1 calls"] == 1 < costs["bfs 2 calls"]
+    assert "| 100 |" in graphwalks.table({100: costs})
+    assert "edges is read in" in await graphwalks.seconds_of_longest_row()
 
 
 async def test_where_walking_pays_is_measured_and_laid_out() -> None:

@@ -22,7 +22,7 @@ from tests.cli.wrong_inputs import MISTAKES, commands, plain, wrong_fields, wron
 from tests.exports.hostile_run import HOSTILE, hostile_run
 from tests.extending.packages import REPOSITORY
 
-SUITES = ("questions", "mazes", "magma", "ask")
+SUITES = ("questions", "mazes", "magma", "graphwalks", "ask")
 RUNS = REPOSITORY / "tests" / "data" / "runs"
 
 

@@ -3,11 +3,13 @@
 import pytest
 
 from graphwalk.settings import Settings
-from graphwalk.stores.base import Database
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.testing import STORE_CHECKS, check_store
+from graphwalk.testing.stores import odd_graph
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 HOSTILE = ("`) DETACH DELETE n //", "``", "x`:`y", "ünïcödé", "'quote\"", "$x", "{{ x }}", "}-[]->(", "-- /*")
@@ -16,6 +18,33 @@ HOSTILE = ("`) DETACH DELETE n //", "``", "x`:`y", "ünïcödé", "'quote\"", "$
 @pytest.mark.parametrize("name", STORE_CHECKS)
 async def test_store_contract(name: str, any_database: Database) -> None:
     await STORE_CHECKS[name](any_database)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"), [("k7", None), ("delete", None), ("DETACH n;", "Zorep"), ("unicode", "MATCH"), ("zzz", None)]
+)
+async def test_a_search_gives_the_same_rows(any_database: Database, text: str, label: str | None) -> None:
+    graph = odd_graph()
+    store, reference = await any_database.load(graph), await EmbeddedDatabase().load(graph)
+    assert (await store.search(text, label)).rows == (await reference.search(text, label)).rows
+    by_default = await GraphStore.search(_Plain(store), text, label)
+    assert by_default.rows == (await store.search(text, label)).rows
+
+
+class _Plain(GraphStore):
+    """A store of a plug-in, which only reads whole graphs."""
+
+    def __init__(self, inner: GraphStore) -> None:
+        self.read_graph = inner.read_graph  # type: ignore[method-assign]
+
+    async def run(self, cypher: str, parameters: object = None) -> list[Row]:
+        raise NotImplementedError
+
+    async def schema(self, samples: int = 0) -> Schema:
+        raise NotImplementedError
+
+    async def drop(self) -> None:
+        raise NotImplementedError
 
 
 async def test_hostile_names_are_names(any_database: Database) -> None:

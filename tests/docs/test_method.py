@@ -63,7 +63,7 @@ def test_class_fields_and_parameters_are_those_of_the_templates() -> None:
 
 def test_the_arguments_of_the_tools_are_those_of_their_files() -> None:
     written = {names(row[0])[0]: names(row[1]) for row in rows(section("Tools")) if names(row[0])}
-    assert len(written) == 4
+    assert len(written) == 5
     for name, arguments in written.items():
         tool = yaml.safe_load((ROOT / "tools" / f"{name}.yaml").read_text("utf-8"))
         assert [argument for argument in arguments if argument in tool["parameters"]] == list(tool["parameters"])

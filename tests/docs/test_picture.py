@@ -7,7 +7,7 @@ from tests.extending.packages import REPOSITORY
 
 
 def test_it_is_drawn_by_the_product(tmp_path: Path) -> None:
-    words = ("ask", "What did Aksel Brandt command?", "--graph", "example", "-m", "scripted/look", "--no-log", "--json")
+    words = ("ask", "What did Aksel Brant command?", "--graph", "example", "-m", "scripted/look", "--no-log", "--json")
     done = graphwalk(*words, "--svg", "walk.svg", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     drawn = (tmp_path / "walk.svg").read_text()

@@ -1,4 +1,4 @@
-"""The packages for verifiers and OpenEnv, and traces in TRL, by those projects' own programs; their pins differ from ours, so that each is
+"""The packages for verifiers, OpenEnv and inspect_ai, traces in TRL, and data sets in `datasets`, by those projects' own programs; their pins differ from ours, so that each is
 looked for in an environment of its own: `make environments` sets them up.
 """
 
@@ -7,12 +7,22 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tomllib
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
+import graphwalk
+from graphwalk.agent import answer_now, messages_to_send
+from graphwalk.config.loading import load_experiment
+from graphwalk.runs.finished.inspect_logs import read_entry
 from graphwalk.training.traces import TraceOptions, export_traces
+from tests.models.server import Answer, ModelServer, chat
 from tests.training.recorded_runs import MAZES, QUESTIONS, recorded
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +30,33 @@ EXPERIMENTS = {
     "questions": {"graphs": [{"nodes": 20}], "questions": ["node_count", "node_by_property"]},
     "mazes": {"mazes": [{"size": 5, "min_path": 4}]},
     "magma": {"traces": [{"nodes": 5, "count": 1}]},
+}
+REPLAYED: dict[str, Any] = {
+    "questions": {
+        "name": "questions",
+        "suite": {"name": "questions", "graphs": [{"nodes": 20}]},
+        "settings": ["tools"],
+        "agent": {"turn_limit": 6},
+    },
+    "mazes": {
+        "name": "mazes",
+        "suite": {"name": "mazes", "mazes": [{"size": 5, "min_path": 4, "count": 8}]},
+        "settings": ["tools"],
+    },
+    "magma": {
+        "name": "magma",
+        "suite": {
+            "name": "magma",
+            "traces": [{"algorithm": ["bfs", "dijkstra"], "nodes": 5, "count": 4}],
+            "free_running": True,
+        },
+        "settings": ["is"],
+    },
+    "graphwalks": {
+        "name": "graphwalks",
+        "suite": {"name": "graphwalks", "problems": [{"nodes": 20, "count": 5}]},
+        "settings": ["tools"],
+    },
 }
 SETTINGS = {"magma": ["io", "is"]}
 
@@ -74,6 +111,147 @@ def test_an_openenv_client_walks_through_the_server(tmp_path: Path) -> None:
     done = subprocess.run([python, script], env=env, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "reward 1.0" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", REPLAYED)
+async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_path: Path, task: str) -> None:
+    inspect, path = python_of("inspect").with_name("inspect"), tmp_path / "experiment.yaml"
+    path.write_text(json.dumps(REPLAYED[task]))
+    (setting,) = REPLAYED[task]["settings"]
+    replies = await scripted_replies(path, tmp_path / "scripted")
+    async with ModelServer(lambda request: Answer(replies[conversation(request.body["messages"])])) as server:
+        run = await graphwalk.arun(
+            path, models=["openai-api/local/m"], servers={"local": server.url}, out=tmp_path / "run"
+        )
+        sent, server.requests = server.requests, []
+        arguments = ["-T", f"experiment={path}", "-T", f"setting={setting}", "--model", "openai-api/local/m"]
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [inspect, "eval", f"graphwalk_inspect/{task}", *arguments, "--log-dir", tmp_path, "--display", "plain"],
+            env={**os.environ, "HOME": str(tmp_path), "LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "no-secret"},
+            capture_output=True,
+            text=True,
+            timeout=280,
+        )
+    logs = [*tmp_path.glob("*.eval")]  # noqa: ASYNC240 -- nothing else runs
+    assert logs, done.stdout + done.stderr
+    with ZipFile(logs[0]) as archive:
+        header = json.loads(read_entry(archive, "header.json"))
+        names = [name for name in archive.namelist() if name.startswith("samples/")]
+        samples = {sample["id"]: sample for sample in (json.loads(read_entry(archive, name)) for name in names)}
+    assert header["status"] == "success", header.get("error") or done.stdout + done.stderr
+    assert Counter(map(wire, server.requests)) == Counter(map(wire, sent))
+    results = list(run.results())
+    assert samples.keys() == {result.key.task_id for result in results}
+    assert len(results) >= 8
+    assert {result.score["correct"] for result in results if result.score} == {True, False}
+    for result in results:
+        score = samples[result.key.task_id]["scores"]["graphwalk"]
+        assert json.loads(score["answer"]) == result.answer
+        assert result.score is not None
+        assert without_usage(score["metadata"]) == without_usage(result.score)
+        grounded = result.score["grounded"]
+        assert score["value"]["grounded"] == grounded or grounded is None
+    (correct,) = (one for one in header["results"]["scores"] if one["name"] == "correct")
+    assert correct["metrics"]["mean"]["value"] == pytest.approx(
+        sum(result.score["correct"] for result in results) / len(results)
+    )
+
+
+def without_usage(score: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in score.items() if name != "reasoning_tokens"}
+
+
+async def scripted_replies(experiment: Path, out: Path) -> dict[str, Any]:
+    """Return what scripted agents, good and bad ones in turn, reply to each conversation."""
+    agents = ["scripted/expert", "scripted/flawed"]
+    run = await graphwalk.arun(experiment, models=agents, out=out)
+    agent, replies = load_experiment(str(experiment)).agent, {}
+    tasks = sorted({result.key.task_id for result in run.results()})
+    for result in run.results():
+        if result.key.model != agents[tasks.index(result.key.task_id) % 2]:
+            continue
+        turns = result.trajectory.turns
+        for number, turn in enumerate(turns):
+            messages = messages_to_send(result.trajectory.prompt, turns[:number], agent)
+            messages += [answer_now(agent)] if turn.forced else []
+            calls = [(call.name, call.arguments) for call in turn.message.tool_calls]
+            replies[conversation([m.as_openai() for m in messages])] = chat(turn.message.content, calls)
+    return replies
+
+
+def conversation(messages: Sequence[Any]) -> str:
+    """Return what a model reads in the messages of a request."""
+    return json.dumps(
+        [
+            (
+                message["role"],
+                message.get("content") or "",
+                [
+                    (call["function"]["name"], json.loads(call["function"]["arguments"]))
+                    for call in message.get("tool_calls") or ()
+                ],
+            )
+            for message in messages
+        ]
+    )
+
+
+def wire(request: Any) -> tuple[str, str]:
+    """Return messages and tools of a request."""
+    functions = [tool["function"] for tool in request.body.get("tools") or ()]
+    tools = [(f["name"], f["description"], f["parameters"]) for f in functions]
+    return conversation(request.body["messages"]), json.dumps(tools, sort_keys=True)
+
+
+@pytest.mark.slow
+def test_openenv_accepts_the_package(tmp_path: Path) -> None:
+    words = [
+        python_of("openenv").with_name("openenv"),
+        "validate",
+        ROOT / "environments" / "openenv",
+        "--level",
+        "static",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=280, env={**os.environ, "HOME": str(tmp_path)})
+    assert "Verdict: PASS" in done.stdout, done.stdout + done.stderr
+
+
+LOAD = """
+import json, sys, datasets
+from huggingface_hub import DatasetCard
+folder = sys.argv[1]
+splits = {name: datasets.load_dataset(folder, name) for name in datasets.get_dataset_config_names(folder)}
+rows = {name: {split: data.num_rows for split, data in loaded.items()} for name, loaded in splits.items()}
+card = DatasetCard.load(folder + "/README.md").data.to_dict()
+print(json.dumps({"rows": rows, "prompt": splits["tools"]["test"][0]["prompt"], "card": card}))
+"""
+
+
+@pytest.mark.slow
+def test_datasets_loads_the_export(tmp_path: Path) -> None:
+    python, names = python_of("trl"), {"test": "held_out", "train": "train"}
+    words = [
+        f"training/{names['test']}.yaml",
+        "--train",
+        f"training/{names['train']}.yaml",
+        "--out",
+        str(tmp_path / "set"),
+    ]
+    words += ["-o", "suite.graphs.*.count=1"]
+    subprocess.run([sys.executable, "-m", "graphwalk", "export", "dataset", *words], cwd=ROOT, check=True, timeout=280)
+    env = {**os.environ, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([python, "-c", LOAD, tmp_path / "set"], env=env, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    assert {name: set(splits) for name, splits in loaded["rows"].items()} == {
+        "tools": {*names},
+        "graphs": {*names},
+    }
+    assert all(number > 0 for splits in loaded["rows"].values() for number in splits.values())
+    assert [message["role"] for message in loaded["prompt"]] == ["system", "user"]
+    assert (loaded["card"]["license"], loaded["card"]["size_categories"]) == ("mit", ["n<1K"])
 
 
 @pytest.mark.slow

@@ -30,9 +30,13 @@ async def test_no_call_is_made_beyond_the_turn_limit() -> None:
         (result,) = await episode.call(("think", {"thought": "a"}))
     assert result.error == "turn_limit"
     assert len(episode.turns) == 2
+    assert episode.must_answer
     episode.reply(json.dumps(episode.task.gold))
     assert episode.earned is not None
     assert episode.earned.exact == 1
+    answer, score = episode.judge()
+    assert score is not None
+    assert (answer, score["correct"], score["strict_correct"]) == (episode.task.gold, True, False)
     await stage.close()
 
 

@@ -9,13 +9,14 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from pyarrow.parquet import read_table
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.bulk import write_in_parts, write_rows
+from graphwalk.files.bulk import read_rows, usable_rows, write_in_parts, write_rows
 from tests.squares import COLUMNS, rows_of, squares
 
 
@@ -35,6 +36,52 @@ def test_both_forms_hold_the_same(tmp_path: Path) -> None:
     rows = read_table(tmp_path / "rows.parquet").to_pylist()
     assert [{**row, "parts": json.loads(row["parts"])} for row in rows] == lines
     assert [line["number"] for line in lines] == list(range(25))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_rows_are_read_as_they_were_written(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"rows.{ending}"
+    write_rows(rows_of(range(40)), path, COLUMNS)
+    numbers = [row["number"] for row in read_rows(path, ["number"]) if not isinstance(row, str)]
+    assert numbers == list(range(40))
+
+
+def test_bad_lines_are_read_as_reasons(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1}\n{"b": 1}\n[]\n{"a"\n')
+    row, *reasons = read_rows(path, ["a"])
+    assert row == {"a": 1}
+    assert [str(reason)[:8] for reason in reasons] == ["missing ", "not a JS", "not JSON"]
+
+
+def test_rows_that_cannot_be_used_need_consent_and_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f'{{"a": {number}}}\n' for number in range(60)) + "[]\n")
+
+    def read(row: Any, number: int) -> int | None:
+        if row["a"] % 2:
+            raise ValueError(f"{row['a']} is odd")
+        return int(row["a"]) if row["a"] > 50 else None
+
+    with pytest.raises(
+        ConfigError, match=r"31 rows cannot be used:\n  row 2: 1 is odd\n(.*\n){19}  … and 11 more"
+    ) as error:
+        usable_rows(path, ["a"], read, skip_option="--skip", skip=False)
+    assert "--skip" in error.value.hint
+    bad, numbers = usable_rows(path, ["a"], read, skip_option="--skip", skip=True)
+    assert (list(numbers), len(bad), bad["row 61"]) == ([52, 54, 56, 58], 31, "not a JSON object")
+    with pytest.raises(ConfigError, match=r"rows.csv: expected a .jsonl or .parquet file"):
+        list(read_rows(tmp_path / "rows.csv", ["a"]))
+
+
+def test_parquet_without_a_column_or_that_is_none_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    write_rows([{"b": 1}], path, {"b": int})
+    with pytest.raises(ConfigError, match="missing columns a, c"):
+        list(read_rows(path, ["a", "b", "c"]))
+    path.write_text("text")
+    with pytest.raises(ConfigError, match="cannot be read as Parquet"):
+        list(read_rows(path, ["a"]))
 
 
 @pytest.mark.parametrize(("ending", "workers"), [("jsonl", 1), ("parquet", 2)])

@@ -10,7 +10,7 @@ from graphwalk.suites.registry import suite_named
 COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
 
 
-@pytest.mark.parametrize("name", ["questions", "mazes", "magma", "ask"])
+@pytest.mark.parametrize("name", ["questions", "mazes", "magma", "graphwalks", "ask"])
 def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
     suite = suite_named(name)
     assert suite.presentation is not None

@@ -21,7 +21,7 @@ from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.suites.mazes.generate import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.by_reference import ReferenceToolbox
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
@@ -72,7 +72,7 @@ class Place:
         return await toolbox.call(ToolCall("1", tool, arguments))
 
 
-GOOD_TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
+GOOD_TOOLS = OWN_GRAPH_TOOLS
 ANSWER = "answer"
 
 

@@ -14,7 +14,11 @@ from graphwalk.stores.neo4j.connection import connect
 FILE = Path(__file__).parents[1] / "data" / "hostile.json"
 GOOD: Mapping[str, dict[str, Any]] = {
     "get_node_by_property": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
-    "get_all_nearest_neighbors": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
+    "get_all_nearest_neighbors": {
+        **{"label": "Zorep", "property_name": "hue", "property_value": "vark"},
+        **{"relationship_type": "DRAP", "direction": "outgoing"},
+    },
+    "search_nodes": {"text": "vark", "label": "Zorep"},
     "get_unique_property_values": {"property_name": "tag", "entity_name": "DRAP", "entity_type": "relationship"},
     "get_schema": {"entity_name": "Zorep", "entity_type": "node"},
     "think": {"thought": "a thought"},

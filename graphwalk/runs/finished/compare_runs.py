@@ -17,7 +17,7 @@ from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.finished.protocol_differences import protocol_note
 from graphwalk.runs.run_folder import RunFolder
 
-_MOST = 12
+MOST_DIFFERENCES = 12
 """Differences that an error lists."""
 _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
@@ -58,7 +58,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     folders = [RunFolder.open(path) for path in paths]
     runs = {
         name: _ComparedRun(folder, folder.read_manifest())
-        for name, folder in zip(_names(folders), folders, strict=True)
+        for name, folder in zip(short_names([folder.path for folder in folders]), folders, strict=True)
     }
     every = list(runs.values())
     suites = {run.manifest["config"]["suite"]["name"] for run in every}
@@ -75,36 +75,43 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     notes += [line for other in every[1:] for line in _differences(every[0], other)]
 
     players = sorted({player for one in observed.values() for player in one.players})
-    merged = _merged(observed, set(chosen(players, models, settings)))
-    if len(merged.players) < 2:
-        names = ", ".join(f"{player.model} {player.setting}" for player in players)
-        raise ConfigError("there are no two players to compare", hint=f"played: {names or 'nothing yet'}")
+    return compare_players(
+        merged(observed, set(chosen(players, models, settings))),
+        seed=every[0].manifest["config"].get("seed", 0),
+        notes=notes,
+    )
 
-    return compare_players(merged, seed=every[0].manifest["config"].get("seed", 0), notes=notes)
 
+def merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:
+    """Merge the episodes of some players; of several runs, add the run's name to the model's.
 
-def _merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:
-    """Merge the episodes of some players; of several runs, add the run's name to the model's."""
+    Raise ConfigError if these are fewer than two players.
+    """
     cases, values = [], []
     for name, observed in runs.items():
         indices = [i for i, case in enumerate(observed.cases) if case.player in players]
         values.append(observed.values[indices])
         for case in (observed.cases[i] for i in indices):
             cases.append(case._replace(player=_in_run(case.player, name)) if len(runs) > 1 else case)
-    return replace(next(iter(runs.values())), cases=cases, values=np.concatenate(values), baselines=None)
+    together = replace(next(iter(runs.values())), cases=cases, values=np.concatenate(values), baselines=None)
+    if len(together.players) < 2:
+        every = sorted({player for observed in runs.values() for player in observed.players})
+        names = ", ".join(f"{player.model} {player.setting}" for player in every)
+        raise ConfigError("there are no two players to compare", hint=f"played: {names or 'nothing yet'}")
+    return together
 
 
 def _in_run(player: Player, run: str) -> Player:
     return player._replace(model=f"{player.model} @ {run}")
 
 
-def _names(folders: Sequence[RunFolder]) -> list[str]:
-    """Return the folder names of runs, or whole paths if two are equal. Raise ConfigError if a run is given twice."""
-    paths = [folder.path.resolve() for folder in folders]
-    if len(set(paths)) < len(paths):
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """Return the names of runs or logs, or whole paths if two are equal. Raise ConfigError if one is given twice."""
+    resolved = [path.resolve() for path in paths]
+    if len(set(resolved)) < len(resolved):
         raise ConfigError("a run is compared with itself", hint="name it once: its models and settings are compared")
-    short = [path.name for path in paths]
-    return short if len(set(short)) == len(short) else [str(path) for path in paths]
+    short = [path.name for path in resolved]
+    return short if len(set(short)) == len(short) else [str(path) for path in resolved]
 
 
 def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
@@ -138,8 +145,10 @@ def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
 
 
 def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
-    more = [f"… and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
-    return RunLogError("\n".join([f"{what}:", *(f"  {line}" for line in (*lines[:_MOST], *more))]), hint=hint)
+    more = [f"… and {len(lines) - MOST_DIFFERENCES} more"] if len(lines) > MOST_DIFFERENCES else []
+    return RunLogError(
+        "\n".join([f"{what}:", *(f"  {line}" for line in (*lines[:MOST_DIFFERENCES], *more))]), hint=hint
+    )
 
 
 def _conditions(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:

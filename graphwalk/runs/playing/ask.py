@@ -1,5 +1,6 @@
 """Ask questions about your own graph: each is a logged episode, answered with evidence."""
 
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from graphwalk.runs.playing.plan import LoadedGraph, Plan, PlannedEpisode
 from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
-from graphwalk.sanitise import one_line
+from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, browser_cypher, evidence_of, steps_of
@@ -112,8 +113,12 @@ class Answer:
             "tool_seconds": round(self.result.trajectory.tool_seconds, 6),
         }
 
-    def _repr_markdown_(self) -> str:
-        return self.answer or f"no answer ({self.exit_status}): {self.error or 'the reply was empty'}"
+    def _repr_html_(self) -> str:
+        text = self.answer or f"no answer ({self.exit_status}): {self.error or 'the reply was empty'}"
+        # As an image: the style of the drawing does not reach the rest of the notebook.
+        drawing = b64encode(self.svg().encode("utf-8", "replace")).decode()
+        lines = "<br>".join(map(escape_markup, text.splitlines()))
+        return f'<p>{lines}</p><img alt="evidence" src="data:image/svg+xml;base64,{drawing}">'
 
 
 def asking(

@@ -199,6 +199,7 @@ def judge(
     """
     if trajectory.exit_status.infrastructure:
         return None, None
+    task = task.model_copy(update={"folded": True}) if scoring.text == "folded" else task
     extraction = read_answer(suite, task, trajectory.reply, scoring)
     if not extraction.sure and extractor_reply is not None:
         second = suite.extract(task, extractor_reply)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import resource
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -271,6 +270,10 @@ def _log_result(result: Result) -> None:
 
 def raise_file_limit() -> None:
     """Raise the limit on open files as far as this process may: an episode needs two, for its model and a database."""
+    try:
+        import resource
+    except ImportError:
+        return  # Windows has no such limit
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

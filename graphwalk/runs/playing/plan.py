@@ -66,6 +66,8 @@ class Plan:
     episodes: list[PlannedEpisode] = field(default_factory=list)
     unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Model and reason → number of episodes that a scripted agent cannot play."""
+    task_notes: list[str] = field(default_factory=list)
+    """The notes of the suite on the tasks."""
 
     def known_to(self, settled: Mapping[str, Any]) -> "Plan":
         """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""
@@ -77,7 +79,8 @@ class Plan:
         return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in settled_graphs])
 
     def notes(self) -> Iterator[str]:
-        """Yield a line for each question and episode that is left out."""
+        """Yield the notes of the suite, and a line for each question and episode that is left out."""
+        yield from self.task_notes
         for loaded in self.graphs:
             name = loaded.instance.facts.get("name", loaded.instance.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
@@ -134,6 +137,7 @@ async def grow(
         plan.episodes += episodes
         on_tasks(len(plan.tasks))
         yield episodes
+    plan.task_notes = list(suite.notes([task for task, _ in plan.tasks]))
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
 

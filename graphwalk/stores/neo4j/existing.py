@@ -19,7 +19,9 @@ from graphwalk.stores.cypher import quote, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect, writable
+from graphwalk.stores.neo4j.existing_search import NodeIndex, read_indexes, search_existing
 from graphwalk.stores.neo4j.values import SCALARS, native, plain
+from graphwalk.stores.search import SearchResult
 from graphwalk.types.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
@@ -87,6 +89,7 @@ class ExistingStore(Closing, GraphStore):
         self.dialect: ExistingDialect = dialect
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
+        self._indexes: list[NodeIndex] = []
         self._identity: list[Any] | None = None
 
     @classmethod
@@ -111,6 +114,7 @@ class ExistingStore(Closing, GraphStore):
             dialect = await read_dialect(connection, source.labels, source.relationship_types)
             store = cls(connection, dialect, timeout_seconds)
             store._identity = await _identity(connection)
+            store._indexes = await read_indexes(connection)
             return store
         except BaseException:
             await connection.close()
@@ -145,9 +149,9 @@ class ExistingStore(Closing, GraphStore):
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return await self._rows(cypher, parameters or {}, self._timeout_seconds)
+        return await self.rows_within(cypher, parameters or {}, self._timeout_seconds)
 
-    async def _rows(
+    async def rows_within(
         self, cypher: str, parameters: Mapping[str, Any], seconds: float, most: int | None = None
     ) -> list[Row]:
         """Return at most `most` rows of a query; keys among the parameters are looked up first."""
@@ -189,8 +193,14 @@ class ExistingStore(Closing, GraphStore):
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        first_rows = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
+        first_rows = await self.rows_within(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
         return shown_rows(first_rows[:rows]), len(first_rows) if len(first_rows) <= rows else None
+
+    async def search(self, text: str, label: str | None = None, seconds: float | None = None) -> SearchResult:
+        """See `GraphStore`. Indexes of the database are used, else the texts of its nodes are read."""
+        schema = next(iter(self._schemas.values()), None) or await self.schema()  # all have the same names
+        limit = min(seconds or self._timeout_seconds, self._timeout_seconds)
+        return await search_existing(self, self._indexes, schema, text, label, limit)
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         return self.dialect.unique_property(labels, key)

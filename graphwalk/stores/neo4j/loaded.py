@@ -204,12 +204,16 @@ class Neo4jStore(GraphStore):
 
     async def schema(self, samples: int = 0) -> Schema:
         """See `GraphStore`. A graph that another process loaded is read whole, once."""
+        graph = await self._searched_graph()
+        if samples not in self._schemas:
+            self._schemas[samples] = await asyncio.to_thread(schema_of, graph, samples)
+        return self._schemas[samples]
+
+    async def _searched_graph(self) -> PropertyGraph:
         if self.graph is None:
             patient = Neo4jStore(self._database, self._connection, self.load, None, READING_SECONDS)
             self.graph = await patient.read_graph()
-        if samples not in self._schemas:
-            self._schemas[samples] = await asyncio.to_thread(schema_of, self.graph, samples)
-        return self._schemas[samples]
+        return self.graph
 
     async def drop(self) -> None:
         await self._database.drop(self.scope)

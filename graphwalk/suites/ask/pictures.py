@@ -74,6 +74,9 @@ def _row_text(row: Row) -> str:
         return f"{row.get('center_key')} {arrow} {_node(labels, row['neighbor_properties'])}"
     if "properties" in row:
         return _node(row.get("labels", row.get("label")), row["properties"])
+    if "match" in row:
+        node = _node(row.get("labels"), {KEY: row.get(KEY), str(row.get("property")): row.get("value")})
+        return f"{node} ({row['match']}; {counted(row.get('relationships') or 0, 'relationship')})"
     return _pairs(row) if len(row) > 1 else ", ".join(map(_plain, row.values()))
 
 
@@ -143,19 +146,21 @@ def _trajectory(record: ResultRecord) -> Trajectory:
     return from_dict(Trajectory, record["trajectory"])
 
 
+def _answer(record: ResultRecord) -> str | None:
+    return None if record["answer"] is None else _plain(record["answer"])
+
+
 def _evidence(record: ResultRecord) -> AnswerEvidence:
-    return evidence_of(record["task"]["question"], record["answer"], observed_graph(_trajectory(record).results))
+    return evidence_of(record["task"]["question"], _answer(record), observed_graph(_trajectory(record).results))
 
 
 def ask_scene(record: ResultRecord) -> Scene:
-    """Return the picture of an episode. There is no target, so the evidence is marked."""
-    trajectory, question = _trajectory(record), record["task"]["question"]
+    """Return the picture of an episode, with the evidence of the answer marked."""
+    trajectory, question, text = _trajectory(record), record["task"]["question"], _answer(record)
     seen = observed_graph(trajectory.results)
     question_keys = set(named_in(question, seen))
-    evidence = [
-        node.key for node in evidence_of(question, record["answer"], seen).nodes if node.key not in question_keys
-    ]
-    answer = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
+    evidence = [node.key for node in evidence_of(question, text, seen).nodes if node.key not in question_keys]
+    answer = StateTable(("answer",), (("", text),) if text else ())
     scene = walked_scene(trajectory, question_keys, dict.fromkeys(evidence, "right"), answer)
     return replace(scene, legend={**scene.legend, "right": "evidence"})
 

@@ -15,7 +15,7 @@ from graphwalk.suites.ask.report import AskPresentation
 from graphwalk.suites.ask.scripted import AskAgents
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import Tool
 from graphwalk.types.chat import Message
@@ -34,7 +34,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
     graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "own graph"
     judged: ClassVar[bool] = False
-    tools: ClassVar[tuple[str, ...]] = (*GRAPH_TOOLS, LOOK_CLOSER)
+    tools: ClassVar[tuple[str, ...]] = OWN_GRAPH_TOOLS
     agents: ClassVar[ScriptedAgents[Any]] = AskAgents()
     presentation: ClassVar[Presentation[Any]] = AskPresentation()
 
@@ -68,7 +68,8 @@ class AskSuite(Suite[AskConfig, AskTask]):
     ) -> EpisodeSetup:
         assert store is not None
         schema = await store.schema(agent.schema_samples)
-        system = agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock)
+        search = {"search": True} if agent.tools is None else {}
+        system = agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock, **search)
         prompt = [Message("system", system)]
         for one in task.earlier:
             prompt += [Message("user", one.question), Message("assistant", one.answer or "(no answer)")]

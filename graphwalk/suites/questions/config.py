@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
-from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig, absolute
+from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig, absolute, existing_file
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
@@ -54,15 +54,10 @@ ANY_ROWS = RowBounds()
 """At least one row."""
 
 
-def _existing(path: Any, info: ValidationInfo) -> Any:
-    if not isinstance(path, str | Path):
-        return path
-    whole = absolute(path, info)
-    if not whole.exists():
-        if str(path) == EXAMPLE:
-            return path
-        raise ValueError(f"there is no file {whole}")
-    return whole
+def existing_path(path: Any, info: ValidationInfo) -> Any:
+    """Return the absolute path of a file or folder that exists; "example" stays."""
+    is_example = str(path) == EXAMPLE and not absolute(path, info).exists()
+    return path if is_example else existing_file(path, info)
 
 
 class OwnGraph(GraphSource):
@@ -71,7 +66,8 @@ class OwnGraph(GraphSource):
     `labels` and `relationship_types` select a part. With `twin` the questions are also asked on an anonymised copy.
     """
 
-    file: Annotated[Path, BeforeValidator(_existing)] | None = None
+    file: Annotated[Path, BeforeValidator(existing_path)] | None = None
+    """A file or folder; "example" is the built-in graph."""
     twin: bool = False
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.tokens import rule_hundredths, tokens_of
-from graphwalk.tools.schema_text import schema_text
+from graphwalk.suites.graph_suite import tools_system
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -21,20 +21,6 @@ FORMATS = {
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
     """Return `tools_system`, and the question as user message."""
     return tools_system(schema, agent), Message("user", question)
-
-
-def tools_system(schema: Schema, agent: AgentConfig) -> Message:
-    """Return the system prompt with the schema, shortened to `agent.schema_tokens` if set."""
-    if agent.schema_tokens is None:
-        return with_schema("graph_tools.j2", schema, agent)
-    return Message("system", agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock))
-
-
-def with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
-    """Return the system prompt with the schema table (docs/method.md, Schema) and its sample values, if any."""
-    rows = tuple(schema.rows())
-    samples = any(row.property is not None and row.property.samples for row in rows)
-    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock))
 
 
 def no_tools_system(graph: PropertyGraph, agent: AgentConfig) -> Message:

@@ -16,18 +16,19 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
+from graphwalk.suites.graph_suite import QUERY_TOOLS, GraphSuite
 from graphwalk.suites.questions.agents.scripted import QuestionAgents
 from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, OwnGraph, QuestionsConfig
-from graphwalk.suites.questions.prompts import no_tools_system, tools_system, whole_text_tokens, with_schema
+from graphwalk.suites.questions.prompts import no_tools_system, whole_text_tokens
 from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.scoring.altered_questions import GraphViews
 from graphwalk.suites.questions.scoring.failures import failure_of
 from graphwalk.suites.questions.scoring.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Verification
 from graphwalk.tools.by_reference import ReferenceToolbox
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
@@ -35,8 +36,6 @@ from graphwalk.types.graph import PropertyGraph
 
 BY_REFERENCE = "rows_of_results"
 """Operation of the tool `answer`."""
-QUERY_TOOLS = ("run_cypher",)
-"""Tools of the setting write_cypher."""
 MOST_TEXT = 2_000_000
 """Maximum characters of a graph as text, about the context of the largest models."""
 _MOST_VIEWS = 3
@@ -64,25 +63,22 @@ class QuestionVerification(Verification[QuestionsConfig, QuestionTask]):
         return None if rows is None else "networkx"
 
 
-class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
+class QuestionsSuite(GraphSuite[QuestionsConfig, QuestionTask]):
     """Questions about generated graphs (docs/method.md, Questions and Graphs) and your own."""
 
     name: ClassVar[str] = "questions"
-    settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools", "write_cypher")
     task_type: ClassVar[type[Task]] = QuestionTask
     score_type: ClassVar[type[Score]] = QuestionScore
     config_type: ClassVar[type[SuiteConfig]] = QuestionsConfig
     graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
-    tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
     explains: ClassVar[bool] = True
     agents: ClassVar[ScriptedAgents[Any]] = QuestionAgents()
     presentation: ClassVar[Presentation[Any]] = QuestionPresentation()
     verification: ClassVar[Verification[Any, Any]] = QuestionVerification()
 
     def __init__(self) -> None:
-        self._offered: dict[tuple[str, str, AgentConfig], tuple[Message, GraphToolbox]] = {}
-        """System prompt and tools by graph, setting and agent, shared by all episodes."""
+        super().__init__()
         self._whole: dict[tuple[str, AgentConfig], Message] = {}
         """System prompt with the whole graph by graph and agent, shared by all episodes."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
@@ -177,22 +173,18 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
-        if setting == "no_tools":
-            if (instance.digest, agent) not in self._whole:
-                self._whole[instance.digest, agent] = no_tools_system(_graph(instance), agent)
-            return EpisodeSetup((self._whole[instance.digest, agent], Message("user", task.question)))
-        assert store is not None
-        schema = await store.schema(agent.schema_samples)
-        writes = setting == "write_cypher"
-        if (instance.digest, setting, agent) not in self._offered:
-            own = None if isinstance(instance.source, OwnGraphOrigin) and agent.tools is None else tools
-            toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS) if writes else own, agent)
-            system = with_schema("graph_write_cypher.j2", schema, agent) if writes else tools_system(schema, agent)
-            self._offered[instance.digest, setting, agent] = system, toolbox
-        system, toolbox = self._offered[instance.digest, setting, agent]
+        own = None if isinstance(instance.source, OwnGraphOrigin) and agent.tools is None else tools
+        setup = await super().setup(task, setting, instance, store, agent, own)
         answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
-        offered = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
-        return EpisodeSetup((system, Message("user", task.question)), offered)
+        if answering is None or setting != "tools":
+            return setup
+        assert isinstance(setup.toolbox, GraphToolbox)
+        return replace(setup, toolbox=ReferenceToolbox(setup.toolbox, answering, agent))
+
+    def no_tools_prompt(self, task: QuestionTask, instance: GraphInstance, agent: AgentConfig) -> tuple[Message, ...]:
+        if (instance.digest, agent) not in self._whole:
+            self._whole[instance.digest, agent] = no_tools_system(_graph(instance), agent)
+        return self._whole[instance.digest, agent], Message("user", task.question)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)

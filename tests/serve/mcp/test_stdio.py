@@ -1,7 +1,6 @@
 """stdin and stdout: nothing but the protocol, whatever comes in, and a clean end."""
 
 import json
-import re
 import signal
 import subprocess
 from pathlib import Path
@@ -112,13 +111,3 @@ async def test_settings_of_results(odd_file: Path, encoding: str) -> None:
     assert (len(content["rows"]), content["next_page"]) == (2, 2)
     assert "direction" not in content["rows"][0]
     assert content["rows"][0]["center_key"] == "z1"
-
-
-@pytest.mark.parametrize("key", ["mcpServers", "servers"])
-async def test_the_settings_for_clients_in_the_docs_start_a_server(odd_file: Path, key: str) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text("utf-8")
-    (text,) = re.findall(rf"<!-- settings: {key} -->\n```json\n(.+?)```", page, re.DOTALL)
-    command, *words = json.loads(text)[key]["movies"]["args"]
-    assert command == "mcp"
-    async with over_stdio(*(odd_file if word.startswith("/path/to/") else word for word in words)) as client:
-        assert (await client.list_tools()).tools

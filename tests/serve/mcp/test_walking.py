@@ -12,7 +12,8 @@ from mcp import Client, MCPError
 
 from graphwalk.config.agent import foreign_agent
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import ToolCall
 from tests.serve.mcp.servers import MODES, HttpServer, over_stdio
 from tests.tools.conftest import ODD_GRAPH
@@ -40,7 +41,8 @@ def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer)
 async def toolbox() -> AsyncIterator[GraphToolbox]:
     database = EmbeddedDatabase()
     store = await database.load(ODD_GRAPH)
-    yield GraphToolbox(store, await store.schema(foreign_agent().schema_samples), agent=foreign_agent())
+    schema = await store.schema(foreign_agent().schema_samples)
+    yield GraphToolbox(store, schema, load_tools(OWN_GRAPH_TOOLS), foreign_agent())
     await database.close()
 
 
@@ -66,6 +68,11 @@ async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client]
         assert data["total"] == expected.rows == 5
         assert data["rows"] == json.loads(expected.content)
         assert (data["notes"], data["next_page"]) == ([], None)
+
+        result = await client.call_tool("search_nodes", {"text": "ünï tock", "label": None})
+        [row] = result.structured_content["rows"]
+        assert (row["key"], row["match"], row["relationships"]) == ("12", "typing errors", 1)
+        assert "with search_nodes" in client.instructions
 
         assert (await client.call_tool("think", {"thought": "ünï"})).structured_content == {"text": "ünï"}
 

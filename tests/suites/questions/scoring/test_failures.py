@@ -10,11 +10,12 @@ import yaml
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.graph_suite import QUERY_TOOLS
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.scoring.failures import CAUSES
 from graphwalk.suites.questions.scoring.score import QuestionScore
-from graphwalk.suites.questions.suite import QUERY_TOOLS, QuestionsSuite
+from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import GraphInstance
 from graphwalk.tools.graph_toolbox import GraphToolbox

@@ -1,0 +1,218 @@
+"""Tasks of inspect_ai: prompts, tools and scores of GraphWalk, models, loop and logs of inspect_ai."""
+
+import atexit
+import json
+from functools import cache
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser, GenerateConfig
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import Tool, ToolDef, ToolParams
+
+from graphwalk.environments.stage import OpenEpisode, Stage
+from graphwalk.errors import GraphwalkError
+from graphwalk.runs.playing.background import await_in_background, run_in_background
+from graphwalk.types.chat import Message, ToolCall, ToolSpec
+from graphwalk.types.episode import Turn
+
+Text = str | None
+Number = int | None
+_MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+_MEASURES = ("correct", "f1", "grounded")
+
+
+@task
+def questions(
+    experiment: str = "paper-table-2",
+    setting: Text = None,
+    seed: Number = None,
+    graphs: Number = None,
+    limit: Number = None,
+) -> Task:
+    """Questions about generated graphs."""
+    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+
+
+@task
+def mazes(
+    experiment: str = "paper-table-1",
+    setting: Text = None,
+    seed: Number = None,
+    graphs: Number = None,
+    limit: Number = None,
+) -> Task:
+    """Ways through mazes."""
+    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+
+
+@task
+def magma(
+    experiment: str = "magma", setting: Text = None, seed: Number = None, graphs: Number = None, limit: Number = None
+) -> Task:
+    """Graph algorithms, step by step."""
+    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+
+
+@task
+def graphwalks(
+    experiment: str = "graphwalks",
+    setting: Text = None,
+    seed: Number = None,
+    graphs: Number = None,
+    limit: Number = None,
+) -> Task:
+    """The benchmark GraphWalks."""
+    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+
+
+@task
+def own_questions(
+    experiment: str = "own-questions",
+    setting: Text = None,
+    seed: Number = None,
+    graphs: Number = None,
+    limit: Number = None,
+) -> Task:
+    """Your own questions about your own graph."""
+    return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
+
+
+def _task(**arguments: Any) -> Task:
+    """Return the task of an experiment in one setting, by default its first one."""
+    try:
+        stage, numbers = _stage(**arguments)
+        episodes = [run_in_background(stage.begin(number)) for number in numbers.values()]
+    except GraphwalkError as error:
+        raise PrerequisiteError("\n".join(filter(None, (str(error), error.hint)))) from error
+    options = stage.experiment.options
+    config = GenerateConfig(
+        temperature=options.temperature,
+        top_p=options.top_p,
+        max_tokens=options.max_output_tokens,
+        reasoning_effort=options.reasoning_effort,
+        seed=options.seed,
+        parallel_tool_calls=options.parallel_tool_calls if episodes[0].tools else None,
+        extra_body=dict(options.extra) or None,
+    )
+    return Task(
+        dataset=[_sample(episode) for episode in episodes],
+        setup=tools_of_graph(**arguments),
+        solver=walk(**arguments),
+        scorer=graphwalk(**arguments),
+        config=config,
+    )
+
+
+def _sample(episode: OpenEpisode) -> Sample:
+    task, setting = episode.task, episode.planned.key.setting
+    return Sample(
+        input=[_MESSAGES[message.role](content=message.content or "") for message in episode.prompt],
+        target=json.dumps(task.gold),
+        id=task.task_id,
+        metadata={"graph": task.graph_digest, "template": task.template, "setting": setting},
+    )
+
+
+@solver
+def tools_of_graph(**arguments: Any) -> Solver:
+    """Give the model the tools of its graph; also before a solver that replaces `walk`."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        toolbox = (await _begin(arguments, state)).setup.toolbox
+        if toolbox is not None:
+            state.tools.extend(_tool(spec, toolbox, state) for spec in toolbox.specs)
+        return state
+
+    return solve
+
+
+def _tool(spec: ToolSpec, toolbox: Any, state: TaskState) -> Tool:
+    async def execute(**arguments: Any) -> str:
+        result = await await_in_background(toolbox.call(ToolCall("", spec.name, json.dumps(arguments))))
+        state.completed = state.completed or result.final
+        return result.content
+
+    schema = ToolParams(**spec.parameters)
+    # 0: results are as long as in a run.
+    return ToolDef(execute, spec.name, spec.description, schema, not toolbox.ordered, max_output=0).as_tool()
+
+
+@solver
+def walk(**arguments: Any) -> Solver:
+    """Let the model call tools until it answers or reaches a limit of the experiment; ask what a dialogue asks next."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        episode, tools = await _begin(arguments, state), [*state.tools]
+        while True:
+            forced = episode.must_answer
+            if forced:
+                now = episode.stage.experiment.agent.render("answer_now.j2")
+                state.messages.append(ChatMessageUser(content=now))
+            state.tools = [] if forced else tools
+            state = await generate(state, tool_calls="none" if forced else "single")
+            reply = state.output.message
+            if state.completed or forced:
+                return state
+            if reply.tool_calls and tools:
+                episode.turns.append(Turn(_message(reply)))
+            elif (next_user := episode.reply(reply.text)) is not None:
+                state.messages.append(ChatMessageUser(content=next_user))
+            else:
+                return state
+
+    return solve
+
+
+@scorer(metrics={name: [mean(), stderr(cluster="graph")] for name in _MEASURES})
+def graphwalk(**arguments: Any) -> Scorer:
+    """Score a conversation as a run does; the metadata of the score has all its fields."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        episode = await _begin(arguments, state)
+        await await_in_background(_replay(episode, state))
+        answer, measured = episode.judge()
+        assert measured is not None
+        value = {name: float("nan" if measured[name] is None else measured[name]) for name in _MEASURES}
+        return Score(value=value, answer=json.dumps(answer), metadata=measured)
+
+    return score
+
+
+async def _replay(episode: OpenEpisode, state: TaskState) -> None:
+    """Call the tools once more: a conversation has their texts alone. Calls that inspect_ai refused stay refused."""
+    refused = {m.tool_call_id for m in state.messages if isinstance(m, ChatMessageTool) and m.error is not None}
+    replies = [m for m in state.messages if isinstance(m, ChatMessageAssistant) and m.source == "generate"]
+    for message in map(_message, replies):
+        if message.tool_calls and episode.tools and not episode.must_answer:
+            calls = [(call.name, "" if call.id in refused else call.arguments) for call in message.tool_calls]
+            await episode.call(*calls, said=message.content)
+        elif not episode.ended:
+            episode.reply(message.content or "")
+    if not episode.ended and episode.tools:  # other solvers have the answer in the output
+        episode.reply(state.output.completion)
+
+
+def _message(message: ChatMessageAssistant) -> Message:
+    calls = (ToolCall(call.id, call.function, json.dumps(call.arguments)) for call in message.tool_calls or ())
+    return Message("assistant", message.text, tuple(calls))
+
+
+@cache
+def _stage(experiment: str, setting: Text, seed: Number, graphs: Number, limit: Number) -> tuple[Stage, dict[str, int]]:
+    """Open the tasks once per process, and number them by id. Repeats are the epochs of inspect_ai."""
+    # The model is not opened. A scripted agent could not play every setting.
+    flags = {"settings": setting and [setting], "seed": seed, "limit": limit, "repeats": 1, "models": ["openai/any"]}
+    chosen = {name: value for name, value in flags.items() if value is not None}
+    stage = run_in_background(Stage.open(experiment, graphs=graphs, **chosen))
+    atexit.register(lambda: run_in_background(stage.close()))
+    keys = [planned.key for planned in stage.planned]
+    return stage, {key.task_id: number for number, key in enumerate(keys) if key.setting == keys[0].setting}
+
+
+async def _begin(arguments: dict[str, Any], state: TaskState) -> OpenEpisode:
+    stage, numbers = _stage(**arguments)
+    return await await_in_background(stage.begin(numbers[str(state.sample_id)]))

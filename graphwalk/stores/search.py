@@ -1,0 +1,179 @@
+"""Search for nodes by text: how well a value matches, and an index of a graph in memory."""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import accumulate
+
+import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from graphwalk.types.graph import KEY, MISSING, NodeTable, PropertyGraph
+from graphwalk.types.values import Row, shown
+
+MATCHES = ("equal", "equal except case and accents", "prefix", "all words", "part", "typing errors")
+"""How a value matches a text, best first."""
+TYPING_ERRORS = MATCHES.index("typing errors")
+MOST_ROWS = 10
+LONGEST_TEXT = 300  # characters
+_MOST_HITS, _MOST_ALIKE = 200, 5
+_LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+"""Letters that Unicode does not decompose."""
+
+Rank = tuple[int, int, int, str, bool, str]
+"""Sort key of a match: position in MATCHES, typing errors, length, text, whether it is the key, property."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Nodes that match a text, best first: `key`, `labels`, `property`, `value`, `relationships`, `match`.
+
+    `scanned`: texts were read one by one, and `statement` creates an index for them; `stopped`: the time ended first.
+    `indexes`: names of those that alone were searched, although they do not cover all nodes.
+    """
+
+    rows: list[Row]
+    scanned: bool = False
+    stopped: bool = False
+    statement: str = ""
+    indexes: Sequence[str] = ()
+
+
+def folded(text: str) -> str:
+    """Return the text without differences of case, accents and spaces."""
+    if not text.isascii():
+        letters = unicodedata.normalize("NFKD", text.casefold())
+        text = "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(_LETTERS)
+    return " ".join(text.lower().split())
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, each once."""
+    return list(dict.fromkeys(re.findall(r"\w+", text)))
+
+
+def allowed_errors(word: str) -> int:
+    """Return how many letters may be wrong in a word: the fuzziness AUTO of Elasticsearch."""
+    return 0 if len(word) < 3 else 1 if len(word) < 6 else 2
+
+
+class SearchText:
+    """A text that is searched for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = folded(text)
+        self.words = words_of(self.folded)
+        self.joined = self.folded.replace(" ", "")
+
+    def rank(self, name: str, value: object) -> Rank | None:
+        """Return how well a property matches, of a list its best text; None if it does not."""
+        texts = value if isinstance(value, tuple | list) else (value,)
+        matches = [(self._match(text), text) for text in texts if isinstance(text, str)]
+        ranks: list[Rank] = [(*m, len(text), folded(text), name == KEY, name) for m, text in matches if m]
+        return min(ranks, default=None)
+
+    def _match(self, text: str) -> tuple[int, int] | None:
+        """Return the position in MATCHES and the number of typing errors, in the whole text or in each word."""
+        words = words_of(plain := folded(text))
+        all_words = bool(self.words) and set(self.words).issubset(words)
+        ways = (text == self.text, plain == self.folded, plain.startswith(self.folded), all_words, self.folded in plain)
+        if True in ways:
+            return ways.index(True), 0
+        most = allowed_errors(self.joined)
+        whole = OSA.distance(self.joined, plain.replace(" ", ""), score_cutoff=most)
+        if whole <= most:
+            return TYPING_ERRORS, whole
+        close = [process.extractOne(w, words, scorer=OSA.distance, score_cutoff=allowed_errors(w)) for w in self.words]
+        errors = [int(one[1]) for one in close if one is not None]
+        return (TYPING_ERRORS, sum(errors)) if errors and len(errors) == len(close) else None
+
+
+def best_rows(ranked: Sequence[tuple[Rank, Row]]) -> list[Row]:
+    """Return one row per node with the column `match`, the best first; typing errors only if nothing is better."""
+    rows: dict[str, Row] = {}
+    better = [pair for pair in ranked if pair[0][0] < TYPING_ERRORS]
+    for rank, row in sorted(better or ranked, key=lambda pair: (pair[0], pair[1]["key"])):
+        rows.setdefault(row["key"], {**row, "match": MATCHES[rank[0]]})
+    return list(rows.values())[:MOST_ROWS]
+
+
+class SearchIndex:
+    """The different texts of the nodes of a graph, as one long text; many threads may search it."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self._keys = graph.keys
+        self._entries = list(_texts_of(graph))
+        plain = [folded(entry[3]) for entry in self._entries]
+        self._starts = list(accumulate((len(text) + 1 for text in plain), initial=1))
+        self._whole = "\n" + "\n".join(plain) + "\n"
+        words = words_of(self._whole)
+        self._spelled = {text.replace(" ", ""): text for text in plain} | dict(zip(words, words, strict=True))
+        """Words, and texts without spaces → what to look for in the long text."""
+        self._spellings = sorted(self._spelled, key=len)
+        self._lengths = list(map(len, self._spellings))
+        self._degrees = np.zeros(len(graph.keys), dtype=np.int64)
+        for table in graph.relationship_tables:
+            for ends in (table.sources, table.targets[table.sources != table.targets]):  # a loop counts once
+                self._degrees += np.bincount(ends, minlength=len(graph.keys))
+
+    def search(self, text: str, label: str | None) -> list[Row]:
+        """Return the nodes that match, of a label ("": without labels) if it is given."""
+        sought = SearchText(text)
+        longest = max(sought.words, key=len, default="")
+        entries = self._with(f"\n{sought.folded}", label, 1) | self._with(sought.folded, label)
+        rows = self._rows(sought, entries | self._with(longest, label))
+        if rows and rows[0]["match"] != MATCHES[TYPING_ERRORS]:
+            return rows
+        alike = {spelling for part in (sought.joined, longest) for spelling in self._alike(part)}
+        return self._rows(sought, {entry for one in alike for entry in self._with(self._spelled[one], label)})
+
+    def _rows(self, sought: SearchText, entries: Iterable[int]) -> list[Row]:
+        places = [(rank, e) for e in entries if (rank := sought.rank(self._entries[e][1], self._entries[e][3]))]
+        ranked: list[tuple[Rank, Row]] = []
+        for rank, entry in nsmallest(5 * MOST_ROWS, places):  # a node may have several of them
+            table, name, position, value = self._entries[entry]
+            numbers = table.numbers[position : position + 1]
+            if name != KEY:
+                column = table.columns[name]
+                value, numbers = shown(column.pool[position]), table.numbers[column.codes == position]
+            for key, number in nsmallest(MOST_ROWS, ((self._keys[number], number) for number in numbers)):
+                row = {"key": key, "labels": list(table.labels), "property": name, "value": value}
+                ranked.append((rank, {**row, "relationships": int(self._degrees[number])}))
+        return best_rows(ranked)
+
+    def _with(self, text: str, label: str | None, offset: int = 0) -> set[int]:
+        """Return entries that contain a text, of which `offset` characters are before the entry."""
+        entries: set[int] = set()
+        place = self._whole.find(text) if text else -1
+        while 0 <= place < len(self._whole) - 1 and len(entries) < _MOST_HITS:
+            entry = bisect_right(self._starts, place + offset) - 1
+            labels = self._entries[entry][0].labels
+            if label is None or (label in labels if label else not labels):
+                entries.add(entry)
+            place = self._whole.find(text, self._starts[entry + 1] - offset)
+        return entries
+
+    def _alike(self, text: str) -> list[str]:
+        """Return words and texts with few typing errors, the fewest first."""
+        most = allowed_errors(text)
+        first, last = bisect_left(self._lengths, len(text) - most), bisect_right(self._lengths, len(text) + most)
+        close = self._spellings[first:last]
+        alike = process.extract(text, close, scorer=OSA.distance, score_cutoff=most, limit=_MOST_ALIKE)
+        return [one for one, _, _ in alike]
+
+
+def _texts_of(graph: PropertyGraph) -> Iterator[tuple[NodeTable, str, int, str]]:
+    """Yield table, property, the position of a key in the table or of a value in its pool, and the text."""
+    for table in graph.node_tables:
+        for position, number in enumerate(table.numbers.tolist()):
+            yield table, KEY, position, graph.keys[number]
+        for name, column in table.columns.items():
+            for code in np.unique(column.codes[column.codes != MISSING]).tolist():
+                value = column.pool[code]
+                texts = value if isinstance(value, tuple) else (value,)
+                yield from ((table, name, code, text) for text in texts if isinstance(text, str))

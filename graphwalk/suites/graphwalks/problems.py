@@ -1,0 +1,91 @@
+"""Problems of GraphWalks: generated, or read from the data set openai/graphwalks; and the own evaluator."""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graphwalk.files.bulk import Row
+from graphwalk.sanitise import one_line
+from graphwalk.seeds import generator
+from graphwalk.suites.graphwalks.config import GraphwalksConfig, Operation, ProblemSpec
+from graphwalk.types.graph import PropertyGraph
+
+LABEL, TYPE = "Node", "EDGE"
+COLUMNS = ("prompt", "answer_nodes", "problem_type")
+_MARKER, _EDGES, _OPERATION = "Here is the graph to operate on:", "The graph has the following edges:", "Operation:"
+_EDGE = re.compile(r"([^\s,\[\]]+) -> ([^\s,\[\]]+)")
+_WORDS = {
+    "bfs": re.compile(
+        r"Perform a BFS from node (\S+) (?:with|and return only the nodes at exactly) depth (\d{1,6})\b.*"
+    ),
+    "parents": re.compile(r"Find the parents of node (\S+?)()\.?"),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An operation on a graph; `row` (from 1 on), `prompt` and `target` are those of a published problem."""
+
+    operation: Operation
+    node: str
+    depth: int
+    row: int | None = None
+    prompt: str | None = None
+    target: tuple[str, ...] | None = None
+
+
+def generated(spec: ProblemSpec, seed: int, index: int) -> tuple[PropertyGraph, list[Problem]]:
+    """Return a random graph, its targets uniform over all nodes, and one problem per operation on a random node."""
+    keys = [hashlib.md5(str(n).encode(), usedforsecurity=False).hexdigest()[:10] for n in range(spec.nodes)]
+    draw = generator(seed, "graphwalks", spec.nodes, spec.out_degree, index)
+    targets = draw.integers(spec.nodes, size=spec.nodes * spec.out_degree).tolist()
+    edges = [(keys[place // spec.out_degree], keys[target]) for place, target in enumerate(targets)]
+    starts = dict(zip(("bfs", "parents"), draw.integers(spec.nodes, size=2).tolist(), strict=True))
+    problems = [Problem(name, keys[starts[name]], spec.depth if name == "bfs" else 1) for name in spec.operations]
+    return PropertyGraph.from_edges(edges, LABEL, TYPE), problems
+
+
+def answer_of(problem: Problem, graph: PropertyGraph) -> list[str]:
+    """Return the sorted nodes at exactly the depth, without the start."""
+    following = defaultdict[str, set[str]](set)
+    for source, target in graph.edges():
+        start, end = (source, target) if problem.operation == "bfs" else (target, source)
+        following[start].add(end)
+    level = seen = {problem.node}
+    for _ in range(problem.depth):
+        level = set[str]().union(*(following[key] for key in level)) - seen
+        if not level:
+            break
+        seen = seen | level
+    return sorted(level - {problem.node})
+
+
+def read_problem(config: GraphwalksConfig, row: Row, number: int) -> tuple[PropertyGraph, Problem] | None:
+    """Return the graph and the problem in a row, None if it is not chosen. Raise ValueError if it has none."""
+    prompt, target, kind = (row[name] for name in COLUMNS)
+    if kind not in _WORDS:
+        raise ValueError(f"problem_type is {one_line(kind, 20)}, not bfs or parents")
+    if not isinstance(prompt, str) or _MARKER not in prompt:
+        raise ValueError(f"the prompt has no line {_MARKER!r}")
+    if kind != (config.operation or kind) or len(prompt) > (config.max_chars or len(prompt)):
+        return None
+    if not isinstance(target, list) or not all(isinstance(key, str) for key in target):
+        raise ValueError("answer_nodes is not a list of node names")
+    listed, _, rest = prompt.rpartition(_MARKER)[2].partition(_EDGES)[2].rpartition(_OPERATION)
+    edges = list(_edges(listed))
+    words = rest.strip().partition("\n")[0].strip()
+    if (match := _WORDS[kind].fullmatch(words)) is None:
+        raise ValueError(f"the operation of type {kind} is not understood: {one_line(words, 80)}")
+    if not any(match[1] in edge for edge in edges):
+        raise ValueError(f"no edge has the node {one_line(match[1], 40)}")
+    problem = Problem(kind, match[1], int(match[2] or 1), number, prompt, tuple(sorted({*target})))
+    return PropertyGraph.from_edges(edges, LABEL, TYPE), problem
+
+
+def _edges(text: str) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(filter(None, map(str.strip, text.split("\n"))), 1):
+        if (edge := _EDGE.fullmatch(line)) is None:
+            raise ValueError(f"edge line {number} is malformed: {one_line(line, 60)}")
+        yield edge[1], edge[2]

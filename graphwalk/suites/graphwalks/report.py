@@ -1,0 +1,50 @@
+"""Report of GraphWalks by operation and size of the prompt."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from graphwalk.reports.measures import count_if, plain_report
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.published_tables import published_tables
+from graphwalk.reports.suite_report import Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.suites.graphwalks.score import GraphwalksTask
+from graphwalk.suites.reference import expert_result
+from graphwalk.suites.suite import Presentation, Suite
+from graphwalk.suites.walked import keys_scene
+
+_SHORT = 320_000
+"""Characters of the longest prompt of 0–128k tokens; the data set has none between 128k and 256k tokens."""
+
+
+def problem_group(result: ResultRecord) -> str:
+    """Return operation and size of the prompt in tokens, as published: "bfs 0–128k"."""
+    task = result["task"]
+    return f"{task['template']} {'0–128k' if task['prompt_chars'] <= _SHORT else '256k–1M'}"
+
+
+def _remark(result: ResultRecord) -> str | None:
+    task, graph = result["task"], result.get("graph", {})
+    if (published := task.get("published_gold")) is not None:
+        extra, missing = len({*published} - {*task["gold"]}), len({*task["gold"]} - {*published})
+        return f"Row {task['row']}: the published target has {extra} other nodes, and lacks {missing} of ours."
+    left_out = ", ".join(graph.get("left_out", ()))
+    return f"Left out of {graph['name']}: {left_out} (run.json has the reasons)." if left_out else None
+
+
+class GraphwalksPresentation(Presentation[GraphwalksTask]):
+    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
+        plain = plain_report(suite.name, suite.score_type)
+        from_file = Measure("from_file", "percent", count_if(lambda result: "row" in result["task"]))
+        size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
+        return replace(
+            plain,
+            measures=(*plain.measures, from_file),
+            groupings=(Grouping("problem", "operation and size of the prompt", problem_group), size),
+            baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
+            remark=_remark,
+            tables=published_tables,
+        )
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return keys_scene(record, str(record["task"]["parameters"]["node"]))

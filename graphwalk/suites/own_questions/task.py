@@ -1,0 +1,140 @@
+"""Configuration, tasks and scores of your own questions with answers."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from graphwalk.config.graph_source import EXAMPLE
+from graphwalk.config.strict import SuiteConfig
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.evaluation.rows import compare_rows, typed_rows
+from graphwalk.files.resources import data_path
+from graphwalk.suites.ask.task import AskTask
+from graphwalk.suites.questions.config import OwnGraph, existing_path
+from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.types.episode import Score, Trajectory
+from graphwalk.types.temporals import read_temporal
+from graphwalk.types.values import Row
+
+NEAR = 1e-9
+"""Relative difference of equal numbers."""
+_MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
+
+
+class GraphToAsk(OwnGraph):
+    """Your own graph, without an anonymised copy."""
+
+    twin: Literal[False] = False
+    """Not for your own questions."""
+
+
+class OwnQuestionsConfig(SuiteConfig):
+    """The suite `own_questions`: your own questions with answers, on your own graph."""
+
+    name: Literal["own_questions"] = "own_questions"
+    graphs: tuple[GraphToAsk, ...] = Field(default=(GraphToAsk(file=Path(EXAMPLE)),), min_length=1, max_length=1)
+    dataset: Annotated[Path, BeforeValidator(existing_path)] = Path(EXAMPLE)
+    """File of questions with answers; "example": those of the built-in graph."""
+    dataset_graph: str | None = None
+    """Graph of a CypherBench file whose questions are asked. None: the only one, or the one with your graph's name."""
+    query_seconds: float = Field(default=10.0, gt=0)
+    """Time limit of each query of the file."""
+
+    @property
+    def foreign(self) -> bool:
+        return True
+
+    @property
+    def dataset_file(self) -> Path:
+        is_example = str(self.dataset) == EXAMPLE and not self.dataset.exists()
+        return data_path("templates") / "graphs" / "harbour.questions.jsonl" if is_example else self.dataset
+
+
+class OwnQuestionTask(AskTask):
+    """A question with the rows of its target; none if the question is unanswerable.
+
+    `fields`: columns; only `VALUE` for single values. `names`: key of a node in the target → texts that name only it.
+    """
+
+    gold: list[Row]
+    fields: tuple[str, ...]
+    names: dict[str, tuple[str, ...]]
+    tags: tuple[str, ...]
+    cypher: str | None
+    remark: str = Field(default="", exclude_if=lambda remark: not remark)
+    """Which other source has another target."""
+    folded: bool = Field(default=False, exclude=True)
+    """Compare texts without case, accents and outer spaces (`scoring.text`)."""
+
+
+class OwnQuestionScore(Score):
+    """The score of one answer: that of its rows.
+
+    `answered`: it has a row. `abstained`: it is empty, although the question is answerable; None for others.
+    `invented`: it has a row, although it is unanswerable; None for others. `grounded`: share of its texts in results.
+    """
+
+    answered: bool
+    abstained: bool | None
+    invented: bool | None
+
+
+def score_answer(
+    task: OwnQuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction
+) -> OwnQuestionScore:
+    """Score an answer; None is no readable answer."""
+    answer: list[Row] = extraction.answer or []
+    rows, gold = _comparable(task, answer)
+    compared = compare_rows(None if extraction.answer is None else rows, gold, task.fields)
+    seen = tool_evidence(trajectory)
+    texts = [row[field] for row in answer for field in task.fields if isinstance(row.get(field), str)]
+    return OwnQuestionScore(
+        **asdict(compared),
+        extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
+        grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
+        answered=bool(answer),
+        abstained=extraction.answer == [] if gold else None,
+        invented=None if gold else bool(answer),
+    )
+
+
+def _comparable(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows of answer and target, with values as texts that are equal where the values are."""
+    numbers = [value for row in task.gold for value in row.values() if isinstance(value, int | float)]
+
+    def text(value: Any) -> str:
+        if isinstance(value, list):
+            return repr(sorted(map(text, value)))
+        if isinstance(value, str):
+            return "text " + (_as_date(value) or (_fold(value) if task.folded else unicodedata.normalize("NFC", value)))
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"number {next((n for n in numbers if math.isclose(value, n, rel_tol=NEAR)), value)!r}"
+        return repr(value)
+
+    keys = {text(name): text(key) for key, names in task.names.items() for name in names}
+
+    def comparable(rows: Iterable[Row]) -> list[Row]:
+        return [{field: keys.get(cell := text(row.get(field)), cell) for field in task.fields} for row in rows]
+
+    return comparable(typed_rows(answer, task.gold, task.fields)), comparable(task.gold)
+
+
+def _as_date(text: str) -> str | None:
+    """Return a date or time in one form, without a time of zero; None for other texts."""
+    try:
+        return _MIDNIGHT.sub("", read_temporal(text).text) if text[:1].isdigit() else None
+    except ValueError:
+        return None
+
+
+def _fold(text: str) -> str:
+    """Return a text without case, accents and outer spaces."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).strip()

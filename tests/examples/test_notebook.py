@@ -1,0 +1,21 @@
+"""The example notebook, executed by a real kernel, whose event loop is running."""
+
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+_PATH = Path(__file__).parents[2] / "examples" / "notebook.ipynb"
+
+
+def test_every_cell_shows_its_object(tmp_path: Path) -> None:
+    notebook = nbformat.read(_PATH, as_version=4)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [[output.get("data", {}) for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
+    html = ["".join(data.get("text/html", "") for data in outputs) for outputs in shown]
+    assert "<caption>100 nodes</caption>" in html[0]
+    assert "path_finding" in html[1]
+    assert "1897-03-12 [voyage 17]<br>" in html[3]
+    assert "data:image/svg+xml;base64," in html[3]
+    assert "scripted/flawed" in html[4]
+    assert any("image/png" in data for data in shown[7])

@@ -1,0 +1,65 @@
+"""The commands that work without the modules and functions that Windows lacks."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from graphwalk.tools.graph_toolbox import LOOK_CLOSER
+
+_HIDE = """
+import os, select, sys
+import mcp.server.stdio, psutil  # on Linux these use the modules themselves
+sys.modules.update(fcntl=None, resource=None)
+for module, names in ((os, ("pread", "readv", "sched_getaffinity")), (select, ("poll",))):
+    for name in names:
+        if hasattr(module, name):
+            delattr(module, name)
+import graphwalk
+graphwalk.play, graphwalk.run
+"""
+_COMMAND = f"{_HIDE}from graphwalk.cli import main\nmain()"
+
+
+def graphwalk(folder: Path, *words: str) -> str:
+    command = [sys.executable, "-c", _COMMAND, *words]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_quickstart_is_run_and_listed(tmp_path: Path) -> None:
+    assert "100.0 % of 36 answers are correct" in " ".join(
+        graphwalk(tmp_path, "run", "quickstart", "--out", "runs/mine").split()
+    )
+    assert "finished" in graphwalk(tmp_path, "runs", "runs")
+
+
+def test_a_question_is_answered(tmp_path: Path) -> None:
+    words = ("ask", "What did Aksel Brandt command?", "--graph", "example", "-m", "scripted/look")
+    assert "1897-03-12 [voyage 17]" in graphwalk(tmp_path, *words)
+
+
+async def test_the_mcp_server_lists_and_calls_tools(tmp_path: Path) -> None:
+    server = StdioServerParameters(
+        command=sys.executable, args=["-c", _COMMAND, "mcp", "--graph", "example"], cwd=tmp_path
+    )
+    async with asyncio.timeout(60), stdio_client(server) as (read, write), ClientSession(read, write) as client:
+        await client.initialize()
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert LOOK_CLOSER in names
+        assert not (await client.call_tool(LOOK_CLOSER, {"entity_type": "Node", "entity_name": "Person"})).is_error
+
+
+def test_a_query_that_takes_too_much_memory_ends_its_process() -> None:
+    script = f"""{_HIDE}
+import kglite
+from graphwalk.stores.engine_worker import _set_limits
+_set_limits(1 << 26)
+kglite.KnowledgeGraph().cypher("UNWIND range(1, 100000) AS a UNWIND range(1, 1000) AS b RETURN collect(a + b) AS l")
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, "")

@@ -1,0 +1,76 @@
+"""Replies are read by the published rule, and by ours."""
+
+import pytest
+
+from graphwalk.suites.graphwalks.score import GraphwalksScore, GraphwalksTask
+from graphwalk.suites.graphwalks.suite import GraphwalksSuite
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+
+Wrong = str | None
+
+REPLIES: list[tuple[str, str, float, float, bool, Wrong]] = [
+    # target, reply, published F1, our F1, correct on the last line, class of error
+    ("a b", "Final Answer: [a, b]", 1, 1, True, None),
+    ("a b", "Final Answer: [b,a]", 1, 1, True, None),
+    ("a b", "I searched.\nFinal Answer: [a, b]\n\n", 1, 1, True, None),
+    ("a b", "Final Answer: [a, b, b, a]", 1, 1, True, None),
+    ("a b", "Final Answer:[a, b]", 1, 1, True, None),
+    ("a b", "**Final Answer: [a, b]**", 1, 1, True, None),
+    ("a b", "So: Final Answer: [a, b].", 1, 1, True, None),
+    ("a b", "Final Answer: [c]\nFinal Answer: [a, b]", 1, 1, True, None),
+    ("a b", "<think>Final Answer: [c]</think>\nFinal Answer: [a, b]", 1, 1, True, None),
+    ("", "Final Answer: []", 1, 1, True, None),
+    ("a b", "Final Answer: [a]", 2 / 3, 2 / 3, False, "missing_nodes"),
+    ("a b", "Final Answer: [a, b, c]", 0.8, 0.8, False, "extra_nodes"),
+    ("a b", "Final Answer: [a, c]", 0.5, 0.5, False, "other_nodes"),
+    ("a b", "Final Answer: []", 0, 0, False, "missing_nodes"),
+    ("", "Final Answer: [a]", 0, 0, False, "extra_nodes"),
+    # Only ours: a word after the line, quotes, another case.
+    ("a b", "Final Answer: [a, b]\nI hope that this helps.", 0, 1, False, None),
+    ("a b", 'Final Answer: ["a", "b"]', 0, 1, False, None),
+    ("a b", "FINAL ANSWER: [a, b]", 0, 1, False, None),
+    # Neither.
+    ("", "There is no such node.", 0, 0, False, "wrong_form"),
+    ("a b", "", 0, 0, False, "no_answer"),
+]
+
+
+def task_with(target: str, published: list[str] | None = None) -> GraphwalksTask:
+    return GraphwalksTask(
+        task_id="t",
+        suite="graphwalks",
+        template="bfs",
+        question="",
+        parameters={"node": "x", "depth": 1},
+        gold=target.split(),
+        gold_size=len(target.split()),
+        seed=0,
+        graph_digest="",
+        published_gold=published,
+    )
+
+
+def score_of(task: GraphwalksTask, reply: str) -> GraphwalksScore:
+    suite = GraphwalksSuite()
+    trajectory = Trajectory((), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
+    return suite.score(task, "no_tools", trajectory, suite.extract(task, reply))
+
+
+@pytest.mark.parametrize(("target", "reply", "published", "ours", "last_line", "wrong"), REPLIES)
+def test_twenty_replies(target: str, reply: str, published: float, ours: float, last_line: bool, wrong: Wrong) -> None:
+    score = score_of(task_with(target), reply)
+    assert (score.published_f1, score.f1) == pytest.approx((published, ours))
+    assert (score.correct, score.last_line_correct, score.error_class) == (wrong is None, last_line, wrong)
+
+
+def test_both_targets_are_scored() -> None:
+    reply = "Final Answer: [a]"
+    score = score_of(task_with("a", ["a", "x"]), reply)
+    assert (score.correct, score.f1) == (True, 1)
+    assert score.published_f1 == pytest.approx(2 / 3)
+
+
+def test_a_line_before_the_last_one_is_no_strict_answer() -> None:
+    assert GraphwalksSuite().extract(task_with("a"), "Final Answer: [a]").stage == "strict"
+    assert GraphwalksSuite().extract(task_with("a"), "Final Answer: [a]\nDone.").stage == "embedded"

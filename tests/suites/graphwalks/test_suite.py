@@ -1,0 +1,331 @@
+"""The suite `graphwalks`: files of the data set, bad rows, both targets, agents, and a run with a server."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphwalk
+from graphwalk.agent import Episode, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.loading import load_experiment
+from graphwalk.errors import ConfigError, OracleError
+from graphwalk.files.bulk import write_rows
+from graphwalk.models.scripted import Ask, Policy, ScriptedModel
+from graphwalk.reports.formats import as_text
+from graphwalk.reports.report import build_report
+from graphwalk.runs.finished.verify import verify_run
+from graphwalk.runs.playing.graph_sources import GraphSources
+from graphwalk.runs.playing.plan import Plan, make_plan
+from graphwalk.runs.playing.resolve import Experiment, resolve
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
+from graphwalk.suites.graphwalks.problems import Problem
+from graphwalk.suites.graphwalks.suite import GraphwalksSuite
+from graphwalk.suites.suite import GraphInstance
+from graphwalk.types.chat import CallOptions
+from graphwalk.types.graph import PropertyGraph
+from tests.models.server import Answer, ModelServer, Request, chat
+from tests.suites.graphwalks.rows import EDGES, GOLD, PARENTS, ROWS, prompt_of, row
+
+
+def written(folder: Path, rows: list[dict[str, Any]], ending: str = "jsonl") -> Path:
+    path = folder / f"rows.{ending}"
+    if ending == "jsonl":
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    else:
+        import pyarrow
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    return path
+
+
+def experiment_on(suite: Mapping[str, Any], **fields: Any) -> Experiment:
+    return resolve(
+        load_experiment({"name": "t", "suite": {"name": "graphwalks", **suite}, **fields}), Settings(), keys=False
+    )
+
+
+async def planned(suite: Mapping[str, Any], **fields: Any) -> Plan:
+    return await make_plan(experiment_on(suite, **fields), GraphSources(), lambda tasks: None)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+async def test_rows_of_both_wordings_and_files_are_read_and_answered(tmp_path: Path, ending: str) -> None:
+    plan = await planned({"file": str(written(tmp_path, ROWS, ending))})
+    assert [task.gold for task, _ in plan.tasks] == GOLD
+    assert [task.prompt_chars for task, _ in plan.tasks] == [len(row["prompt"]) for row in ROWS]
+    assert len({task.task_id for task, _ in plan.tasks}) == len(ROWS)
+
+
+async def test_published_targets_that_differ_are_counted_named_and_scored(tmp_path: Path) -> None:
+    path = str(written(tmp_path, ROWS))
+    plan = await planned({"file": path})
+    assert next(plan.notes()) == "1 of 5 published targets differ from ours, and both are scored: row 3."
+    run = await graphwalk.arun({"name": "t", "suite": {"name": "graphwalks", "file": path}}, out=tmp_path / "run")
+    scores = {(row["model"], row["graph_row"]): row for row in run.records()}
+    assert (scores["scripted/expert", 3]["correct"], scores["scripted/expert", 3]["published_f1"]) == (True, 2 / 3)
+    assert "Row 3: the published target has 1 other nodes, and lacks 0 of ours." in run.text()
+    verification = await verify_run(RunFolder.open(tmp_path / "run"), Settings())
+    assert verification.holds
+    assert verification.checks["targets"].verified == 5
+
+
+@pytest.mark.parametrize(
+    ("choice", "rows"),
+    [
+        ({"operation": "bfs"}, [1, 2, 5]),
+        ({"operation": "parents"}, [3, 4]),
+        ({"max_chars": len(ROWS[0]["prompt"])}, [1, 3, 4, 5]),
+    ],
+)
+async def test_rows_are_chosen_by_operation_and_length(tmp_path: Path, choice: dict[str, Any], rows: list[int]) -> None:
+    plan = await planned({"file": str(written(tmp_path, ROWS)), **choice})
+    assert [task.row for task, _ in plan.tasks] == rows
+    plan = await planned({"file": str(written(tmp_path, ROWS)), **choice}, limit=1)
+    assert [task.row for task, _ in plan.tasks] == rows[:1]
+
+
+BAD: list[tuple[dict[str, Any] | str, str]] = [
+    ("{", "not JSON"),
+    ("[1]", "not a JSON object"),
+    (row("parents", PARENTS.format("b1"), [], answer_nodes=None), "missing column answer_nodes"),
+    (row("parents", PARENTS.format("b1"), [], answer_nodes="a0"), "answer_nodes is not a list of node names"),
+    (row("walk", PARENTS.format("b1"), []), "problem_type is walk, not bfs or parents"),
+    (row("bfs", PARENTS.format("b1"), []), "the operation of type bfs is not understood: Find the parents"),
+    (row("bfs", "Perform a BFS from node a0.", []), "is not understood: Perform a BFS from node a0."),
+    (row("parents", PARENTS.format("z9"), []), "no edge has the node z9"),
+    (row("parents", PARENTS.format("b1"), [], prompt="Hello"), "the prompt has no line 'Here is the graph"),
+    (
+        row("parents", "", [], prompt=prompt_of(PARENTS.format("b1"), [*EDGES, ("a0", "")])),
+        "edge line 9 is malformed: a0 ->",
+    ),
+    (row("parents", "", [], prompt=prompt_of(PARENTS.format("b1"), [])), "no edge has the node b1"),
+]
+
+
+async def test_bad_rows_are_all_named_and_left_out_only_with_consent(tmp_path: Path) -> None:
+    lines = [line if isinstance(line, str) else json.dumps(line) for line, _ in BAD]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join([json.dumps(ROWS[0]), *lines, json.dumps(ROWS[3])]))
+    with pytest.raises(ConfigError, match=f"{len(BAD)} rows cannot be used") as error:
+        await planned({"file": str(path)})
+    named = str(error.value).splitlines()[1:]
+    for number, (line, (_, reason)) in enumerate(zip(named, BAD, strict=True), 2):
+        assert line.startswith(f"  row {number}: ")
+        assert reason in line
+    assert "suite.skip_bad_rows=true" in error.value.hint
+    plan = await planned({"file": str(path), "skip_bad_rows": True})
+    assert [task.row for task, _ in plan.tasks] == [1, 13]
+    assert sum("without row" in note for note in plan.notes()) == len(BAD)
+    run = await graphwalk.arun(
+        {"name": "t", "suite": {"name": "graphwalks", "file": str(path), "skip_bad_rows": True}}, out=tmp_path / "run"
+    )
+    assert "Left out of rows.jsonl: row 2, row 3, " in run.text()
+    assert (await verify_run(RunFolder.open(tmp_path / "run"), Settings())).holds
+
+
+@pytest.mark.parametrize(
+    ("suite", "message"),
+    [
+        ({"file": "nowhere.parquet"}, "there is no file"),
+        ({"file": "{folder}"}, "expected a .jsonl or .parquet file"),
+        ({"file": "{rows}", "problems": [{"nodes": 5}]}, "file and problems exclude each other"),
+        ({"file": "{rows}", "max_chars": 10}, "no row is left"),
+        ({"operation": "bfs"}, "without file, give problems"),
+        ({"problems": []}, "without file, give problems"),
+        ({"problems": [{"operations": ["dfs"]}]}, "suite.problems"),
+    ],
+)
+async def test_wrong_configurations_are_refused(tmp_path: Path, suite: dict[str, Any], message: str) -> None:
+    names = {"{rows}": str(written(tmp_path, ROWS)), "{folder}": str(tmp_path)}
+    with pytest.raises(ConfigError, match=message):
+        await planned({name: names.get(str(value), value) for name, value in suite.items()})
+
+
+async def test_another_parquet_file_is_refused_with_its_columns(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    write_rows([{"prompt": "a", "answer": "b"}], path, {"prompt": str, "answer": str})
+    with pytest.raises(ConfigError, match="missing columns answer_nodes, problem_type") as error:
+        await planned({"file": str(path)})
+    assert "prompt, answer" in error.value.hint
+
+
+async def test_without_tools_the_prompt_of_a_row_is_sent_as_it_is(tmp_path: Path) -> None:
+    experiment = experiment_on({"file": str(written(tmp_path, ROWS))}, settings=["no_tools"], models=["openai-api/x/y"])
+    experiment_plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
+    for planned_episode, record in zip(experiment_plan.episodes, ROWS, strict=True):
+        (message,) = (await planned_episode.setup(experiment)).prompt
+        assert (message.role, message.content) == ("user", record["prompt"])
+
+
+async def test_generated_prompts_have_all_edges_and_none_with_tools() -> None:
+    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=12, out_degree=2))
+    assert instance.graph is not None
+    for task in tasks:
+        (whole,) = (await suite.setup(task, "no_tools", instance, store, AgentConfig())).prompt
+        system, question = (await suite.setup(task, "tools", instance, store, AgentConfig())).prompt
+        lines = [line for line in (whole.content or "").splitlines() if " -> " in line]
+        assert lines[1:] == [f"{source} -> {target}" for source, target in instance.graph.edges()]
+        assert task.question in (whole.content or "")
+        assert question.content == task.question
+        assert " -> " not in f"{system.content}{question.content}"
+        assert str(task.parameters["node"]) in task.question
+
+
+async def prepared(spec: ProblemSpec) -> Any:
+    suite, config = GraphwalksSuite(), GraphwalksConfig(problems=(spec,))
+    (instance,) = suite.graphs(config, 0)
+    assert instance.graph is not None
+    store = await EmbeddedDatabase().load(instance.graph)
+    return suite, store, instance, await suite.tasks(instance, store, config, 0)
+
+
+async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> None:
+    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=200, out_degree=2, depth=4))
+    bfs, parents = tasks
+    seen = [set(bfs.gold), {str(bfs.parameters["node"])}]
+    inner = await suite.tasks(
+        GraphInstance.of(instance.graph, [Problem("bfs", str(bfs.parameters["node"]), depth) for depth in (1, 2, 3)], {"entry": 0, "index": 0}),
+        store, GraphwalksConfig(), 0,
+    )  # fmt: skip
+    seen += [set(task.gold) for task in inner]
+    assert bfs.reference_calls == sum(map(len, seen)) - len(bfs.gold)
+    assert bfs.reference_turns == 5
+    assert (parents.reference_calls, parents.reference_turns) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "agent", [AgentConfig(result_budget=2), AgentConfig(max_calls_per_turn=3), AgentConfig(encoding="csv")]
+)
+async def test_pages_refused_calls_and_encodings_change_no_answer(agent: AgentConfig) -> None:
+    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=60, depth=3))
+    for task in tasks:
+        setup = await suite.setup(task, "tools", instance, store, agent.model_copy(update={"turn_limit": 200}))
+        model = suite.agents.model("expert", task, "tools", await store.schema(), 0)
+        trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
+        assert suite.extract(task, trajectory.reply).answer == task.gold
+
+
+async def test_a_thousand_calls_fit_one_episode() -> None:
+    suite, store, instance, (task,) = await prepared(ProblemSpec(nodes=1200, depth=9, operations=("bfs",)))
+    assert task.reference_calls > 1000
+    for limit in (None, task.reference_calls - 1):
+        agent = AgentConfig(turn_limit=suite.turn_limit, call_limit=limit)
+        setup = await suite.setup(task, "tools", instance, store, agent)
+        model = suite.agents.model("expert", task, "tools", await store.schema(), 0)
+        trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
+        score = suite.score(task, "tools", trajectory, suite.extract(task, trajectory.reply))
+        assert score.correct == (limit is None or not task.gold)
+
+
+def by_queries(node: str, depth: int) -> Policy:
+    """Search with one query per level, as a model may."""
+    levels = [{node}]
+    for _ in range(depth):
+        query = (
+            f"MATCH (a:Node)-[:EDGE]->(b) WHERE a.key IN {json.dumps(sorted(levels[-1]))} RETURN DISTINCT b.key AS key"
+        )
+        (text,) = yield [Ask("run_cypher", {"query": query})]
+        levels.append({row["key"] for row in json.loads(text)}.difference(*levels))
+    return f"Final Answer: [{', '.join(sorted(levels[-1]))}]"
+
+
+async def test_own_queries_answer_a_search() -> None:
+    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=80, depth=3))
+    setup = await suite.setup(tasks[0], "write_cypher", instance, store, AgentConfig())
+    policy = by_queries(str(tasks[0].parameters["node"]), 3)
+    trajectory = await run_episode(Episode(setup, ScriptedModel("m", policy), AgentConfig(), CallOptions()))
+    assert suite.extract(tasks[0], trajectory.reply).answer == tasks[0].gold
+
+
+@pytest.mark.parametrize("change", [lambda keys: keys[1:], lambda keys: [*keys, "a0"]])
+async def test_a_store_that_finds_other_nodes_stops_the_run(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[list[str]], list[str]]
+) -> None:
+    graph = PropertyGraph.from_edges(EDGES, "Node", "EDGE")
+    store = await EmbeddedDatabase().load(graph)
+    monkeypatch.setattr("graphwalk.suites.graphwalks.suite.answer_of", lambda *of: change(["d3"]))
+    instance = GraphInstance.of(graph, [Problem("bfs", "a0", 2)], {"entry": 0, "index": 0})
+    with pytest.raises(OracleError, match=r"Cypher \(embedded\) finds other nodes than the evaluator"):
+        await GraphwalksSuite().tasks(instance, store, GraphwalksConfig(), 0)
+
+
+async def test_a_server_that_answers_from_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right, half right, with the published target, without the line, right and with a closing word."""
+    replies = [
+        "Final Answer: [d3]",
+        "Final Answer: [e4, d3]",
+        "Final Answer: [a0, b1]",
+        "[b1, c2]",
+        "Final Answer: []\nDone.",
+    ]
+    by_prompt = dict(zip((record["prompt"] for record in ROWS), replies, strict=True))
+
+    def respond(request: Request) -> Answer:
+        (message,) = request.body["messages"]
+        return Answer(chat(by_prompt[message["content"]]))
+
+    async with ModelServer(respond) as server:
+        monkeypatch.setenv("LAB_BASE_URL", server.url)
+        monkeypatch.setenv("LAB_API_KEY", "none")
+        data = {"name": "t", "suite": {"name": "graphwalks", "file": str(written(tmp_path, ROWS))}}
+        fields = {"models": ["openai-api/lab/m"], "settings": ["no_tools"], "agent": {"tool_protocol": "native"}}
+        run = await graphwalk.arun({**data, **fields}, out=tmp_path / "run")
+    records = sorted(run.records(), key=lambda record: record["graph_row"])
+    assert [record["published_f1"] for record in records] == pytest.approx([1, 2 / 3, 1, 0, 0])
+    assert [record["f1"] for record in records] == pytest.approx([1, 2 / 3, 2 / 3, 0, 1])
+    assert [record["correct"] for record in records] == [True, False, False, False, True]
+    assert [record["error_class"] for record in records] == [None, "extra_nodes", "extra_nodes", "wrong_form", None]
+    assert {record["exit_status"] for record in records} == {"answered"}
+
+
+async def test_a_picture_shows_right_and_missing_nodes(tmp_path: Path) -> None:
+    data = {"name": "t", "suite": {"name": "graphwalks", "file": str(written(tmp_path, ROWS[:1]))}}
+    await graphwalk.arun({**data, "models": ["scripted/expert"]}, out=tmp_path / "run")
+    (record,) = RunFolder.open(tmp_path / "run").records()
+    presentation = GraphwalksSuite.presentation
+    fates = {node.about["key"]: node.fate for node in presentation.scene(record).nodes}
+    assert (fates["d3"], fates["a0"], fates["b1"]) == ("right", "asked", "way")
+    assert {node.about["key"]: node.fate for node in presentation.scene({**record, "answer": []}).nodes}[
+        "d3"
+    ] == "missed"
+
+
+def results(number: int, setting: str, row: int | None = 1, chars: int = 1000) -> list[dict[str, Any]]:
+    task = {
+        "template": "bfs",
+        "prompt_chars": chars,
+        "gold_size": 1,
+        "graph_digest": "d",
+        **({"row": row} if row else {}),
+    }
+    score = {"correct": True, "f1": 1.0, "published_f1": 1.0, "precision": 1.0, "recall": 1.0, "false_positives": 0}
+    shared = {"model": "m", "setting": setting, "repeat": 0, "exit_status": "answered", "turns": 1, "tool_calls": 0}
+    more = {"usage": {}, "seconds": 1.0, "graph": {}, "score": score, "task": task}
+    return [{**shared, **more, "task_id": f"t{n}", "task": {**task, "graph_digest": f"g{n}"}} for n in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("observed", "figure"),
+    [
+        (results(350, "no_tools"), "benchlm.ai, March 2026"),
+        (results(200, "no_tools", chars=1_700_000), "benchgecko.ai, April 2026"),
+        (results(349, "no_tools"), None),  # not all problems of the group
+        (results(350, "tools"), None),
+        (results(350, "no_tools", row=None), None),  # generated
+    ],
+)
+def test_published_figures_are_beside_whole_groups_of_the_data_set_only(
+    observed: list[dict[str, Any]], figure: str | None
+) -> None:
+    text = as_text(build_report(observed, GraphwalksSuite.presentation.report(GraphwalksSuite())))
+    assert ("Published figures" in text) == (figure is not None)
+    if figure is not None:
+        assert figure in text
+        assert "GPT-5.4" in text

@@ -1,0 +1,185 @@
+"""Runs of own questions: the included example, and a model behind a server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.config.experiment import AnyExperiment
+from graphwalk.config.loading import load_experiment
+from graphwalk.errors import ConfigError
+from graphwalk.exports.episodes import Episodes
+from graphwalk.exports.questions import export_questions
+from graphwalk.runs.finished.rescore import rescore_run
+from graphwalk.runs.finished.verify import verify_run
+from graphwalk.runs.playing.estimate import estimate_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
+from graphwalk.suites.own_questions.dataset import Dataset
+from tests.cli.test_commands import graphwalk
+from tests.models.server import Answer, ModelServer, Request, chat
+from tests.runs.runs import records, resume, start
+
+LOCAL = "openai-api/local"
+REPLIES = {
+    "Who owns Sea Holly?": 'Quill Trading [Quill Trading] owns it.\n["Quill Trading"]',
+    "How heavy is the Tern?": "It has 1264.5 tons.\n[1264.5]",
+    "Who owns which share of the Perseverance?": '[{"o.name": "Piet Oosterling", "r.share": 0.5}]',
+    "Who built the Vulcan?": '["Iron & Co."]',
+    "Where is the Halcyon at home?": "The graph does not tell.\n[]",
+}
+QUESTIONS = [
+    {"id": "owner", "question": "Who owns Sea Holly?", "answer": "Quill Trading", "tags": ["ship", "hop"]},
+    {"id": "tons", "question": "How heavy is the Tern?", "cypher": "MATCH (s {name: 'Tern'}) RETURN s.tons"},
+    {
+        "id": "shares",
+        "question": "Who owns which share of the Perseverance?",
+        "cypher": "MATCH (o)-[r:OWNS]->(:Ship {name: 'Perseverance'}) RETURN o.name, r.share",
+        "answer": [{"owner": "Piet Oosterling", "share": 1}],
+    },
+    {"id": "builder", "question": "Who built the Vulcan?", "unanswerable": True, "tags": ["ship"]},
+    {"id": "home", "question": "Where is the Halcyon at home?", "answer": "Ostrogard", "tags": ["hop"]},
+]
+
+
+def write(folder: Path, questions: list[dict[str, Any]]) -> Path:
+    path = folder / "qa.jsonl"
+    path.write_text("".join(json.dumps(question) + "\n" for question in questions), encoding="utf-8")
+    return path
+
+
+def config(dataset: Path | str, **flags: Any) -> AnyExperiment:
+    return load_experiment("own-questions", flags={"suite.dataset": str(dataset), "models": [f"{LOCAL}/m"], **flags})
+
+
+def reply(request: Request) -> Answer:
+    """Look up a node first where there are tools, then answer."""
+    messages = request.body["messages"]
+    question = messages[1]["content"].partition("\n")[0]
+    if request.body.get("tools") and messages[-1]["role"] != "tool":
+        ship = {"label": "Ship", "property_name": "name", "property_value": "Sea Holly"}
+        tool = request.body["tools"][0]["function"]["name"]
+        names = [tool["function"]["name"] for tool in request.body["tools"]]
+        neighbors = "get_all_nearest_neighbors"
+        return Answer(
+            chat(calls=[(neighbors, ship) if neighbors in names else (tool, {"query": "MATCH (n) RETURN 1"})])
+        )
+    return Answer(chat(REPLIES[question]))
+
+
+def settings(server: ModelServer) -> Settings:
+    return Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "k"})
+
+
+async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) -> None:
+    run, out = tmp_path / "run", tmp_path / "new.jsonl"
+    async with ModelServer(reply) as server:
+        played = config(write(tmp_path, QUESTIONS), settings=["tools", "no_tools", "write_cypher"])
+        await start(run, played, settings(server))
+        prompts = [[message["content"] for message in request.body["messages"][:2]] for request in server.requests]
+    assert any("How to answer" in system for system, _ in prompts)  # the agent of `ask`
+    assert all("Then end your reply" in user for _, user in prompts)
+    scores = {(record["task_id"], record["setting"]): record["score"] for record in records(run)}
+    for setting in ("tools", "no_tools", "write_cypher"):
+        correct = {task: scores[task, setting]["correct"] for task in ("owner", "tons", "shares", "builder", "home")}
+        assert correct == {"owner": True, "tons": True, "shares": True, "builder": False, "home": False}
+        assert scores["builder", setting]["invented"]
+        assert scores["home", setting]["abstained"]
+    assert scores["owner", "tools"]["grounded"] == 1
+    assert scores["owner", "no_tools"]["grounded"] is None
+    folder = RunFolder.open(run)
+    verified = await verify_run(folder, Settings())
+    assert verified.holds
+    assert verified.checks["tasks"].verified == 5
+    assert rescore_run(folder) == (0, 15)
+    export_questions(Episodes(folder), out)
+    exported = {line["question"]: line for line in map(json.loads, out.read_text().splitlines())}
+    assert exported["Who owns Sea Holly?"]["answer"] == ["Quill Trading"]
+    assert {tuple(line["tags"]) for line in exported.values()} == {("unreviewed",)}
+    assert "Where is the Halcyon at home?" not in exported
+    Dataset(out, None, "").check()
+
+
+async def test_interrupted_run_resumes_and_spends_no_more_than_its_budget(tmp_path: Path) -> None:
+    async with ModelServer(reply) as server:
+        dataset = write(tmp_path, QUESTIONS)
+        summary = await start(tmp_path / "run", config(dataset, **{"limits.budget_tokens": 40}), settings(server))
+        assert summary.budget_reached
+        assert summary.finished < 5
+        whole = await resume(tmp_path / "run", settings(server), budget_tokens=10_000)
+    assert whole.finished == 5
+    assert sum(record["score"] is not None for record in records(tmp_path / "run")) == 5
+    dataset.write_text(json.dumps(QUESTIONS[0]))
+    changed = await verify_run(RunFolder.open(tmp_path / "run"), Settings())
+    assert changed.holds  # by the file in the run folder
+
+
+def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
+    for name, flags in (("one", []), ("two", ["-o", "agent.turn_limit=1"])):
+        done = graphwalk("run", "own-questions", "--out", name, *flags, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "over the questions of this one graph" in done.stdout
+    by_tag = done.stdout.partition("By tag")[2]
+    assert "one hop" in by_tag
+    assert "spelling" in by_tag
+    compared = graphwalk("compare", "one", "two", folder=tmp_path)
+    assert compared.returncode == 0, compared.stderr
+    assert "h06" in compared.stdout
+    report = json.loads(graphwalk("report", "one", "--format", "json", folder=tmp_path).stdout)
+    tags = {row["tag"]: row["questions"] for row in report["groups"]["tag"]}
+    assert (tags["one hop"], tags["spelling"], tags["unanswerable"]) == (8, 2, 2)
+    assert report["rows"][0]["unit"] == "question"
+    for words in (("view", "one", "--out", "page.html"), ("show", "one", "h06"), ("verify", "one")):
+        done = graphwalk(*words, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert "evidence of the answer" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    for form in ("csv", "chats", "questions"):
+        assert graphwalk("export", form, "one", "--out", f"out-{form}", folder=tmp_path).returncode == 0
+
+
+MISTAKES = {
+    '{"question": "a", "answer": "Quil Trading"}': "answer: no key, value or name in the graph is 'Quil Trading'",
+    '{"question": "b", "cypher": "MATCH (n:Ship) SET n.x = 1 RETURN n"}': "cypher: SET is not allowed here",
+    '{"question": "c", "cypher": "MATCH (n:Ship {name: \'-\'}) RETURN n"}': "cypher: it returns nothing",
+    '{"question": "d", "cypher": "MATCH (n:Shipp) RETURN n"}': 'cypher: There is no node label "Shipp". Did you mean',
+    '{"question": "e", "cypher": "MATCH (n:Ship RETURN n"}': "cypher: The query cannot be read from character 7",
+    '{"question": "f", "cypher": "MATCH (a),(b),(c),(d),(e),(f) RETURN count(*)"}': "cypher: The query was stopped after",
+    '{"question": "g", "cypher": "MATCH (a)-[r:OWNS]->() RETURN r"}': "cypher: it returns a relationship, a path or a map",
+    '{"question": "h", "cypher": "UNWIND range(1, 2000) AS n RETURN n"}': "cypher: it returns more than 1,000 rows",
+    '{"question": "i", "cypher": "LOAD CSV FROM \'http://127.0.0.1\' AS r RETURN r"}': "cypher: LOAD is not allowed here",
+    '{"question": "j"}': "no answer; give one of",
+    "{": "not JSON",
+}
+
+
+async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "qa.jsonl"
+    path.write_text("\n".join(MISTAKES))
+    async with ModelServer(reply) as server:
+        played = config(path, **{"suite.query_seconds": 0.5})
+        for attempt in (
+            lambda: start(tmp_path / "run", played, settings(server)),
+            lambda: estimate_run(resolve(played, settings(server))),
+        ):
+            with pytest.raises(ConfigError) as caught:
+                await attempt()
+            assert all(f"line {n}: {text}" in str(caught.value) for n, text in enumerate(MISTAKES.values(), 1))
+        assert not server.requests
+
+
+async def test_difference_of_query_and_answer_is_named(tmp_path: Path) -> None:
+    estimate = await estimate_run(resolve(config(write(tmp_path, QUESTIONS), models=["scripted/look"]), Settings()))
+    assert "shares: the query gives other rows than answer" in estimate.notes
+
+
+async def test_cypherbench_runs_on_its_graph(tmp_path: Path) -> None:
+    path = Path(__file__).parents[2] / "data" / "cypherbench.json"
+    played = config(path, models=["scripted/look"], **{"suite.dataset_graph": "harbour"})
+    await start(tmp_path / "run", played)
+    tasks = {record["task_id"]: record["task"] for record in records(tmp_path / "run")}
+    assert tasks["5a1c"]["gold"] == [{"value": 2}]
+    assert tasks["5a1d"]["gold"] == [{"o.name": "Piet Oosterling", "r.share": 0.5}]
+    assert "remark" not in tasks["5a1d"]
+    assert tasks["5a1e"]["remark"] == "the query gives other rows than answer"

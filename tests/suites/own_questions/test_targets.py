@@ -1,0 +1,169 @@
+"""Targets of own questions on an existing Neo4j: a supply chain of 5,000 nodes, which stays as it is."""
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.config.loading import load_experiment
+from graphwalk.errors import ConfigError
+from graphwalk.runs.finished.verify import verify_run
+from graphwalk.runs.playing.estimate import estimate_run
+from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
+from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
+from graphwalk.suites.own_questions.task import OwnQuestionTask
+from graphwalk.suites.registry import suite_named
+from tests.neo4j_servers import GIVEN, HOME, RELEASE_NAMES, release_params, server_settings
+from tests.runs.runs import records, start
+from tests.safety.hostile import digest_of
+
+pytestmark = pytest.mark.neo4j
+FIRST = ("Łódź", "Nørre", "São João", "Val-d'Or", "Grüne", "Port", "Saint", "Åsa", "Crème", "Ibn")
+SECOND = ("Ölmühle", "Peña", "Fabrik", "Works", "Møbler", "Œuvre", "Trading", "Güter", "Söhne", "Coöp")
+CREATE = {
+    "Company:Supplier": "name: row.name, founded: date(row.day), rating: row.number / 7.0, city: row.city",
+    "Company:Plant": "name: row.name, capacity: row.number, opened: date(row.day)",
+    "Part": "number: row.name, title: row.title, weight: row.number / 10.0",
+    "Shipment:Express": "code: row.name, shipped: date(row.day), units: row.number",
+}
+LINKS = (
+    "UNWIND $rows AS row MATCH (a:Supplier {name: row.a}), (b:Part {number: row.b}) "
+    "CREATE (a)-[:SUPPLIES {price: row.n / 4.0, since: date(row.day)}]->(b)",
+    "UNWIND $rows AS row MATCH (a:Shipment {code: row.a}), (b:Plant {name: row.b}) CREATE (a)-[:ARRIVES_AT]->(b)",
+)
+
+
+def supply_chain() -> tuple[dict[str, list[dict[str, Any]]], list[list[dict[str, Any]]]]:
+    """Return rows of nodes by labels, and of relationships: seeded."""
+    drawn, number, nodes = random.Random(39), 0, dict[str, list[dict[str, Any]]]()
+    for labels, count in zip(CREATE, (1500, 500, 1500, 1500), strict=True):
+        nodes[labels] = []
+        for _ in range(count):
+            number += 1
+            day = f"{drawn.randint(1950, 2024)}-{drawn.randint(1, 12):02}-{drawn.randint(1, 28):02}"
+            name = f"{drawn.choice(FIRST)} {drawn.choice(SECOND)} {number}"
+            row = {"name": name, "day": day, "number": drawn.randint(1, 900), "city": drawn.choice(FIRST)}
+            nodes[labels].append({**row, "title": f"{drawn.choice(SECOND)} {number}"})
+    ends = [[row["name"] for row in rows] for rows in nodes.values()]
+    pairs = [(ends[0], ends[2]), (ends[3], ends[1])]
+    links = [
+        [
+            {"a": drawn.choice(sources), "b": drawn.choice(targets), "n": drawn.randint(1, 400), "day": "2020-02-03"}
+            for _ in range(3000)
+        ]
+        for sources, targets in pairs
+    ]
+    return nodes, links
+
+
+def questions() -> list[dict[str, Any]]:
+    """Return 40 questions with gold Cypher, eight of each of five kinds."""
+    nodes, links = supply_chain()
+    lines = list[dict[str, Any]]()
+    for i in range(8):
+        supplier, part, shipment = links[0][i]["a"], links[0][i]["b"], links[1][i]["a"]
+        plant = links[1][i]["b"]
+        supplies = f"MATCH (s:Supplier)-[r:SUPPLIES]->(p:Part) WHERE s.name = {json.dumps(supplier)} RETURN DISTINCT"
+        lines += [
+            {"question": f"Which parts does {supplier} supply?", "cypher": f"{supplies} p", "tags": ["node"]},
+            {"question": f"When was {supplier} founded?", "cypher": f"{supplies} s.founded", "tags": ["date"]},
+            {"question": f"What does {supplier} charge?", "cypher": f"{supplies} p.number AS part, r.price AS price"},
+            {
+                "question": f"How many shipments arrive at {plant}?",
+                "cypher": f"MATCH (:Plant {{name: {json.dumps(plant)}}})<-[:ARRIVES_AT]-(x) RETURN count(x)",
+            },
+            {
+                "question": f"Where does {shipment} arrive, no. {i}?",
+                "cypher": f"MATCH (x:Express)-[:ARRIVES_AT]->(b) WHERE x.code = {json.dumps(shipment)} RETURN b.name",
+                "tags": ["node"],
+            },
+        ]
+        assert part in {row["name"] for row in nodes["Part"]}
+    return lines
+
+
+async def load(owner: Connection) -> None:
+    """Write the supply chain as its owner would."""
+    await owner.write("MATCH (n) DETACH DELETE n")
+    nodes, links = supply_chain()
+    await owner.write("CREATE CONSTRAINT company IF NOT EXISTS FOR (n:Company) REQUIRE n.name IS UNIQUE")
+    await owner.write("CREATE CONSTRAINT part IF NOT EXISTS FOR (n:Part) REQUIRE n.number IS UNIQUE")
+    await owner.write("CREATE INDEX shipment IF NOT EXISTS FOR (n:Shipment) ON (n.code)")
+    for labels, properties in CREATE.items():
+        await owner.write(f"UNWIND $rows AS row CREATE (:{labels} {{{properties}}})", rows=nodes[labels])
+    for query, rows in zip(LINKS, links, strict=True):
+        await owner.write(query, rows=rows)
+
+
+@pytest.fixture(params=[param for param in release_params() if GIVEN not in RELEASE_NAMES])
+async def supplied(request: pytest.FixtureRequest) -> Settings:
+    """A server of this worker alone that holds the supply chain."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    settings = server_settings(Path(os.environ[HOME]) / f"supply-{request.param}-{worker}", request.param)
+    owner = await connect(settings, wait_seconds=30)
+    await load(owner)
+    await owner.close()
+    return settings
+
+
+async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "qa.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in questions()), encoding="utf-8")
+    flags = {
+        "suite.graphs": [{"neo4j": "neo4j"}],
+        "suite.dataset": str(path),
+        "store": "neo4j",
+        "limits.max_concurrency": 2,
+    }
+    config = load_experiment("own-questions", flags={**flags, "agent.turn_limit": 1})
+    before = await digest_of(None, supplied)  # type: ignore[arg-type]
+    suite: OwnQuestionsSuite = suite_named("own_questions")  # type: ignore[assignment]
+    [instance] = [instance async for instance in suite.read_graphs(config.suite, 0, supplied)]
+    tasks: list[OwnQuestionTask] = instance.source
+    assert (len(tasks), instance.facts["nodes"]) == (40, 5000)
+    assert not [task.remark for task in tasks if task.remark]  # the embedded engine gives the same rows
+    node, date, rows, number, place = tasks[:5]
+    assert node.names.keys() == {row["value"] for row in node.gold}  # the title names the part too
+    assert all(len(names) == 1 for names in node.names.values())
+    assert date.gold[0]["value"][4] == "-"
+    assert rows.fields == ("part", "price")
+    assert number.gold[0]["value"] >= 1
+    assert place.gold[0]["value"].split()[0] in " ".join(FIRST)
+    await start(tmp_path / "run", config.model_copy(update={"limit": 2}), supplied)
+    played = {record["task"]["number"]: record["task"]["gold"] for record in records(tmp_path / "run")}
+    assert played == {1: node.gold, 2: date.gold}
+    assert (await verify_run(RunFolder.open(tmp_path / "run"), supplied)).holds
+
+    wrong = [
+        {"question": "a", "cypher": "CREATE (n:Supplier) RETURN n"},
+        {"question": "b", "cypher": "MATCH (n:Supplier) RETURN apoc.create.node(['X'], {})"},
+        {"question": "c", "cypher": "LOAD CSV FROM 'http://127.0.0.1:9/x' AS row RETURN row"},
+        {"question": "d", "cypher": "MATCH (n:Supplier RETURN n"},
+        {"question": "e", "cypher": "MATCH (a), (b), (c), (d) RETURN count(*) + sum(a.rating * d.rating)"},
+        {"question": "f", "cypher": "MATCH (n:Nobody) RETURN n"},
+        {"question": "g", "answer": "Lodz Fabrik"},
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in wrong))
+    config = load_experiment("own-questions", flags={**flags, "suite.query_seconds": 1})
+    with pytest.raises(ConfigError) as caught:
+        await estimate_run(resolve(config, supplied))
+    for line, (field, problem) in enumerate(
+        [
+            ("cypher", "CREATE is not allowed here"),
+            ("cypher", "apoc"),
+            ("cypher", "LOAD is not allowed here"),
+            ("cypher", ""),
+            ("cypher", ""),
+            ("cypher", "it returns nothing"),
+            ("answer", "no key, value or name in the graph is 'Lodz Fabrik'"),
+        ],
+        1,
+    ):
+        assert f"line {line}: {field}: {problem}" in str(caught.value)
+    assert await digest_of(None, supplied) == before  # type: ignore[arg-type]

@@ -1,0 +1,133 @@
+"""Scores of answers to own questions, as a table of cases."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graphwalk.config.experiment import Scoring
+from graphwalk.runs.playing.episode import judge
+from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
+from graphwalk.suites.own_questions.task import OwnQuestionTask
+from graphwalk.suites.registry import suite_named
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+
+
+def task(gold: list[Any], names: dict[str, tuple[str, ...]] | None = None) -> OwnQuestionTask:
+    rows = [item if isinstance(item, dict) else {"value": item} for item in gold]
+    return OwnQuestionTask(
+        task_id="q1",
+        suite="own_questions",
+        template="own_question",
+        question="Which?",
+        parameters={},
+        gold=rows,
+        gold_size=len(rows),
+        seed=0,
+        graph_digest="d",
+        number=1,
+        fields=tuple(rows[0]) if rows else ("value",),
+        names=names or {},
+        tags=(),
+        cypher=None,
+    )
+
+
+def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str = "exact") -> dict[str, Any]:
+    results = (ToolResult(ToolCall("1", "get_node_by_property", "{}"), seen, rows=1),) if seen else ()
+    turns = (*([Turn(Message("assistant", None), results=results)] if seen else []), Turn(Message("assistant", reply)))
+    trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
+    scoring = Scoring.model_validate({"text": text})
+    scored = judge(suite_named("own_questions"), question_task, "tools", trajectory, scoring=scoring)[1]
+    assert scored is not None
+    return scored
+
+
+@pytest.mark.parametrize(
+    ("gold", "reply", "precision", "recall"),
+    [
+        (["Tern"], 'The Tern [Tern].\n["Tern"]', 1, 1),
+        (["Tern"], '["Tern", "Tern"]', 1, 1),
+        (["Tern", "Vulcan"], '["Vulcan", "Tern"]', 1, 1),
+        (["Tern", "Vulcan"], '["Tern"]', 1, 0.5),
+        (["Tern"], '["Tern", "Vulcan"]', 0.5, 1),
+        (["Tern"], '["tern"]', 0, 0),
+        (["Nóvoa"], '["No\u0301voa"]', 1, 1),
+        ([14.23], "[14.23000000001]", 1, 1),
+        ([14.23], "[14.2300001]", 0, 0),
+        ([0.1], "[0.10000000001]", 1, 1),
+        ([1e300], "[1e300]", 1, 1),
+        ([7], "[7.0]", 1, 1),
+        ([7], '["7"]', 1, 1),
+        (["7"], "[7]", 1, 1),
+        ([1], "[true]", 0, 0),
+        ([True], '["true"]', 1, 1),
+        (["1894-11-05"], '["1894-11-05T00:00:00"]', 1, 1),
+        (["1894-11-05"], '["1894-11-06"]', 0, 0),
+        (["20:00:00"], '["20:00"]', 1, 1),
+        (["1894-02-30"], '["1894-02-30"]', 1, 1),
+        ([{"who": "Ida", "share": 0.5}], '[{"share": 0.5, "who": "Ida"}]', 1, 1),
+        ([{"who": "Ida", "share": 0.5}], '[{"who": "Ida", "share": 0.25}]', 0, 0),
+        ([{"who": "Ida", "share": None}], '[{"who": "Ida"}]', 1, 1),
+        ([{"who": "Ida", "all": ["a", "b"]}], '[{"who": "Ida", "all": ["b", "a"]}]', 1, 1),
+        ([{"who": "Ida", "share": 1}, {"who": "Bo", "share": 2}], '{"answer": [{"who": "Bo", "share": 2}]}', 1, 0.5),
+        (["Tern"], "[]", 0, 0),
+        (["Tern"], "I cannot say.", 0, 0),
+        (["Tern"], "[" + "9" * 290 + "]", 0, 0),
+    ],
+)
+def test_values_and_rows_are_compared_as_sets(gold: list[Any], reply: str, precision: float, recall: float) -> None:
+    scored = score(task(gold), reply)
+    assert (scored["precision"], scored["recall"]) == (precision, recall)
+    assert scored["correct"] == (precision == recall == 1)
+    assert scored["f1"] == pytest.approx(2 * precision * recall / (precision + recall) if precision else 0)
+
+
+def test_node_is_named_by_key_or_by_its_own_texts() -> None:
+    film = task(["f2"], {"f2": ("Red Dust", "tt0133")})
+    for reply, correct in (('["f2"]', 1), ('["Red Dust"]', 1), ('["f2", "Red Dust", "tt0133"]', 1), ('["f3"]', 0)):
+        assert score(film, reply)["correct"] == bool(correct)
+    assert score(film, '["Red Dust", "f3"]')["precision"] == 0.5
+    assert not score(film, '["red dust"]')["correct"]
+    assert score(film, '[" RED DUST "]', text="folded")["correct"]
+
+
+@pytest.mark.parametrize("reply", ['["NOVOA"]', '[" nóvoa"]', '["No\u0301voa "]'])
+def test_folded_text_ignores_case_accents_and_outer_spaces(reply: str) -> None:
+    assert score(task(["Nóvoa"]), reply, text="folded")["correct"]
+    assert not score(task(["Nóvoa"]), '["Nova"]', text="folded")["correct"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "reply", "correct", "answered", "abstained", "invented"),
+    [
+        (["Tern"], "The graph does not tell.\n[]", False, False, True, False),
+        ([], "The graph does not tell.\n[]", True, False, False, False),
+        ([], '["Tern"]', False, True, False, True),
+        ([], "It is the Tern.", False, False, False, False),
+        (["Tern"], "It is the Tern.", False, False, False, False),
+        (["Tern"], '["Vulcan"]', False, True, False, False),
+    ],
+)
+def test_abstentions_and_inventions_are_apart(
+    gold: list[Any], reply: str, correct: bool, answered: bool, abstained: bool, invented: bool
+) -> None:
+    scored = score(task(gold), reply)
+    outcome = [bool(scored[name]) for name in ("correct", "answered", "abstained", "invented")]
+    assert outcome == [correct, answered, abstained, invented]
+    assert (scored["abstained"] is None, scored["invented"] is None) == (not gold, bool(gold))
+    assert scored["recall"] == float(correct)
+
+
+def test_grounded_is_the_share_of_texts_in_results() -> None:
+    seen = json.dumps([{"properties": {"key": "Tern", "name": "Tern"}}])
+    assert score(task(["Tern"]), '["Tern"]', seen)["grounded"] == 1
+    assert score(task(["Tern"]), '["Tern", "Argo"]', seen)["grounded"] == 0.5
+    assert score(task([3]), "[3]", seen)["grounded"] is None
+
+
+def test_prompt_names_the_fields_of_rows() -> None:
+    suite: OwnQuestionsSuite = suite_named("own_questions")  # type: ignore[assignment]
+    assert "list of values" in suite.answer_format(task(["Tern"]))
+    assert '[{"who": …, "share": …}, …]' in suite.answer_format(task([{"who": "Ida", "share": 1}]))
