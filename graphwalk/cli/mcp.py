@@ -24,7 +24,9 @@ def mcp(
     host: Annotated[str, typer.Option(help="Address for http to listen at.")] = "127.0.0.1",
     tool: Annotated[
         list[str] | None,
-        typer.Option(help="Tool to offer, by name or YAML file; repeatable. Default: the four standard tools."),
+        typer.Option(
+            help="Tool to offer, by name or YAML file; repeatable. Default: search, the standard tools, get_schema."
+        ),
     ] = None,
     override: Annotated[
         list[str] | None,
