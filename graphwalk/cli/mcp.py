@@ -24,9 +24,7 @@ def mcp(
     host: Annotated[str, typer.Option(help="Address for http to listen at.")] = "127.0.0.1",
     tool: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Tool to offer, by name or YAML file; repeatable. Default: search, the standard tools, get_schema."
-        ),
+        typer.Option(help="Tool to offer, by name or YAML file; repeatable. Default: the standard tools and search."),
     ] = None,
     override: Annotated[
         list[str] | None,
