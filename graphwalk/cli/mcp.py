@@ -24,7 +24,7 @@ def mcp(
     host: Annotated[str, typer.Option(help="Address for http to listen at.")] = "127.0.0.1",
     tool: Annotated[
         list[str] | None,
-        typer.Option(help="Tool to offer, by name or YAML file; repeatable. Default: the four standard tools."),
+        typer.Option(help="Tool to offer, by name or YAML file; repeatable. Default: the standard tools and search."),
     ] = None,
     override: Annotated[
         list[str] | None,

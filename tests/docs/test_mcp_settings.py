@@ -11,6 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.version import __version__
 from tests.serve.mcp.servers import variables
 
@@ -32,7 +33,7 @@ async def test_the_settings_of_clients_start_a_server(server: dict[str, Any]) ->
     async with Client(
         stdio_client(StdioServerParameters(command=sys.executable, args=words, env=variables()))
     ) as client:
-        assert len((await client.list_tools()).tools) == 5
+        assert [tool.name for tool in (await client.list_tools()).tools] == list(OWN_GRAPH_TOOLS)
 
 
 def command_line(package: dict[str, Any], **values: str) -> list[str]:
@@ -52,7 +53,7 @@ async def test_the_registry_entry_starts_a_server() -> None:
     async with Client(
         stdio_client(StdioServerParameters(command=sys.executable, args=words, env=variables()))
     ) as client:
-        assert len((await client.list_tools()).tools) == 5
+        assert [tool.name for tool in (await client.list_tools()).tools] == list(OWN_GRAPH_TOOLS)
 
 
 def test_the_registry_entry_fits_the_package_the_readme_and_the_image() -> None:

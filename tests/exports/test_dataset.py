@@ -15,6 +15,7 @@ from graphwalk.api import generate_graph, write_graph
 from graphwalk.cli.app import app
 from graphwalk.environments.stage import OpenEpisode, Stage
 
+INSPECT_TASKS = Path(__file__).parents[2] / "environments" / "inspect" / "graphwalk_inspect" / "tasks.py"
 SUITES: dict[str, dict[str, Any]] = {
     "questions": {"suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]}},
     "mazes": {"suite": {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}},
@@ -52,6 +53,8 @@ def test_the_rows_are_the_tasks_of_an_episode(tmp_path: Path, suite: str) -> Non
     graphs = read_table(out / configs.pop("graphs")[0]["path"]).to_pylist()
     rows = [row for files in configs.values() for row in read_table(out / files[0]["path"]).to_pylist()]
     assert [task["config"] for task in yaml.safe_load((out / "eval.yaml").read_text())["tasks"]] == list(configs)
+    (played_by,) = re.findall(r"inspect eval graphwalk_inspect/(\w+) ", (out / "README.md").read_text())
+    assert f"@task\ndef {played_by}(" in INSPECT_TASKS.read_text()
     expected = asyncio.run(episodes_of(file))
     by_name = {(row["id"], row["setting"]): row for row in rows}
     assert len(by_name) == len(rows) == len(expected) > 0
