@@ -20,8 +20,8 @@ def export_questions(episodes: Episodes, out: Path) -> None:
         answer = result.answer
         if isinstance(answer, str):
             answer = [*cited_keys(answer)] or " ".join(answer.split())
-        elif answer and answer[0].keys() == {VALUE}:
-            answer = [row[VALUE] for row in answer]
+        elif answer:
+            answer = [row[VALUE] if isinstance(row, dict) and row.keys() == {VALUE} else row for row in answer]
         if answer:
             line = {"question": result.task["question"], "answer": answer, "tags": ["unreviewed"]}
             lines.setdefault(result.task["question"], json.dumps(line, ensure_ascii=False) + "\n")

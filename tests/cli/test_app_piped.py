@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.graphs.files import save_graph
-from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import RUNS
 
@@ -47,9 +47,8 @@ def test_tables_are_at_most_120_columns_wide_unless_all_are_wanted(command: str)
 
 def test_steps_of_an_answer_are_not_cut_at_80_columns(tmp_path: Path) -> None:
     plot = "a keeper of a lighthouse counts the ships of a night that never seems to end, and loses count of them"
-    save_graph(
-        PropertyGraph.from_rows([Node("f1", ("Film",), {"title": "Dust", "plot": plot})], []), tmp_path / "g.json"
-    )
+    nodes = [Node("f1", ("Film",), {"title": "Dust"}), Node("f2", ("Film",), {"title": "Rain", "plot": plot})]
+    save_graph(PropertyGraph.from_rows(nodes, [Relationship("FOLLOWS", "f1", "f2", {})]), tmp_path / "g.json")
     words = ("ask", "What is Dust?", "--graph", "g.json", "--model", "scripted/look", "--no-log")
     done = graphwalk(*words, folder=tmp_path, COLUMNS="")
     assert done.returncode == 0, done.stderr

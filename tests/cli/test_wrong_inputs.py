@@ -300,6 +300,7 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("generate", "magma"): ("--count", "1", "--out", "magma.jsonl"),
         ("generate", "traces"): ("quickstart", "--graphs", "1", "--out", "traces.jsonl"),
         ("export", "magma"): ("out.jsonl", "--count", "1"),
+        ("export", "dataset"): ("quickstart", "--out", "exported", "-o", "suite.graphs.*.count=1"),
         ("db", "load"): ("example",),
         ("export", "check-splits"): ("traces.jsonl",),
         ("merge",): (run,),

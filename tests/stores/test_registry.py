@@ -68,6 +68,6 @@ def test_doctor_lists_what_is_installed_and_what_is_broken(package: Path) -> Non
     assert done.returncode == 3
     lines = {line[:24].strip(): line[24:].strip() for line in done.stdout.splitlines()}
     assert lines["ok      stores"] == "embedded, neo4j, broken, own, underived"
-    assert lines["ok      suites"] == "questions, mazes, magma, graphwalks, ask"
+    assert lines["ok      suites"] == "questions, mazes, magma, graphwalks, ask, own_questions"
     assert "own_store:open_embedded" in lines["ok      store own"]
     assert "no_such_function" in lines["broken  store broken"]
