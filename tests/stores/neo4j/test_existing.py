@@ -263,18 +263,23 @@ async def test_the_minimal_role_covers_what_is_called(own: OwnDatabase, monkeypa
     monkeypatch.setattr(Connection, "_send", noted)
     await own.unique("st_person", "StPerson", "name")
     await own.write(f"CREATE (:StPerson:{MARK} {{name: 'Ida', born: 1}})-[:ST_KNOWS]->(:StPerson:{MARK})")
+    await own.write("CREATE FULLTEXT INDEX st_index FOR (n:StPerson) ON EACH [n.name]")
+    await own.write("CALL db.awaitIndexes(60)")
     sent.clear()
     store = await own.open()
+    assert [row["key"] for row in (await store.search("ida", "StPerson")).rows] == ["Ida"]
+    await own.write("DROP INDEX st_index")
     await store.check_unchanged(0)
     await store.schema(3)
     await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="name", property_value="Ida")
     text = "\n".join(sent)
     called = set(re.findall(r"\bCALL\s+([a-zA-Z.]+)", text))
     shown = set(re.findall(r"\bSHOW\s+([A-Z]+)", text))
-    assert called == {"db.info", "db.labels", "db.propertyKeys", "db.relationshipTypes"}
+    search = "db.index.fulltext.queryNodes"
+    assert called == {"db.info", "db.labels", "db.propertyKeys", "db.relationshipTypes", search}
     assert shown == {"CONSTRAINTS", "INDEXES"}
     page = PAGE.read_text()
-    assert all(name in page for name in called)
+    assert all(name in page for name in called | {"GRANT SHOW INDEX ON"})
 
 
 async def test_a_property_that_no_node_of_the_label_has_is_unknown(own: OwnDatabase) -> None:
