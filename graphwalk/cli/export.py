@@ -127,7 +127,7 @@ def dataset(
 ) -> None:
     """Write the tasks of an experiment as a data set for the Hugging Face hub.
 
-    FOLDER has Parquet files of tasks and graphs, a card and eval.yaml; datasets.load_dataset reads it.
+    The folder has Parquet files of tasks and graphs, a card and eval.yaml; datasets.load_dataset reads it.
     """
     from graphwalk.config.loading import load_experiment
     from graphwalk.exports.dataset import FLAGS, TEST, TRAIN, export_dataset

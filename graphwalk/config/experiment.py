@@ -42,7 +42,7 @@ class Scoring(Strict):
     """lenient: fenced, embedded and wrapped JSON count too; strict: the whole reply must be JSON of the requested form.
     What is not read goes to the `extractor`, if there is one."""
     text: Literal["exact", "folded"] = Field(default="exact", exclude_if=lambda text: text == "exact")
-    """Comparison of texts in answers to your own questions. folded: without case, accents and outer spaces."""
+    """Comparison of texts in answers to your own questions. folded: without differences of case, accents and spaces."""
 
 
 def _by_name(schema: dict[str, Any]) -> None:

@@ -145,6 +145,8 @@ def resolve(
     suite = suite_named(config.suite.name)
     report = suite.presentation.report(suite)
     reference = report.reference(config.reference) if config.reference else None
+    if config.scoring.text == "folded" and "folded" not in suite.task_type.model_fields:
+        raise ConfigError(f"scoring.text: the suite {suite.name} compares no texts", hint="leave the field out")
     tools = _tools(config.agent, suite)
     _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)

@@ -15,6 +15,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.evaluation.rows import compare_rows, typed_rows
 from graphwalk.files.resources import data_path
+from graphwalk.stores.search import folded
 from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.questions.config import OwnGraph, existing_path
 from graphwalk.tools.observed_values import tool_evidence
@@ -70,7 +71,7 @@ class OwnQuestionTask(AskTask):
     remark: str = Field(default="", exclude_if=lambda remark: not remark)
     """Which other source has another target."""
     folded: bool = Field(default=False, exclude=True)
-    """Compare texts without case, accents and outer spaces (`scoring.text`)."""
+    """Compare texts without differences of case, accents and spaces (`scoring.text`)."""
 
 
 class OwnQuestionScore(Score):
@@ -113,7 +114,8 @@ def _comparable(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[Row]
         if isinstance(value, list):
             return repr(sorted(map(text, value)))
         if isinstance(value, str):
-            return "text " + (_as_date(value) or (_fold(value) if task.folded else unicodedata.normalize("NFC", value)))
+            same = folded(value) if task.folded else unicodedata.normalize("NFC", value)
+            return f"text {_as_date(value) or same}"
         if isinstance(value, int | float) and not isinstance(value, bool):
             return f"number {next((n for n in numbers if math.isclose(value, n, rel_tol=NEAR)), value)!r}"
         return repr(value)
@@ -132,9 +134,3 @@ def _as_date(text: str) -> str | None:
         return _MIDNIGHT.sub("", read_temporal(text).text) if text[:1].isdigit() else None
     except ValueError:
         return None
-
-
-def _fold(text: str) -> str:
-    """Return a text without case, accents and outer spaces."""
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(letter for letter in letters if not unicodedata.combining(letter)).strip()

@@ -55,6 +55,12 @@ def test_a_setting_that_no_named_agent_can_play_is_refused_with_what_to_do() -> 
     assert "--setting tools" in caught.value.hint
 
 
+def test_a_comparison_of_texts_is_refused_where_a_suite_compares_none() -> None:
+    with pytest.raises(ConfigError, match="the suite questions compares no texts"):
+        resolve(load_experiment("quickstart", ["scoring.text=folded"]), NOTHING_SET)
+    resolve(load_experiment("own-questions", ["scoring.text=folded"]), NOTHING_SET)
+
+
 async def test_experiment_without_tasks_names_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "one.json"
     file.write_text('{"nodes": [{"key": "a", "labels": ["A"], "properties": {}}], "relationships": []}')
