@@ -22,7 +22,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import EpisodeSetup
-from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, SEARCH_NODES, GraphToolbox
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
@@ -105,7 +105,7 @@ def schema_prompt(store: Store, *, tools: Names = TOOLS, **agent: Any) -> str:
 
 
 def _render(config: AgentConfig, schema: str, tools: Names) -> str:
-    search = SEARCH_NODES in names_of("tools", tools)
+    search = any(tool.search for tool in load_tools(names_of("tools", tools)))
     return config.render("ask.j2", schema=schema, clock=config.clock, search=search)
 
 

@@ -196,7 +196,7 @@ def graph_server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=instructions.render(name=name, schema=text, search=any(tool.search for tool in tools)),
+        instructions=instructions.render(name=name, schema=text, search=toolbox.searches),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,

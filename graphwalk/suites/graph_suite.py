@@ -63,18 +63,20 @@ async def _prompt_and_tools(
     if setting == "write_cypher":
         toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS), agent)
         return with_schema("graph_write_cypher.j2", schema, agent), toolbox
-    return tools_system(schema, agent), GraphToolbox(store, schema, tools, agent)
+    toolbox = GraphToolbox(store, schema, tools, agent)
+    return tools_system(schema, agent, search=toolbox.searches), toolbox
 
 
-def tools_system(schema: Schema, agent: AgentConfig) -> Message:
-    """Return the system prompt with the schema, shortened to `agent.schema_tokens` if set."""
+def tools_system(schema: Schema, agent: AgentConfig, *, search: bool = False) -> Message:
+    """Return the system prompt with the schema, cut to `agent.schema_tokens` if set; `search`: a tool searches."""
     if agent.schema_tokens is None:
-        return with_schema("graph_tools.j2", schema, agent)
-    return Message("system", agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock))
+        return with_schema("graph_tools.j2", schema, agent, search=search)
+    text = schema_text(schema, agent)
+    return Message("system", agent.render("graph_foreign.j2", schema=text, clock=agent.clock, search=search))
 
 
-def with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
+def with_schema(prompt: str, schema: Schema, agent: AgentConfig, *, search: bool = False) -> Message:
     """Return the system prompt with the schema table (docs/method.md, Schema) and its sample values, if any."""
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
-    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock))
+    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock, search=search))

@@ -36,12 +36,11 @@ from graphwalk.types.graph import KEY
 from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
 from graphwalk.types.values import Row, Value, shown
 
-SEARCH_NODES = "search_nodes"
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
-OWN_GRAPH_TOOLS = (SEARCH_NODES, *GRAPH_TOOLS, LOOK_CLOSER)
+OWN_GRAPH_TOOLS = ("search_nodes", *GRAPH_TOOLS, LOOK_CLOSER)
 """The tools for a user's own graph."""
 MOST_CHARACTERS = 200_000
 """Of the rows of a model's own query, as JSON: a single value can be longer than anything that a model could read."""
@@ -93,6 +92,11 @@ class GraphToolbox:
         }
         self._tools = {t.name: t.offered(self._switches) for t in offered if self._agent.think or not t.note_taking}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
+
+    @property
+    def searches(self) -> bool:
+        """Return True if one of the tools searches."""
+        return self._switches[SEARCH]
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call. A mistake is a text in the result; StoreError passes through."""

@@ -68,13 +68,14 @@ class AskSuite(Suite[AskConfig, AskTask]):
     ) -> EpisodeSetup:
         assert store is not None
         schema = await store.schema(agent.schema_samples)
-        search = {"search": True} if agent.tools is None else {}
-        system = agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock, **search)
+        toolbox = GraphToolbox(store, schema, tools, agent)
+        text = schema_text(schema, agent)
+        system = agent.render("ask.j2", schema=text, clock=agent.clock, search=toolbox.searches)
         prompt = [Message("system", system)]
         for one in task.earlier:
             prompt += [Message("user", one.question), Message("assistant", one.answer or "(no answer)")]
         prompt.append(Message("user", task.question))
-        return EpisodeSetup(tuple(prompt), GraphToolbox(store, schema, tools, agent))
+        return EpisodeSetup(tuple(prompt), toolbox)
 
     def extract(self, task: AskTask, reply: str) -> Extraction:
         """Return the reply without its reasoning."""
