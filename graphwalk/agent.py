@@ -23,6 +23,7 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, to_langchain
+from graphwalk.models.tracing import callback_manager, reporting, with_usage
 from graphwalk.suites.suite import EpisodeSetup, no_next_turn
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
@@ -30,7 +31,8 @@ from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict, to_dict
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+    from langchain_core.callbacks import AsyncCallbackManager
+    from langchain_core.messages import BaseMessage, ToolMessage
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.runtime import Runtime
@@ -93,7 +95,7 @@ class Episode:
 
 async def run_episode(episode: Episode) -> Trajectory:
     """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`."""
-    config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT}
+    config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT, "run_name": "agent"}
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     status = ExitStatus(end["exit_status"])
@@ -146,21 +148,18 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
     if status := episode.exhausted(state["messages"]):
         return _update(status=status)
     conversation = [from_langchain(message) for message in state["messages"]]
+    model = reporting(episode.model, config)
     forced = episode.must_answer(conversation) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
     try:
         async with asyncio.timeout_at(episode.deadline):
             if episode.config.compaction == "none":
                 messages, summary = [*episode.setup.prompt, *answered_calls(conversation, episode.config)], None
             else:
-                messages, summary = await _compacted(episode, state["messages"])
+                messages, summary = await _compacted(episode, model, state["messages"])
             if forced:
                 messages.append(answer_now(episode.config))
             tools = toolbox.specs if toolbox is not None and not forced else ()
-            callbacks, run_id = config.get("callbacks"), None
-            if getattr(callbacks, "handlers", callbacks) and not getattr(episode.model, "streams_by_callbacks", False):
-                reply, run_id = await _traced(episode.model, messages, tools, episode.options, config)
-            else:
-                reply = await episode.model.complete(messages, tools, episode.options)
+            reply = await model.complete(messages, tools, episode.options)
     except BudgetSpentError as error:
         return _failed(episode, error, ExitStatus.BUDGET)
     except ModelError as error:
@@ -184,8 +183,8 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         **({} if turn.summary is None else {"summary": turn.summary}),
         **({"forced": True} if turn.forced else {}),
     }
-    message = _with_facts(to_langchain(turn.message, {"turn": facts}), turn)
-    message.id = message.id or run_id
+    message = with_usage(to_langchain(turn.message, {"turn": facts}), turn)
+    message.id = message.id or getattr(model, "run_id", None)
     if any(message.id == earlier.id for earlier in state["messages"]):
         message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
     if turn.message.tool_calls and toolbox is not None and not forced:
@@ -198,7 +197,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
     return _update([message], ExitStatus.TURN_LIMIT if forced else answered)
 
 
-async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[str, Any]:
+async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Execute all tool calls of the last message."""
     episode = runtime.context
     toolbox, calls = episode.setup.toolbox, from_langchain(state["messages"][-1]).tool_calls
@@ -211,7 +210,7 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[
     begun = perf_counter()
     try:
         async with asyncio.timeout_at(episode.deadline):
-            results = await call_tools(toolbox, calls, episode.config, earlier_calls)
+            results = await call_tools(toolbox, calls, episode.config, earlier_calls, callback_manager(config))
     except StoreError as error:
         return _failed(episode, error, ExitStatus.STORE_ERROR)
     except TimeoutError:
@@ -274,7 +273,9 @@ def _failed(episode: Episode, error: ModelError | StoreError, status: ExitStatus
     return _update(status=status, error=f"{error}{hint}")
 
 
-async def _compacted(episode: Episode, state: "Sequence[BaseMessage]") -> tuple[list[Message], Reply | None]:
+async def _compacted(
+    episode: Episode, model: Model, state: "Sequence[BaseMessage]"
+) -> tuple[list[Message], Reply | None]:
     """Return the conversation to send, compacted, and the summary if one was due."""
     config, turns = episode.config, _turns(state)
     first_reply = next((number for number, message in enumerate(state) if message.type == "ai"), len(state))
@@ -286,43 +287,21 @@ async def _compacted(episode: Episode, state: "Sequence[BaseMessage]") -> tuple[
         return messages, None
     request = Message("user", config.render("summarize.j2"))
     options = replace(episode.options, parallel_tool_calls=None, on_text=None)
-    summary = await episode.model.complete([*messages, request], (), options)
+    summary = await model.complete([*messages, request], (), options)
     return [*prompt, summary_message(summary.message.content or "", config)], summary
 
 
-async def _traced(
-    model: Model, messages: Sequence[Message], tools: Any, options: CallOptions, config: "RunnableConfig"
-) -> tuple[Reply, str]:
-    """Call the model, and report call and reply to LangChain's callbacks. Also return the id of the callbacks' run."""
-    from langchain_core.messages import AIMessageChunk
-    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
-    from langchain_core.runnables.config import get_async_callback_manager_for_config
-
-    manager = get_async_callback_manager_for_config(config)
-    sent = [to_langchain(message) for message in messages]
-    (run,) = await manager.on_chat_model_start({"name": model.name}, [sent])
-    run_id = f"lc_run--{run.run_id}"  # the id that LangChain's own models give
-
-    async def on_text(piece: str) -> None:
-        await run.on_llm_new_token(piece, chunk=ChatGenerationChunk(message=AIMessageChunk(content=piece, id=run_id)))
-
-    try:
-        reply = await model.complete(messages, tools, replace(options, on_text=on_text))
-    except BaseException as error:
-        await run.on_llm_error(error)
-        raise
-    message = _with_facts(to_langchain(reply.message, {}), reply)
-    message.id = run_id
-    if reply.model:
-        message.response_metadata.setdefault("model_name", reply.model)
-    await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=message)]]))
-    return reply, run_id
-
-
 async def call_tools(
-    toolbox: Toolbox, calls: Sequence[ToolCall], config: AgentConfig, earlier_calls: int
+    toolbox: Toolbox,
+    calls: Sequence[ToolCall],
+    config: AgentConfig,
+    earlier_calls: int,
+    manager: "AsyncCallbackManager | None" = None,
 ) -> tuple[ToolResult, ...]:
-    """Return results in the order of the calls. Refuse calls beyond a limit; `earlier_calls` count for `call_limit`."""
+    """Return results in the order of the calls, which are reported to `manager`.
+
+    Refuse calls beyond a limit; `earlier_calls` count for `call_limit`.
+    """
     limits = [(config.max_calls_per_turn, "too_many_calls", config.max_calls_per_turn)]
     if not config.parallel_tool_calls:
         limits.append((1, "one_call_per_turn", 1))
@@ -331,11 +310,24 @@ async def call_tools(
     allowed, reason, limit = min(limits)
     accepted, refused = calls[:allowed], calls[allowed:]
     if toolbox.ordered or len(accepted) == 1:
-        results = [await toolbox.call(call) for call in accepted]
+        results = [await _call(toolbox, call, manager) for call in accepted]
     else:
-        results = await asyncio.gather(*(toolbox.call(call) for call in accepted))
+        results = await asyncio.gather(*(_call(toolbox, call, manager) for call in accepted))
     refusal = config.render("call_refused.j2", reason=reason, limit=limit) if refused else ""
     return (*results, *(ToolResult(call, refusal, error=reason) for call in refused))
+
+
+async def _call(toolbox: Toolbox, call: ToolCall, manager: "AsyncCallbackManager | None") -> ToolResult:
+    if manager is None:
+        return await toolbox.call(call)
+    run = await manager.on_tool_start({"name": call.name}, call.arguments, name=call.name)
+    try:
+        result = await toolbox.call(call)
+    except BaseException as error:
+        await run.on_tool_error(error)
+        raise
+    await run.on_tool_end(tool_message(result, result.seconds))
+    return result
 
 
 def limit_reached(conversation: Sequence[Message], config: AgentConfig) -> bool:
@@ -408,16 +400,6 @@ def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
     texts = ([turn.message.content, *(result.content for result in turn.results if result.is_note)] for turn in turns)
     notes = [text for text in chain.from_iterable(texts) if text]
     return Message("user", config.render("scratchpad.j2", notes=notes, window=config.compaction_window))
-
-
-def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":
-    """Set LangChain's fields for finish reason and usage unless the message has them."""
-    reply: AIMessage = message  # type: ignore[assignment]
-    reply.response_metadata.setdefault("finish_reason", facts.finish_reason)
-    if facts.usage.total_tokens and reply.usage_metadata is None:
-        total, sent = facts.usage.total_tokens, facts.usage.input_tokens or 0
-        reply.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
-    return reply
 
 
 def _since_user(conversation: Sequence[Message]) -> int:

@@ -5,7 +5,7 @@ A `.env` file in the working directory adds variables that are not set in the pr
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,8 @@ class Settings:
     """Names of variables that are only in `.env`."""
     neo4j_auth: Any = field(default=None, repr=False)
     """An object of the Neo4j driver in place of the variables: `neo4j.bearer_auth(token)`, an auth manager, …"""
+    callbacks: Sequence[Any] = field(default=(), repr=False)
+    """Handlers of LangChain that episodes are reported to, beside those of the environment."""
 
     def get(self, name: str, default: str | None = None) -> str | None:
         return self.variables.get(name) or default

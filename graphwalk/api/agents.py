@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
 from graphwalk.api.graphs import Store, close_with
-from graphwalk.api.questions import AnyModel, as_model
+from graphwalk.api.questions import AnyModel, as_model, handlers
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
+from graphwalk.models.tracing import Redacting
 from graphwalk.models.wrappers import wrap
 from graphwalk.runs.playing.background import blocking
 from graphwalk.settings import read_settings
@@ -52,6 +53,7 @@ def build_agent(
     checkpointer: Any = None,
     interrupt_before: Sequence[str] | None = None,
     name: str = "graphwalk",
+    callbacks: Iterable[Any] | None = None,
     **agent: Any,
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """Build the agent as a compiled LangGraph graph with the nodes `model` and `tools`; runs use the same graph.
@@ -63,13 +65,16 @@ def build_agent(
     The state has `messages`, `exit_status` ("answered", "no_answer" or "turn_limit") and `error`. `prompt` replaces the
     instructions of the system prompt, to which the schema is added; None: `schema_prompt(store)`. After `turn_limit`
     turns, or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`, `interrupt_before`
-    and `name` are those of `StateGraph.compile`. `tools` and `agent` as for `openai_tools`.
+    and `name` are those of `StateGraph.compile`. `callbacks`: as for `ask`. `tools` and `agent` as for `openai_tools`.
 
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
     check_type("store", store, Store)
+    secrets = read_settings().secrets
+    redacting = [Redacting(handler, secrets) for handler in handlers(callbacks)]
     episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
-    return _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    compiled = _compile_agent(episode, store, checkpointer=checkpointer, interrupt_before=interrupt_before, name=name)
+    return compiled.with_config(callbacks=redacting) if redacting else compiled
 
 
 def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "CompiledStateGraph[Any, Any, Any, Any]":
@@ -89,7 +94,7 @@ def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compile
         return RunnableLambda(call, acall)
 
     model = node(lambda state, config: model_turn(state, runtime, config))
-    tools = node(lambda state, config: tool_turn(state, runtime))
+    tools = node(lambda state, config: tool_turn(state, runtime, config))
     steps = 2 * (episode.config.turn_limit or 0) + 3  # two for each turn, and the answer
     return compile_graph(model, tools, **compiling).with_config(recursion_limit=steps)
 

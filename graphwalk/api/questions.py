@@ -1,6 +1,7 @@
 """Questions about a graph, and models as users pass them: names, objects with `complete`, or LangChain models."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,17 @@ def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[
     return tuple(names), objects
 
 
+def handlers(callbacks: Iterable[Any] | None) -> list[Any]:
+    """Return handlers of LangChain as users pass them. Raise ConfigError for another object."""
+    check_type("callbacks", callbacks, Iterable, optional=True)
+    listed = list(callbacks or ())
+    for number, handler in enumerate(listed):
+        from langchain_core.callbacks import BaseCallbackHandler
+
+        check_type(f"callbacks[{number}]", handler, BaseCallbackHandler)
+    return listed
+
+
 def _name_of(model: Any) -> str:
     if not callable(getattr(model, "complete", None)) or isinstance(model, type):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} object"
@@ -72,13 +84,20 @@ AnyStore = Store | GraphStore | AnyGraph
 
 
 async def aask(
-    question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any
+    question: str,
+    store: AnyStore,
+    *,
+    model: AnyModel = None,
+    after: Answer | None = None,
+    callbacks: Iterable[Any] | None = None,
+    **agent: Any,
 ) -> Answer:
     """Let a model answer a question about a graph by walking it, without writing a run folder.
 
     `store`: a store of `open_store`, or its argument: a graph, a file, `{"neo4j": "movies"}`. `model`:
     "provider/model", "scripted/look" (no language model), or an object with `async complete(messages, tools, options)`.
-    `after`: the previous answer, for a follow-up question. `agent`: fields of an experiment's agent: `turn_limit=10`,
+    `after`: the previous answer, for a follow-up question. `callbacks`: handlers of LangChain, to which model calls and
+    tool calls are reported without secrets. `agent`: fields of an experiment's agent: `turn_limit=10`,
     `result_budget=20`, …
 
     The answer has `answer`, `steps`, `evidence`, `cypher`, `cost` and more, or an `error` if the model or the database
@@ -88,12 +107,13 @@ async def aask(
     if not hasattr(store, "schema"):
         check_type("store", store, Store, *GRAPH)
     check_type("after", after, Answer, optional=True)
+    settings = replace(read_settings(), callbacks=handlers(callbacks))
+    arguments: dict[str, Any] = {"model": model, "after": after, "callbacks": settings.callbacks, **agent}
     if isinstance(store, Store):
-        return await store.await_for(aask(question, store.inner, model=model, after=after, **agent))
+        return await store.await_for(aask(question, store.inner, **arguments))
     if isinstance(store, PropertyGraph | Path | str | Mapping):
         async with aopen_store(store) as opened:
-            return await aask(question, opened, model=model, after=after, **agent)
-    settings = read_settings()
+            return await aask(question, opened, **arguments)
     (name,), objects = named_models([model], settings)
     experiment = asking(None, name, settings, agent=agent, objects=objects)
     earlier = () if after is None else after.conversation

@@ -9,7 +9,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphwalk.api.questions import AnyModel, named_models
+from graphwalk.api.questions import AnyModel, handlers, named_models
 from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
 from graphwalk.reports.formats import as_text, to_csv, to_html, to_json, to_markdown
@@ -63,14 +63,15 @@ async def aplay(
     store: str = "embedded",
     seed: int = 0,
     neo4j_auth: Any = None,
+    callbacks: Iterable[Any] | None = None,
     **agent: Any,
 ) -> Result:
     """Let a model try one task about `graph`, and score its answer, without writing a run folder.
 
     `model`: "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
     `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (own queries). `seed`: random seed of
-    scripted agents. `neo4j_auth`: as for `open_store`. `agent`: fields of an experiment's agent: `turn_limit=10`,
-    `encoding="csv"`, …
+    scripted agents. `neo4j_auth`: as for `open_store`. `callbacks`: as for `ask`. `agent`: fields of an experiment's
+    agent: `turn_limit=10`, `encoding="csv"`, …
 
     The result has `answer`, `score` (None after an infrastructure error, see `trajectory.error`) and
     `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls. Raise ConfigError for
@@ -78,7 +79,7 @@ async def aplay(
     """
     check_type("task", task, Task)
     check_type("graph", graph, PropertyGraph)
-    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
     names, objects = named_models([model], settings)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
@@ -141,18 +142,19 @@ class Run:
         models: Iterable[AnyModel] = (),
         on_result: OnResult | None = None,
         neo4j_auth: Any = None,
+        callbacks: Iterable[Any] | None = None,
         **limits: Any,
     ) -> "Run":
         """Continue an interrupted run. Finished episodes are kept, failed ones repeated.
 
-        Pass `models` and `neo4j_auth` as to `run`. `limits`: fields of the experiment's limits, for example
-        `budget_usd`.
+        Pass `models`, `neo4j_auth` and `callbacks` as to `run`. `limits`: fields of the experiment's limits, for
+        example `budget_usd`.
 
         Raise RunLogError if the configuration or the code has changed.
         """
         check_type("models", models, Iterable)
         check_type("on_result", on_result, Callable, optional=True)
-        settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+        settings = replace(read_settings(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
         _, objects = named_models(models, settings)
         with _progress(on_result) as progress:
             await resume_run(self._folder, settings, progress, limits, objects)
@@ -186,14 +188,15 @@ async def arun(
     graphs: int | None = None,
     on_result: OnResult | None = None,
     neo4j_auth: Any = None,
+    callbacks: Iterable[Any] | None = None,
     **overrides: Any,
 ) -> Run:
     """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary.
 
     `models`: names or objects with `complete` (None: those of the experiment, else scripted agents). `graphs`: number
     of graphs, mazes or traces of each kind. `out`: run folder, by default runs/TIME-NAME-ID. `on_result`: called with
-    every finished episode. `neo4j_auth`: as for `open_store`. `overrides`: fields of the experiment: `limit=10`,
-    `settings=["no_tools"]`, `agent={"turn_limit": 10}` (other fields of `agent` are kept).
+    every finished episode. `neo4j_auth`: as for `open_store`. `callbacks`: as for `ask`. `overrides`: fields of the
+    experiment: `limit=10`, `settings=["no_tools"]`, `agent={"turn_limit": 10}` (other fields of `agent` are kept).
 
     Continue an interrupted run with `resume`. Raise ConfigError for an invalid experiment before any call. A failing
     model ends its episode, not the run.
@@ -203,7 +206,7 @@ async def arun(
     check_type("out", out, *PATH, optional=True)
     check_type("graphs", graphs, Integral, optional=True)
     check_type("on_result", on_result, Callable, optional=True)
-    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth, callbacks=handlers(callbacks))
     names, objects = named_models(models or (), settings)
     flags = {**_dotted_fields(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment

@@ -12,12 +12,13 @@ from typing import Any
 
 from graphwalk.agent import Episode, Watcher, run_episode
 from graphwalk.config.experiment import Scoring
-from graphwalk.errors import ConfigError, ModelError, StoreError, counted
+from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError, counted
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.replay import ReplayModel
+from graphwalk.models.tracing import callback_manager, reporting
 from graphwalk.models.wrappers import Cached, ReplyCache, wrap
 from graphwalk.runs.playing.graph_sources import sources_for
 from graphwalk.runs.playing.plan import LoadedGraph, PlannedEpisode, episodes_about
@@ -121,7 +122,36 @@ async def play(
     experiment: Experiment,
     watcher: Watcher | None = None,
 ) -> Result:
-    """Play one episode and score it. Failures of model and store are in the result; errors of the run are raised."""
+    """Play one episode and score it; it is one tree of LangChain's callbacks if there are handlers.
+
+    Failures of model and store are in the result; errors of the run are raised.
+    """
+    settings, key, results = experiment.settings, planned.key, list[Result]()
+    facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
+    manager = callback_manager({"callbacks": [*settings.callbacks], "metadata": facts}, settings.secrets)
+    if manager is None:
+        return await _play(planned, model, extractor, experiment, watcher)
+    from langchain_core.runnables import RunnableLambda
+
+    async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
+        result = await _play(planned, model, extractor and reporting(extractor), experiment, watcher)
+        results.append(result)
+        if result.exit_status.infrastructure:
+            raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
+        return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
+
+    root = RunnableLambda(outputs, name=f"episode {key.task_id}")
+    try:
+        await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
+    except GraphwalkError:
+        if not results:
+            raise
+    return results[0]
+
+
+async def _play(
+    planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment, watcher: Watcher | None
+) -> Result:
     experiment = experiment.of(planned.key.setting)
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds

@@ -1,0 +1,286 @@
+"""Reports to LangChain's callbacks: by OpenInference's instrumentor, by LangSmith's variables, by handlers."""
+
+import asyncio
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.messages import AIMessage
+from openinference.instrumentation.langchain import LangChainInstrumentor
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+import graphwalk
+from graphwalk.models.tracing import callback_manager
+from graphwalk.types.graph import Node
+from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.models.test_langchain import ToolChat
+
+SECRET = "sk-live-0123456789abcdefABCDEF42"
+MODEL = "openai-api/local/m"
+LOOK_UP = {"label": "Shop", "property_name": "key", "property_value": "s1"}
+GRAPH = graphwalk.PropertyGraph.from_rows([Node("s1", ("Shop",), {"note": f"open with {SECRET}"})], [])
+
+
+def respond(request: Request) -> Answer:
+    """Call a tool, then answer."""
+    last = request.body["messages"][-1]["role"]
+    return Answer(chat("It says so.") if last == "tool" else chat(calls=[("get_node_by_property", LOOK_UP)]))
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ModelServer]:
+    async with ModelServer(respond) as running:
+        monkeypatch.setenv("LOCAL_BASE_URL", running.url)
+        monkeypatch.setenv("LOCAL_API_KEY", SECRET)
+        yield running
+
+
+@pytest.fixture
+def exporter() -> Iterator[InMemorySpanExporter]:
+    """The spans that the instrumentor exports, in memory."""
+    memory, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    LangChainInstrumentor().instrument(tracer_provider=provider)
+    yield memory
+    LangChainInstrumentor().uninstrument()
+
+
+def attributes_of(spans: "list[ReadableSpan]", kind: str) -> list[Any]:
+    return [span.attributes for span in spans if (span.attributes or {}).get("openinference.span.kind") == kind]
+
+
+def roots(exporter: InMemorySpanExporter) -> list[ReadableSpan]:
+    return [span for span in exporter.get_finished_spans() if span.parent is None]
+
+
+def ask_agent(**options: Any) -> None:
+    with graphwalk.open_store(GRAPH) as store:
+        graphwalk.build_agent(MODEL, store, **options).invoke({"messages": [("user", "What does s1 say?")]})
+
+
+class Together:
+    """A model whose first calls wait for each other, then plays as `scripted/expert` would: badly."""
+
+    name = "python/together"
+
+    def __init__(self, episodes: int) -> None:
+        self.barrier = asyncio.Barrier(episodes)
+
+    async def complete(self, messages: Any, tools: Any, options: Any) -> graphwalk.Reply:
+        question = next(message.content for message in messages if message.role == "user")
+        if messages[-1].role == "tool":
+            return graphwalk.Reply(graphwalk.Message("assistant", f"[{json.dumps(question)}]"))
+        await asyncio.wait_for(self.barrier.wait(), 60)
+        call = graphwalk.ToolCall("1", "get_node_by_property", json.dumps({**LOOK_UP, "label": question}))
+        return graphwalk.Reply(graphwalk.Message("assistant", None, (call,)))
+
+
+async def test_episodes_at_once_are_trees_of_their_own(exporter: InMemorySpanExporter, tmp_path: Path) -> None:
+    how: dict[str, Any] = {"graphs": 1, "limit": 3, "settings": ["tools"], "out": tmp_path / "run"}
+    run = await graphwalk.arun("quickstart", models=[Together(3)], **how)
+    results = {result.key.task_id: result for result in run.results()}
+    assert len(roots(exporter)) == len(results) == 3
+    for root in roots(exporter):
+        attributes: Any = root.attributes
+        about, outcome = json.loads(attributes["input.value"]), json.loads(attributes["output.value"])
+        result = results[about["task"]]
+        assert (about["model"], about["setting"]) == ("python/together", "tools")
+        assert about["question"] == result.task["question"]
+        assert (outcome["score"], outcome["answer"]) == (result.score, result.answer)
+        tree = [s for s in exporter.get_finished_spans() if s.context.trace_id == root.context.trace_id]
+        assert len(attributes_of(tree, "LLM")) == len(result.trajectory.turns) == 2
+        (tool,), (called,) = attributes_of(tree, "TOOL"), result.trajectory.results
+        assert (tool["tool.name"], tool["input.value"]) == (called.call.name, called.call.arguments)
+        assert json.loads(tool["output.value"])["data"]["content"] == called.content
+
+
+async def test_calls_have_messages_tools_and_tokens(exporter: InMemorySpanExporter, server: ModelServer) -> None:
+    await graphwalk.aask("What does s1 say?", GRAPH, model=MODEL)
+    _, last = attributes_of(list(exporter.get_finished_spans()), "LLM")
+    sent = server.requests[1].body
+    assert [last[f"llm.input_messages.{n}.message.role"] for n in range(4)] == [m["role"] for m in sent["messages"]]
+    assert last["llm.input_messages.0.message.content"] == sent["messages"][0]["content"].replace(SECRET, "***")
+    assert last["llm.output_messages.0.message.content"] == "It says so."
+    assert (last["llm.token_count.prompt"], last["llm.token_count.completion"]) == (10, 5)
+    offered = json.loads(last["llm.invocation_parameters"])["tools"]
+    assert [tool["function"] for tool in offered] == [tool["function"] for tool in sent["tools"]]
+
+
+@pytest.mark.parametrize("status", [200, 401])
+async def test_secrets_are_not_sent(exporter: InMemorySpanExporter, server: ModelServer, status: int) -> None:
+    if status != 200:
+        server.respond = lambda request: (
+            respond(request) if request.body["messages"][-1]["role"] == "user" else error(status, f"bad key {SECRET}")
+        )
+    answer = await graphwalk.aask(f"What does s1 say about {SECRET}?", GRAPH, model=MODEL)
+    sent = "".join(span.to_json() for span in exporter.get_finished_spans())
+    assert SECRET not in sent
+    assert "open with ***" in sent
+    assert f"open with {SECRET}" in server.requests[1].body["messages"][-1]["content"], "the model reads what it did"
+    (root,) = roots(exporter)
+    assert root.status.status_code == (StatusCode.OK if status == 200 else StatusCode.ERROR)
+    assert (answer.error is None) == (status == 200)
+    assert status == 200 or "bad key ***" in root.to_json()
+
+
+async def test_langchain_models_report_themselves(exporter: InMemorySpanExporter, server: ModelServer) -> None:
+    call = {"id": "1", "name": "get_node_by_property", "args": LOOK_UP}
+    model = ToolChat(messages=iter([AIMessage("", tool_calls=[call]), AIMessage(f"It says {SECRET}.")]))
+    await graphwalk.aask("What does s1 say?", GRAPH, model=model)
+    calls = attributes_of(list(exporter.get_finished_spans()), "LLM")
+    assert calls[1]["llm.output_messages.0.message.content"] == "It says ***."
+    assert SECRET not in "".join(span.to_json() for span in exporter.get_finished_spans())
+    assert len(roots(exporter)) == 1
+
+
+class Everything(AsyncCallbackHandler):
+    """A handler that keeps all names and texts, and raises."""
+
+    raise_error = True
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.texts = ""
+
+    async def on_chain_start(self, serialized: Any, inputs: Any, **more: Any) -> None:
+        self._take(more["name"], inputs)
+
+    async def on_chain_end(self, outputs: Any, **more: Any) -> None:
+        self._take("", outputs)
+
+    async def on_chat_model_start(self, serialized: Any, messages: Any, **more: Any) -> None:
+        self._take(serialized["name"], messages)
+
+    async def on_tool_start(self, serialized: Any, input_str: str, **more: Any) -> None:
+        self._take(serialized["name"], input_str)
+
+    async def on_tool_end(self, output: Any, **more: Any) -> None:
+        self._take("", output)
+
+    async def on_chain_error(self, error: BaseException, **more: Any) -> None:
+        self._take("", [error, error.__cause__])
+
+    def _take(self, name: str, texts: Any) -> None:
+        self.names.append(name)
+        self.texts += repr(texts)
+        raise ValueError("a handler that fails")
+
+
+def lines(run: graphwalk.Run) -> list[str]:
+    """Return the results as logged, without times and the names of the run."""
+    path = run.path / "results.jsonl"
+    text = path.read_text() if path.exists() else gzip.decompress(path.with_suffix(".jsonl.gz").read_bytes()).decode()
+    varying = r'"(\w*seconds|elapsed_in_tools)": [\d.e+-]+|"(run_id|crc32)": "[^"]*"'
+    return sorted(re.sub(varying, "", text).splitlines())
+
+
+async def test_handlers_that_fail_change_no_result(server: ModelServer, tmp_path: Path) -> None:
+    runs, requests, handler = [], [], Everything()
+    for callbacks in (None, [handler]):
+        how: dict[str, Any] = {"graphs": 1, "limit": 2, "settings": ["tools"], "out": tmp_path / f"{callbacks is None}"}
+        runs.append(await graphwalk.arun("quickstart", models=[MODEL, "scripted/expert"], **how, callbacks=callbacks))
+        requests.append(sorted(request.raw for request in server.requests))
+        server.requests = []
+    assert lines(runs[0]) == lines(runs[1]) != []
+    assert requests[0] == requests[1] != []
+    assert {MODEL, "scripted/expert", "get_node_by_property"} <= {*handler.names}
+
+
+async def test_play_ask_and_agents_take_handlers(server: ModelServer) -> None:
+    graph = graphwalk.generate_graph("paper-100", seed=7)
+    (task,) = await graphwalk.amake_tasks(graph, questions="node_by_property", seed=7)
+    handlers = [Everything() for _ in range(4)]
+    await graphwalk.aplay(task, graph, model="scripted/expert", callbacks=handlers[:1])
+    await graphwalk.aask(f"What does s1 say about {SECRET}?", GRAPH, model=MODEL, callbacks=handlers[1:2])
+    await asyncio.to_thread(ask_agent, callbacks=handlers[2:3])
+    server.respond = lambda request: error(401, f"bad key {SECRET}")
+    with pytest.raises(graphwalk.ModelError) as failure:
+        await asyncio.to_thread(ask_agent, callbacks=handlers[3:])
+    assert failure.value.__context__ is not None, "programs get the error with its cause"
+    for handler, model, text in zip(
+        handlers,
+        ("scripted/expert", MODEL, MODEL, MODEL),
+        (task.task_id, "open with ***", "open with ***", "bad key ***"),
+        strict=True,
+    ):
+        assert model in handler.names
+        assert text in handler.texts
+        assert SECRET not in handler.texts
+
+
+@pytest.mark.parametrize("callbacks", [["langfuse"], [AsyncCallbackHandler], 5, BaseCallbackHandler()])
+def test_other_objects_are_refused(callbacks: Any) -> None:
+    with pytest.raises(graphwalk.ConfigError, match="callbacks"):
+        graphwalk.ask("x", "example", model="scripted/look", callbacks=callbacks)
+
+
+@contextmanager
+def langsmith() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Serve as LangSmith; yield the address and what was posted."""
+    posted: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            numbers = {"size_limit": 100, "size_limit_bytes": 1 << 24, "scale_up_nthreads_limit": 1}
+            batches = {**numbers, "scale_up_qsize_trigger": 1000, "use_multipart_endpoint": False}
+            self._reply({"version": "0.1", "batch_ingest_config": batches})
+
+        def do_POST(self) -> None:
+            posted.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self._reply({})
+
+        def _reply(self, data: dict[str, Any]) -> None:
+            body = json.dumps(data).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *words: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        thread = threading.Thread(target=running.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}", posted
+        running.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("place", ["process", "file"])
+def test_only_variables_of_the_process_turn_langsmith_on(tmp_path: Path, place: str) -> None:
+    graphwalk.write_graph(GRAPH, tmp_path / "shop.json")
+    words = ["ask", "What is the note of s1?", "--graph", "shop.json", "-m", "scripted/look", "--no-log"]
+    usual = {name: text for name, text in os.environ.items() if not name.startswith(("LANGSMITH_", "LANGCHAIN_"))}
+    with langsmith() as (address, posted):
+        own = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": address, "LANGSMITH_API_KEY": SECRET}
+        if place == "file":
+            (tmp_path / ".env").write_text("".join(f"{name}={text}\n" for name, text in own.items()))
+        environment = usual | (own if place == "process" else {})
+        done = subprocess.run(
+            [sys.executable, "-m", "graphwalk", *words], env=environment, cwd=tmp_path, capture_output=True, text=True
+        )
+    assert done.returncode == 0, done.stderr
+    text = json.dumps(posted)
+    assert bool(posted) == ("What is the note of s1?" in text) == ("open with ***" in text) == (place == "process")
+    assert SECRET not in text
+    ends = [run for batch in posted for run in batch.get("patch", []) if "exit_status" in (run["outputs"] or {})]
+    assert any(run["outputs"].get("score") for run in ends) == (place == "process"), "the end of the episode too"
+
+
+def test_without_handlers_there_is_no_report() -> None:
+    assert callback_manager() is None
