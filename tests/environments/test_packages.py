@@ -57,8 +57,15 @@ REPLAYED: dict[str, Any] = {
         "suite": {"name": "graphwalks", "problems": [{"nodes": 20, "count": 5}]},
         "settings": ["tools"],
     },
+    "own_questions": {
+        "name": "own-questions",
+        "suite": {"name": "own_questions", "graphs": [{"file": "example"}], "dataset": "example"},
+        "settings": ["tools"],
+    },
 }
 SETTINGS = {"magma": ["io", "is"]}
+AGENTS = {"own_questions": ["scripted/look"]}
+"""Scripted agents that play a suite; by default a good and a bad one."""
 
 
 def python_of(name: str) -> Path:
@@ -164,13 +171,13 @@ def without_usage(score: dict[str, Any]) -> dict[str, Any]:
 
 
 async def scripted_replies(experiment: Path, out: Path) -> dict[str, Any]:
-    """Return what scripted agents, good and bad ones in turn, reply to each conversation."""
-    agents = ["scripted/expert", "scripted/flawed"]
+    """Return what scripted agents, in turn, reply to each conversation."""
+    config, replies = load_experiment(str(experiment)), {}
+    agent, agents = config.agent, AGENTS.get(config.suite.name, ["scripted/expert", "scripted/flawed"])
     run = await graphwalk.arun(experiment, models=agents, out=out)
-    agent, replies = load_experiment(str(experiment)).agent, {}
     tasks = sorted({result.key.task_id for result in run.results()})
     for result in run.results():
-        if result.key.model != agents[tasks.index(result.key.task_id) % 2]:
+        if result.key.model != agents[tasks.index(result.key.task_id) % len(agents)]:
             continue
         turns = result.trajectory.turns
         for number, turn in enumerate(turns):
@@ -199,8 +206,10 @@ def conversation(messages: Sequence[Any]) -> str:
 
 
 def wire(request: Any) -> tuple[str, str]:
-    """Return messages and tools of a request."""
+    """Return messages and tools of a request. The schemas of inspect_ai have no `minimum`."""
     functions = [tool["function"] for tool in request.body.get("tools") or ()]
+    for function in functions:
+        function["parameters"].get("properties", {}).get("page", {}).pop("minimum", None)
     tools = [(f["name"], f["description"], f["parameters"]) for f in functions]
     return conversation(request.body["messages"]), json.dumps(tools, sort_keys=True)
 

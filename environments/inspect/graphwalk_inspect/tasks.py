@@ -20,18 +20,14 @@ from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import Turn
 
 Text = str | None
-Number = int | None
+Int = int | None
 _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 _MEASURES = ("correct", "f1", "grounded")
 
 
 @task
 def questions(
-    experiment: str = "paper-table-2",
-    setting: Text = None,
-    seed: Number = None,
-    graphs: Number = None,
-    limit: Number = None,
+    experiment: str = "paper-table-2", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
 ) -> Task:
     """Questions about generated graphs."""
     return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
@@ -39,11 +35,7 @@ def questions(
 
 @task
 def mazes(
-    experiment: str = "paper-table-1",
-    setting: Text = None,
-    seed: Number = None,
-    graphs: Number = None,
-    limit: Number = None,
+    experiment: str = "paper-table-1", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
 ) -> Task:
     """Ways through mazes."""
     return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
@@ -51,7 +43,7 @@ def mazes(
 
 @task
 def magma(
-    experiment: str = "magma", setting: Text = None, seed: Number = None, graphs: Number = None, limit: Number = None
+    experiment: str = "magma", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
 ) -> Task:
     """Graph algorithms, step by step."""
     return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
@@ -59,11 +51,7 @@ def magma(
 
 @task
 def graphwalks(
-    experiment: str = "graphwalks",
-    setting: Text = None,
-    seed: Number = None,
-    graphs: Number = None,
-    limit: Number = None,
+    experiment: str = "graphwalks", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
 ) -> Task:
     """The benchmark GraphWalks."""
     return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
@@ -71,11 +59,7 @@ def graphwalks(
 
 @task
 def own_questions(
-    experiment: str = "own-questions",
-    setting: Text = None,
-    seed: Number = None,
-    graphs: Number = None,
-    limit: Number = None,
+    experiment: str = "own-questions", setting: Text = None, seed: Int = None, graphs: Int = None, limit: Int = None
 ) -> Task:
     """Your own questions about your own graph."""
     return _task(experiment=experiment, setting=setting, seed=seed, graphs=graphs, limit=limit)
@@ -202,7 +186,7 @@ def _message(message: ChatMessageAssistant) -> Message:
 
 
 @cache
-def _stage(experiment: str, setting: Text, seed: Number, graphs: Number, limit: Number) -> tuple[Stage, dict[str, int]]:
+def _stage(experiment: str, setting: Text, seed: Int, graphs: Int, limit: Int) -> tuple[Stage, dict[str, int]]:
     """Open the tasks once per process, and number them by id. Repeats are the epochs of inspect_ai."""
     # The model is not opened. A scripted agent could not play every setting.
     flags = {"settings": setting and [setting], "seed": seed, "limit": limit, "repeats": 1, "models": ["openai/any"]}

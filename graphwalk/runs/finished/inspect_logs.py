@@ -4,17 +4,18 @@ Ids, epochs and scores are in `summaries.json`; task, model and metrics in `head
 """
 
 import json
-import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from copy import copy
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
-from pydantic import BaseModel, PositiveInt, ValidationError
+from pydantic import BaseModel, PositiveInt
 from zstandard import ZstdDecompressor, ZstdError
 
+from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.reports.compare import RunComparison, compare_players
 from graphwalk.reports.measures import count_if, scored
@@ -23,9 +24,8 @@ from graphwalk.reports.suite_report import Measure, ResultRecord, SuiteReport
 from graphwalk.runs.finished.compare_runs import MOST_DIFFERENCES, merged, short_names
 
 _ZSTD = 93
-_LOCAL_HEADER = struct.Struct("<26xHH")
-"""Method (section 4.4.5), and lengths of name and extra field (4.3.7), in APPNOTE.TXT of ZIP. Python 3.14 reads 93."""
-_DAMAGED = (BadZipFile, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError, struct.error, ZstdError)
+"""A method of ZIP (APPNOTE.TXT, 4.4.5) that Python reads from 3.14 on."""
+_DAMAGED = (BadZipFile, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError, ZstdError)
 _HINT = "compare .eval files of schema 2 (inspect_ai 0.3); of a run:  graphwalk export inspect RUN --out logs"
 _MOST_BYTES = 2**30
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -72,24 +72,18 @@ class _Log(BaseModel):
         metrics = chain.from_iterable(one.get("metrics", {}).values() for one in (self.results or {}).get("scores", ()))
         return next(filter(None, (metric.get("params", {}).get("cluster") for metric in metrics)), None)
 
-    def records(self, cluster: str | None) -> Iterator[ResultRecord]:
-        """Yield the samples with the fields of results; without clusters all are on one graph."""
-        for sample in self.samples:
-            if cluster and sample.metadata.get(cluster) is None:
-                fields = ", ".join(sample.metadata) or "none"
-                raise ConfigError(
-                    f"--cluster: no {cluster!r} in the metadata of sample {sample.id}", hint=f"fields there: {fields}"
-                )
-            yield {
-                **self.player._asdict(),
-                "task_id": str(sample.id),
-                "repeat": sample.epoch - 1,
-                "task": {"graph_digest": str(sample.metadata[cluster]) if cluster else ""},
-                "exit_status": "model_error" if sample.error else "answered",
-                "trajectory": {"error": sample.error},
-                "score": sample.numbers or None,
-                "usage": {},
-            }
+    def record(self, sample: _Sample, cluster: str | None) -> ResultRecord:
+        """Return a sample with the fields of a result; without clusters all are on one graph."""
+        if cluster and sample.metadata.get(cluster) is None:
+            fields = f"fields there: {', '.join(sample.metadata) or 'none'}"
+            raise ConfigError(f"--cluster: no {cluster!r} in the metadata of sample {sample.id}", hint=fields)
+        return {
+            **self.player._asdict(),
+            **{"task_id": str(sample.id), "repeat": sample.epoch - 1, "score": sample.numbers or None, "usage": {}},
+            "task": {"graph_digest": str(sample.metadata[cluster]) if cluster else ""},
+            "exit_status": "model_error" if sample.error else "answered",
+            "trajectory": {"error": sample.error},
+        }
 
 
 def compare_logs(
@@ -109,7 +103,7 @@ def compare_logs(
     for path, log in zip(paths[1:], logs[1:], strict=True):
         _check_samples(logs[0], log, f"{paths[0]} and {path}")
     field = cluster or next(filter(None, (log.cluster for log in logs)), None)
-    records = [[*log.records(field)] for log in logs]
+    records = [[log.record(sample, field) for sample in log.samples] for log in logs]
     declared = _declared(records, score)
     players = sorted({log.player for log in logs})
     if len(players) == len(logs):  # models and tasks tell them apart, without the names of files
@@ -147,12 +141,9 @@ def _read(path: Path) -> _Log:
     try:
         with ZipFile(path) as archive:
             header, samples = (json.loads(read_entry(archive, name)) for name in ("header.json", "summaries.json"))
-        return _Log.model_validate({**header, "samples": samples})
-    except ValidationError as error:
-        # Samples count from 1.
-        lines = {tuple(n + 1 if isinstance(n, int) else n for n in e["loc"][:3]): e["msg"] for e in error.errors()}
-        wrong = [f"  {': '.join(map(str, place))}: {message}" for place, message in lines.items()]
-        raise RunLogError("\n".join([f"{path}:", *wrong[:MOST_DIFFERENCES]]), hint=_HINT) from error
+        return validate(_Log, {**header, "samples": samples}, str(path))
+    except ConfigError as error:
+        raise RunLogError("\n".join(str(error).splitlines()[:MOST_DIFFERENCES]), hint=_HINT) from error
     except _DAMAGED as error:
         cause = error.strerror if isinstance(error, OSError) else error.args[0]
         raise RunLogError(f"{path} cannot be read as a finished log of inspect_ai: {cause}", hint=_HINT) from error
@@ -160,16 +151,14 @@ def _read(path: Path) -> _Log:
 
 def read_entry(archive: ZipFile, name: str) -> bytes:
     """Return the content of an entry. Raise KeyError without it, BadZipFile or ValueError if it is damaged."""
-    info, file = archive.getinfo(name), archive.fp
+    info = archive.getinfo(name)
     if info.file_size > _MOST_BYTES:
         raise ValueError(f"{name} has more than {_MOST_BYTES:,} bytes")
     if info.compress_type != _ZSTD:
         return archive.read(info)
-    assert file is not None
-    file.seek(info.header_offset)
-    file.seek(sum(_LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))), 1)
-    packed = file.read(info.compress_size)
-    content = ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(info.file_size + 1)
-    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+    packed: Any = copy(info)
+    packed.compress_type, packed.file_size, packed.CRC = ZIP_STORED, info.compress_size, None  # None: not checked
+    content = ZstdDecompressor().stream_reader(archive.read(packed), read_across_frames=True).read(info.file_size + 1)
+    if zlib.crc32(content) != info.CRC:
         raise BadZipFile(f"{name} is damaged")
     return content
