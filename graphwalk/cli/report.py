@@ -61,7 +61,7 @@ def report(
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN", help="Run folders or published runs; or logs of inspect_ai (.eval)."),
+        typer.Argument(metavar="RUN", help="Run folders or published runs; or logs of inspect_ai (.eval, .json)."),
     ],
     model: Models = None,
     setting: SettingNames = None,
@@ -83,7 +83,7 @@ def compare(
     from graphwalk.runs.finished.inspect_logs import compare_logs
 
     players = {"models": model or (), "settings": setting or ()}
-    if any(path.suffix == ".eval" for path in runs):
+    if any(path.suffix in (".eval", ".json") for path in runs):
         comparison = compare_logs(runs, **players, score=score, cluster=cluster)
     elif score or cluster:
         raise ConfigError("--score and --cluster are for logs of inspect_ai", hint="graphwalk compare a.eval b.eval")

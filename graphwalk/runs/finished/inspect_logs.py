@@ -1,6 +1,6 @@
-"""Compare logs of inspect_ai: `.eval` files, ZIP archives of schema 2.
+"""Compare logs of inspect_ai, schema 2: JSON files, or `.eval`, ZIP archives.
 
-Ids, epochs and scores are in `summaries.json`; task, model and metrics in `header.json`.
+In an archive, ids, epochs and scores are in `summaries.json`; task, model and metrics in `header.json`.
 """
 
 import json
@@ -26,7 +26,7 @@ from graphwalk.runs.finished.compare_runs import MOST_DIFFERENCES, merged, short
 _ZSTD = 93
 """A method of ZIP (APPNOTE.TXT, 4.4.5) that Python reads from 3.14 on."""
 _DAMAGED = (BadZipFile, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError, ZstdError)
-_HINT = "compare .eval files of schema 2 (inspect_ai 0.3); of a run:  graphwalk export inspect RUN --out logs"
+_HINT = "compare .eval or .json files of schema 2 (inspect_ai 0.3); of a run:  graphwalk export inspect RUN --out logs"
 _MOST_BYTES = 2**30
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Numbers of inspect_ai for correct, partial, incorrect and no answer (its `value_to_float`)."""
@@ -38,7 +38,7 @@ class _Sample(BaseModel):
     target: Any = None
     metadata: dict[str, Any] = {}
     scores: dict[str, dict[str, Any]] | None = None
-    error: str | None = None
+    error: str | dict[str, Any] | None = None
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -82,7 +82,7 @@ class _Log(BaseModel):
             **{"task_id": str(sample.id), "repeat": sample.epoch - 1, "score": sample.numbers or None, "usage": {}},
             "task": {"graph_digest": str(sample.metadata[cluster]) if cluster else ""},
             "exit_status": "model_error" if sample.error else "answered",
-            "trajectory": {"error": sample.error},
+            "trajectory": {"error": sample.error and str(sample.error)},
         }
 
 
@@ -139,6 +139,8 @@ def _check_samples(first: _Log, second: _Log, names: str) -> None:
 def _read(path: Path) -> _Log:
     """Read a log. Raise RunLogError if it is damaged, or with the mistakes in its fields."""
     try:
+        if path.suffix == ".json":
+            return validate(_Log, json.loads(path.read_bytes()), str(path))
         with ZipFile(path) as archive:
             header, samples = (json.loads(read_entry(archive, name)) for name in ("header.json", "summaries.json"))
         return validate(_Log, {**header, "samples": samples}, str(path))

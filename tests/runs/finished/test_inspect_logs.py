@@ -114,6 +114,14 @@ def test_logs_of_two_models_have_their_names_alone(tmp_path: Path) -> None:
     assert "--cluster" in comparison.notes[0]
 
 
+def test_logs_in_json_are_like_those_in_archives(tmp_path: Path) -> None:
+    path, failed = tmp_path / "b.json", {**samples([1])[0], "id": 12, "scores": None, "error": {"message": "x"}}
+    path.write_text(json.dumps({"version": 2, "eval": SPEC, "samples": [*samples(SECOND), failed]}))
+    (overall,) = compare_logs([log(tmp_path / "a.eval", samples(FIRST)), path]).overall
+    measure = overall["measures"]["right"]
+    assert (measure["tasks"], measure["first_better"], measure["second_better"]) == (12, 4, 1)
+
+
 NAMELESS = [{name: value for name, value in one.items() if name != "id"} for one in samples(FIRST)]
 
 
