@@ -24,6 +24,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, to_langchain
 from graphwalk.models.tracing import callback_manager, reporting, with_usage
+from graphwalk.sanitise import Secrets
 from graphwalk.suites.suite import EpisodeSetup, no_next_turn
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
@@ -76,6 +77,8 @@ class Episode:
     usd: float | None = None
     raises: bool = False
     watcher: Watcher = field(default_factory=Watcher)
+    secrets: Secrets | None = None
+    """Texts that `run_episode` does not report to callbacks."""
 
     def exhausted(self, messages: "Sequence[BaseMessage]") -> ExitStatus | None:
         """Return the status of the limit that the messages of the state have reached, None without one."""
@@ -95,7 +98,8 @@ class Episode:
 
 async def run_episode(episode: Episode) -> Trajectory:
     """Run one episode to its end. Failures of model and store are in the status, unless `episode.raises`."""
-    config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT, "run_name": "agent"}
+    manager = callback_manager(secrets=episode.secrets)
+    config: RunnableConfig = {"recursion_limit": _NO_STEP_LIMIT, "run_name": "agent", "callbacks": manager}
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     status = ExitStatus(end["exit_status"])

@@ -87,7 +87,8 @@ class Stage:
         """Return the reward of the scripted expert, which is 1 for a valid task."""
         planned, experiment = self.planned[number], self.experiment
         async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
-            walk = Episode(await planned.setup(experiment), model, experiment.agent, experiment.options)
+            setup, secrets = await planned.setup(experiment), experiment.settings.secrets
+            walk = Episode(setup, model, experiment.agent, experiment.options, secrets=secrets)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
             raise ConfigError(f"the expert cannot solve {planned.task.task_id}")

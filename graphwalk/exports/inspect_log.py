@@ -115,10 +115,8 @@ def _scores(result: Result) -> dict[str, Any] | None:
 
 def _metadata(result: Result) -> dict[str, Any]:
     return {
-        **{
-            name: result.task.get(name)
-            for name in ("question", "template", "graph_digest", "gold_size", "reference_calls")
-        },
+        **{name: result.task.get(name) for name in ("question", "template", "gold_size", "reference_calls")},
+        "graph_digest": result.task.get("graph_digest"),
         "setting": result.key.setting,
         "exit_status": str(result.exit_status),
         "answer": result.answer,

@@ -5,6 +5,8 @@ from dataclasses import replace
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from graphwalk.errors import GraphwalkError
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import to_langchain
@@ -29,10 +31,11 @@ def callback_manager(
     from langchain_core.runnables.config import ensure_config, get_async_callback_manager_for_config
 
     manager = get_async_callback_manager_for_config(ensure_config(config))
+    handlers: list[Any] = manager.handlers
     if secrets is not None:
-        redacting: list[Any] = [Redacting(handler, secrets) for handler in manager.handlers]
-        manager.set_handlers(redacting)
-    return manager if manager.handlers else None
+        handlers = [one if type(one) is Redacting else Redacting(one, secrets) for one in handlers]
+        manager.set_handlers(handlers)
+    return manager if handlers else None
 
 
 def reporting(model: Model, config: "RunnableConfig | None" = None) -> Model:
@@ -70,8 +73,6 @@ class Redacting:
         return awaited if iscoroutinefunction(attribute) else called
 
     def _redacted(self, value: Any) -> Any:
-        from pydantic import BaseModel
-
         if isinstance(value, str):
             return self._secrets.redact_certain(value)
         if isinstance(value, dict):

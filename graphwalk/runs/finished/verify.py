@@ -250,9 +250,9 @@ class _VerifiedRun:
         """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
         experiment, logged = self.experiment.of(planned.key.setting), _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
-        tokens, usd = limits.episode_tokens, limits.episode_usd
+        tokens, usd, secrets = limits.episode_tokens, limits.episode_usd, experiment.settings.secrets
         setup = await planned.setup(experiment)
-        episode = Episode(setup, model, experiment.agent, experiment.options, tokens=tokens, usd=usd)
+        episode = Episode(setup, model, experiment.agent, experiment.options, tokens=tokens, usd=usd, secrets=secrets)
         now = _wire(await run_episode(episode))
         self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
         for number, turn in enumerate(logged["turns"], 1):

@@ -170,6 +170,7 @@ async def _play(
         tokens=limits.episode_tokens,
         usd=limits.episode_usd,
         watcher=watcher or Watcher(),
+        secrets=experiment.settings.secrets,
     )
     trajectory = await run_episode(episode)
 

@@ -168,7 +168,8 @@ async def _of_expert(
     player = await planned.scripted(expert, experiment) if expert else target
     model = _CountingModel(player, text, size, price)
     try:
-        trajectory = await run_episode(Episode(await planned.setup(experiment), model, agent, experiment.options))
+        setup, secrets = await planned.setup(experiment), experiment.settings.secrets
+        trajectory = await run_episode(Episode(setup, model, agent, experiment.options, secrets=secrets))
     finally:
         await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
