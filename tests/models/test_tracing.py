@@ -37,7 +37,7 @@ from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.models.test_langchain import ToolChat
 
 SECRET = "sk-live-0123456789abcdefABCDEF42"
-MODEL = "openai-api/local/m"
+MODEL, EXTRACTOR = "openai-api/local/m", "openai-api/local/extractor"
 LOOK_UP = {"label": "Shop", "property_name": "key", "property_value": "s1"}
 GRAPH = graphwalk.PropertyGraph.from_rows([Node("s1", ("Shop",), {"note": f"open with {SECRET}"})], [])
 
@@ -212,12 +212,13 @@ async def test_handlers_that_fail_change_no_result(server: ModelServer, tmp_path
     runs, requests, handler = [], [], Everything()
     for callbacks in (None, [handler]):
         how: dict[str, Any] = {"graphs": 1, "limit": 2, "settings": ["tools"], "out": tmp_path / f"{callbacks is None}"}
-        runs.append(await graphwalk.arun("quickstart", models=[MODEL, "scripted/expert"], **how, callbacks=callbacks))
+        how |= {"models": [MODEL, "scripted/expert"], "extractor": EXTRACTOR}
+        runs.append(await graphwalk.arun("quickstart", **how, callbacks=callbacks))
         requests.append(sorted(request.raw for request in server.requests))
         server.requests = []
     assert lines(runs[0]) == lines(runs[1]) != []
     assert requests[0] == requests[1] != []
-    assert {MODEL, "scripted/expert", "get_node_by_property"} <= {*handler.names}
+    assert {MODEL, "scripted/expert", "get_node_by_property", EXTRACTOR} <= {*handler.names}
 
 
 async def test_play_ask_and_agents_take_handlers(server: ModelServer) -> None:
