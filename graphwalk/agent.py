@@ -23,7 +23,7 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, to_langchain
-from graphwalk.models.tracing import callback_manager, reporting, with_usage
+from graphwalk.models.tracing import Reporting, callback_manager, with_usage
 from graphwalk.sanitise import Secrets
 from graphwalk.suites.suite import EpisodeSetup, no_next_turn
 from graphwalk.tools.toolbox import Toolbox
@@ -152,7 +152,8 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
     if status := episode.exhausted(state["messages"]):
         return _update(status=status)
     conversation = [from_langchain(message) for message in state["messages"]]
-    model = reporting(episode.model, config)
+    manager = callback_manager(config)
+    model = episode.model if manager is None else Reporting(episode.model, manager)
     forced = episode.must_answer(conversation) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
     try:
         async with asyncio.timeout_at(episode.deadline):

@@ -38,12 +38,6 @@ def callback_manager(
     return manager if handlers else None
 
 
-def reporting(model: Model, config: "RunnableConfig | None" = None) -> Model:
-    """Return a model that reports its calls to the handlers, if there are any. LangChain's models report theirs."""
-    manager = None if getattr(model, "streams_by_callbacks", False) else callback_manager(config)
-    return model if manager is None else Reporting(model, manager)
-
-
 class Redacting:
     """A handler of LangChain that gets texts without secrets, and whose errors are only logged."""
 
@@ -87,7 +81,7 @@ class Redacting:
 
 
 class Reporting(Wrapper):
-    """A model whose calls are reported."""
+    """A model whose calls are reported. LangChain's own models report theirs."""
 
     run_id: str | None = None
     """The id of the last report, in the form that LangChain's models give to their messages."""
@@ -100,6 +94,8 @@ class Reporting(Wrapper):
         from langchain_core.messages import AIMessageChunk
         from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 
+        if self.streams_by_callbacks:
+            return await self.inner.complete(messages, tools, options)
         parameters = {"model": self.name, "tools": [tool.as_openai() for tool in tools]}
         (run,) = await self._manager.on_chat_model_start(
             {"name": self.name}, [list(map(to_langchain, messages))], invocation_params=parameters

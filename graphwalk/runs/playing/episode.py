@@ -18,7 +18,7 @@ from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.replay import ReplayModel
-from graphwalk.models.tracing import callback_manager, reporting
+from graphwalk.models.tracing import Reporting, callback_manager
 from graphwalk.models.wrappers import Cached, ReplyCache, wrap
 from graphwalk.runs.playing.graph_sources import sources_for
 from graphwalk.runs.playing.plan import LoadedGraph, PlannedEpisode, episodes_about
@@ -134,7 +134,9 @@ async def play(
     from langchain_core.runnables import RunnableLambda
 
     async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
-        result = await _play(planned, model, extractor and reporting(extractor), experiment, watcher)
+        # In here, LangChain's context has the manager of what is below the root.
+        reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
+        result = await _play(planned, model, reader, experiment, watcher)
         results.append(result)
         if result.exit_status.infrastructure:
             raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
