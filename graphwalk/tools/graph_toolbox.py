@@ -36,7 +36,12 @@ from graphwalk.types.graph import KEY
 from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
 from graphwalk.types.values import Row, Value, shown
 
-GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
+GRAPH_TOOLS: tuple[str, ...] = (
+    "get_node_by_property",
+    "get_all_nearest_neighbors",
+    "get_unique_property_values",
+    "think",
+)
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""

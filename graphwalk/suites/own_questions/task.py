@@ -68,8 +68,8 @@ class OwnQuestionTask(AskTask):
     names: dict[str, tuple[str, ...]]
     tags: tuple[str, ...]
     cypher: str | None
-    remark: str = Field(default="", exclude_if=lambda remark: not remark)
-    """Which other source has another target."""
+    remark: str = Field(default="", exclude=True)
+    """Which other source has another target; not logged, since it depends on the databases at hand."""
     folded: bool = Field(default=False, exclude=True)
     """Compare texts without differences of case, accents and spaces (`scoring.text`)."""
 
