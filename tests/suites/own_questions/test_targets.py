@@ -93,7 +93,6 @@ def questions() -> list[dict[str, Any]]:
 
 async def load(owner: Connection) -> None:
     """Write the supply chain as its owner would."""
-    await owner.write("MATCH (n) DETACH DELETE n")
     nodes, links = supply_chain()
     for name, definition in SCHEMA.items():
         await owner.write(f"CREATE {name} IF NOT EXISTS {definition}")
@@ -105,13 +104,21 @@ async def load(owner: Connection) -> None:
 
 
 @pytest.fixture(params=[param for param in release_params() if GIVEN not in RELEASE_NAMES])
-async def supplied(request: pytest.FixtureRequest) -> AsyncIterator[Settings]:
-    """A server of this worker alone that holds the supply chain, and nothing after the test."""
+async def empty(request: pytest.FixtureRequest) -> AsyncIterator[Settings]:
+    """A server of this worker alone, without nodes before and after the test."""
     settings = quiet_settings(request.param)
-    owner = await connect(settings, wait_seconds=30)
+    async with await connect(settings, wait_seconds=30) as owner:
+        await owner.write("MATCH (n) DETACH DELETE n")
+        yield settings
+        await owner.write("MATCH (n) DETACH DELETE n")
+
+
+@pytest.fixture
+async def supplied(empty: Settings) -> AsyncIterator[Settings]:
+    """A server of this worker alone that holds the supply chain."""
+    owner = await connect(empty, wait_seconds=30)
     await load(owner)
-    yield settings
-    await owner.write("MATCH (n) DETACH DELETE n")
+    yield empty
     for schema in SCHEMA:
         await owner.write(f"DROP {schema.removeprefix('FULLTEXT ')}")
     await owner.close()
@@ -160,3 +167,22 @@ async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_
     for line, problem in enumerate([*WRONG.values(), absent], 1):
         assert f"line {line}: {problem}" in str(caught.value)
     assert await digest_of(None, supplied) == before  # type: ignore[arg-type]
+
+
+async def test_gold_queries_of_a_file_run_on_a_neo4j_that_holds_only_the_graph(empty: Settings, tmp_path: Path) -> None:
+    lines = [
+        {"question": "How many ships?", "cypher": "MATCH (s:Ship) RETURN count(s)"},
+        {"question": "Which labels?", "cypher": "MATCH (s:Ship) RETURN DISTINCT labels(s)"},
+        {"question": "Where?", "cypher": "MATCH (:Ship {name: 'Tern'})-[:HOME_PORT]->(h) RETURN h"},
+        {"question": "Rounded?", "cypher": "MATCH (:Ship {name: 'Tern'}) RETURN round(-1.5)"},
+    ]
+    flags = {**file_of(tmp_path, lines), "suite.graphs": [{"file": "example"}], "limits.store_seconds": 60}
+    config, notes, alone = load_experiment("own-questions", flags=flags), Notes(), Notes()
+    await start(tmp_path / "run", config, empty, alone)
+    differing = "line 4: the query gives other rows than neo4j"
+    assert [note.partition(", ")[2] for note in alone.notes if "other rows" in note] == [differing]
+    assert (await verify_run(RunFolder.open(tmp_path / "run"), empty)).holds
+    async with await connect(empty, wait_seconds=30) as owner:
+        await owner.write("CREATE (:Ship {name: 'another'})")
+    await start(tmp_path / "second", config, empty, notes)
+    assert not [note for note in notes.notes if "other rows" in note]
