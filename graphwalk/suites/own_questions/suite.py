@@ -14,9 +14,8 @@ from graphwalk.reports.suite_report import Grouping, SuiteReport
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.ask.report import AskPresentation
-from graphwalk.suites.ask.scripted import AskAgents
+from graphwalk.suites.ask.scripted import AskAgents, look
 from graphwalk.suites.ask.suite import AskSuite
-from graphwalk.suites.ask.task import cited_keys
 from graphwalk.suites.graph_suite import QUERY_TOOLS
 from graphwalk.suites.own_questions.dataset import Dataset
 from graphwalk.suites.own_questions.targets import holds_only, tasks_about
@@ -34,9 +33,8 @@ class OwnQuestionAgents(AskAgents):
         return setting == "tools"
 
     def policy(self, name: str, task: Any, setting: str, schema: Schema | None, seed: int) -> Policy:
-        """Return the agent of `ask` that ends with a list: the cited nodes that the question does not name."""
-        reply = yield from super().policy(name, task, setting, schema, seed)
-        return f"{reply}\n{json.dumps([key for key in cited_keys(reply) if key not in task.question])}"
+        text, values = yield from look(task.question)
+        return f"{text}\n{json.dumps(values)}"
 
 
 class OwnQuestionPresentation(AskPresentation):
