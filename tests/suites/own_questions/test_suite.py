@@ -132,6 +132,8 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     tags = {row["tag"]: row["questions"] for row in report["groups"]["tag"]}
     assert (tags["one hop"], tags["spelling"], tags["unanswerable"]) == (8, 2, 2)
     assert report["rows"][0]["unit"] == "question"
+    correct = {row["tag"]: row["correct"] for row in report["groups"]["tag"]}
+    assert (correct["property"], correct["one hop"], correct["spelling"], correct["unanswerable"]) == (4, 7, 2, 2)
     for words in (("view", "one", "--out", "page.html"), ("show", "one", "h06"), ("verify", "one")):
         done = graphwalk(*words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
