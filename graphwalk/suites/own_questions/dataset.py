@@ -28,7 +28,7 @@ class OwnQuestion(Strict):
     answer: Any = None
     cypher: str | None = Field(default=None, min_length=1)
     unanswerable: bool = False
-    id: Annotated[str | None, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)] = None
+    id: str | None = Field(default=None, coerce_numbers_to_str=True)
     tags: Tags = ()
 
     @property

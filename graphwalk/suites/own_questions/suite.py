@@ -2,30 +2,32 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.extraction import Extraction, extract
-from graphwalk.evaluation.rows import row_form
+from graphwalk.evaluation.rows import compare_rows, row_form
 from graphwalk.models.scripted import Policy
-from graphwalk.reports.measures import layout, plain_report
+from graphwalk.reports.measures import plain_report
 from graphwalk.reports.suite_report import Grouping, SuiteReport
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.ask.report import AskPresentation
 from graphwalk.suites.ask.scripted import AskAgents, look
 from graphwalk.suites.ask.suite import AskSuite
-from graphwalk.suites.graph_suite import QUERY_TOOLS
+from graphwalk.suites.graph_suite import GraphSuite
 from graphwalk.suites.own_questions.dataset import Dataset
 from graphwalk.suites.own_questions.targets import holds_only, tasks_about
-from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask, score_answer
+from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask, comparable_rows
 from graphwalk.suites.questions.suite import QuestionsSuite, settings_left_out
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite, Verification
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
-from graphwalk.tools.tool import Tool, load_tools
+from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.tools.tool import Tool
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
 
 
 class OwnQuestionAgents(AskAgents):
@@ -39,12 +41,8 @@ class OwnQuestionAgents(AskAgents):
 
 class OwnQuestionPresentation(AskPresentation):
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return replace(
-            plain_report(suite.name, suite.score_type),
-            groupings=(Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"])),),
-            columns=layout(suite.name)["results"],
-            group_columns=layout(suite.name)["groups"],
-        )
+        by_tag = Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"]))
+        return replace(plain_report(suite.name, suite.score_type), groupings=(by_tag,))
 
 
 class OwnQuestionsSuite(QuestionsSuite):
@@ -72,15 +70,15 @@ class OwnQuestionsSuite(QuestionsSuite):
         """Return the tasks of the file. Queries run in memory, and in a Neo4j that holds only this graph."""
         assert instance.graph is not None
         assert store is not None
-        graph, seconds = instance.graph, config.query_seconds
+        graph = instance.graph
         self._left_out[graph.digest] = dict(settings_left_out(graph, store, agent))
         dataset = Dataset(config.dataset_file, config.dataset_graph, instance.facts["name"])
         async with EmbeddedDatabase() as memory:
             engines = [store if store.takes_queries else await memory.load(graph)]
-            if store.in_neo4j and await holds_only(store, graph, seconds):
+            if store.in_neo4j and await holds_only(store, graph, agent):
                 # A database of yours counts before the copy of it.
                 engines.insert(0 if instance.existing_database else 1, store)
-            return await tasks_about(graph, engines, dataset, seconds, seed)
+            return await tasks_about(graph, engines, dataset, agent, seed)
 
     def notes(self, tasks: Sequence[Any]) -> Iterator[str]:
         yield from (f"{task.task_id}, {task.remark}" for task in tasks if task.remark)
@@ -106,10 +104,22 @@ class OwnQuestionsSuite(QuestionsSuite):
         return agent.render("own_format.j2", fields=task.fields)
 
     def score(self, task: Any, setting: str, trajectory: Trajectory, extraction: Extraction) -> Any:
-        return score_answer(task, setting, trajectory, extraction)
+        answer: list[Row] = extraction.answer or []
+        rows, gold = comparable_rows(task, answer)
+        seen = tool_evidence(trajectory)
+        texts = [row[field] for row in answer for field in task.fields if isinstance(row.get(field), str)]
+        return OwnQuestionScore(
+            **asdict(compare_rows(None if extraction.answer is None else rows, gold, task.fields)),
+            extraction_stage=extraction.stage,
+            lossy=extraction.lossy,
+            grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
+            answered=bool(answer),
+            abstained=extraction.answer == [] if gold else None,
+            invented=None if gold else bool(answer),
+        )
 
     def texts(self, config: Any) -> Mapping[str, str]:
         """Return the file of questions, and the YAML of the tool of write_cypher."""
-        tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
         file = config.dataset_file
-        return {**tools, f"dataset/{file.name}": file.read_text(encoding="utf-8", errors="replace")}
+        questions = file.read_text(encoding="utf-8", errors="replace")
+        return {**GraphSuite.texts(self, config), f"dataset/{file.name}": questions}

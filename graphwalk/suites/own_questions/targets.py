@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from graphwalk.config.prompts import shipped_prompts
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.evaluation.rows import distinct, row_set
 from graphwalk.stores.base import GraphStore
@@ -18,28 +18,26 @@ from graphwalk.tools.arguments import listed_names
 from graphwalk.types.graph import KEY, LEDGER, PropertyGraph
 from graphwalk.types.values import Row, shown
 
-MOST_ROWS = 1_000
-"""Rows of a target."""
 _SIZE = f"MATCH (n) WHERE NOT n:{LEDGER} RETURN count(n) AS nodes, COUNT {{ ()-->() }} AS relationships"
 
 
-async def holds_only(store: GraphStore, graph: PropertyGraph, seconds: float) -> bool:
+async def holds_only(store: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> bool:
     """Return True if the database of the store has no more than this graph, so that any query can be run there."""
-    rows, _ = await store.first(_SIZE, {}, rows=1, seconds=seconds)
+    rows, _ = await store.first(_SIZE, {}, rows=1, seconds=agent.query_seconds)
     return rows == [{"nodes": graph.node_count, "relationships": graph.relationship_count}]
 
 
 async def tasks_about(
-    graph: PropertyGraph, engines: Sequence[GraphStore], dataset: Dataset, seconds: float, seed: int
+    graph: PropertyGraph, engines: Sequence[GraphStore], dataset: Dataset, agent: AgentConfig, seed: int
 ) -> list[OwnQuestionTask]:
-    """Return the tasks of a file. Queries run for `seconds` on each engine; the target is that of the first.
+    """Return the tasks of a file. Queries run on each engine, with the limits of write_cypher; the first one counts.
 
     Raise ConfigError with all mistakes of the file.
     """
     values, tasks = _GraphValues(graph), []
     for number, (place, question) in enumerate(dataset.questions.items(), 1):
         try:
-            targets = await _targets(question, engines, values, seconds)
+            targets = await _targets(question, engines, values, agent)
         except ValueError as error:
             dataset.mistakes.append((place, f"{'cypher' if question.cypher else 'answer'}: {error}"))
             continue
@@ -70,39 +68,40 @@ def _as_set(rows: Sequence[Row]) -> frozenset[Any]:
 
 
 async def _targets(
-    question: OwnQuestion, engines: Sequence[GraphStore], values: "_GraphValues", seconds: float
+    question: OwnQuestion, engines: Sequence[GraphStore], values: "_GraphValues", agent: AgentConfig
 ) -> dict[str, list[Row]]:
     """Return the target by its source, the one that counts first. Raise ValueError for a mistake."""
     if question.cypher is None:
         values.check(question.rows)
         return {"answer": distinct(question.rows)}
-    targets = {engines[0].kind: values.target(await _rows(engines[0], question.cypher, seconds))}
+    targets = {engines[0].kind: values.target(await _rows(engines[0], question.cypher, agent))}
     if not targets[engines[0].kind]:
         raise ValueError("it returns nothing")
     for engine in engines[1:]:
         with suppress(ValueError):  # engines do not support the same functions
-            targets[engine.kind] = values.target(await _rows(engine, question.cypher, seconds))
+            targets[engine.kind] = values.target(await _rows(engine, question.cypher, agent))
     return targets | ({"answer": question.rows} if question.rows else {})
 
 
-async def _rows(engine: GraphStore, cypher: str, seconds: float) -> list[Row]:
+async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row]:
     """Return the rows of a query, which only reads. Raise ValueError if it is refused, fails, is slow or too large."""
+    seconds, most = agent.query_seconds, agent.query_rows
     try:
         check_cypher(cypher)
         if engine.takes_queries:
-            rows = (await engine.ask(cypher, seconds=seconds, rows=MOST_ROWS + 1)).rows
+            rows = (await engine.ask(cypher, seconds=seconds, rows=most + 1)).rows
         else:
-            rows, _ = await engine.first(cypher, {}, rows=MOST_ROWS + 1, seconds=seconds)
+            rows, _ = await engine.first(cypher, {}, rows=most + 1, seconds=seconds)
     except StoreAwayError:
         raise
     except QueryRefused as refused:
         names = {"look_closer": False, **refused.values}
         names |= listed_names(names["name"], names["names"]) if refused.kind == "unknown_name" else {}
-        raise ValueError(" ".join(shipped_prompts().message(refused.message, **names).split())) from refused
+        raise ValueError(" ".join(agent.texts.message(refused.message, **names).split())) from refused
     except (StoreError, CypherNotAllowedError) as error:
         raise ValueError(" ".join(str(error).split())) from error
-    if len(rows) > MOST_ROWS:
-        raise ValueError(f"it returns more than {MOST_ROWS:,} rows")
+    if len(rows) > most:
+        raise ValueError(f"it returns more than {most:,} rows")
     return rows
 
 
