@@ -37,7 +37,7 @@ _INTRODUCTION = "I am a script, not a language model: I only look up the words o
 
 
 def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]]:
-    """Return an answer in words, and a list of what the question names: values of properties, else keys of neighbours.
+    """Return an answer in words, and a list of what the question names: values of properties, else neighbours.
 
     The nodes are those with a name in the question; if there are none, with its other words.
     """
@@ -56,12 +56,12 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
     )
     parts = [_describe(row, seen, question) for row in rows]
     lines = [_INTRODUCTION, *(line for own_lines, *_ in parts for line in own_lines)]
-    values, keys = ([item for part in parts for item in part[place]] for place in (1, 2))
-    return "\n".join(lines), values or keys
+    values, neighbors = ([item for part in parts for item in part[place]] for place in (1, 2))
+    return "\n".join(lines), values or neighbors
 
 
-def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], list[Any], list[str]]:
-    """Return lines about a node, and the values and keys of neighbours that the question names."""
+def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], list[Any], list[Any]]:
+    """Return lines about a node, and the values and neighbours that the question names."""
     key, labels = row[KEY], ":".join(labels_in(row, "label") or ())
     value = row["value"] if isinstance(row["value"], str) else key
     words = set(words_of(folded(question))).difference(words_of(folded(value)))
@@ -77,7 +77,8 @@ def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], 
     if len(shown) > _MOST_LINKS:
         lines.append(f"- and {len(shown) - _MOST_LINKS} more relationships")
     items = [item for held in values.values() for item in (held if isinstance(held, list) else [held])]
-    return lines, items, [link.target if link.source == key else link.source for link in named]
+    ends = [seen.nodes[link.target if link.source == key else link.source] for link in named]
+    return lines, items, [end.properties.get("name", end.key) for end in ends]
 
 
 def _names_one_of(words: Iterable[str], name: str) -> bool:

@@ -121,5 +121,5 @@ class OwnQuestionsSuite(QuestionsSuite):
     def texts(self, config: Any) -> Mapping[str, str]:
         """Return the file of questions, and the YAML of the tool of write_cypher."""
         file = config.dataset_file
-        questions = file.read_text(encoding="utf-8", errors="replace")
+        questions = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
         return {**GraphSuite.texts(self, config), f"dataset/{file.name}": questions}
