@@ -139,6 +139,14 @@ def server_settings(home: Path, release: str) -> Settings:
     return Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
 
 
+def quiet_settings(release: str) -> Settings:
+    """A server of this worker alone, for digests of a whole database; a test leaves nothing there but `tests/safety`."""
+    if release == GIVEN:
+        return read_settings()
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    return server_settings(Path(os.environ[HOME]) / f"quiet-{release}-{worker}", release)
+
+
 def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
     # Tests reach loopback only, and that is where the engine of this machine publishes ports.
     os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")

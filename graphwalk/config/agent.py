@@ -95,8 +95,7 @@ class AgentConfig(Strict):
 
     def render(self, name: str, /, **values: Any) -> str:
         """Render a prompt by the name of its file: "graph_tools.j2"."""
-        searches = any(Path(tool).stem == "search_nodes" for tool in self.tools or ())
-        return self.texts.render(name, **{"search": searches, **values})
+        return self.texts.render(name, **values)
 
 
 FOREIGN: Mapping[str, Any] = {

@@ -1,5 +1,6 @@
-"""Rows in one file, as JSON Lines or Parquet; work that takes hours is divided into parts, on all cores."""
+"""Rows in one file, as JSON, CSV or Parquet; work that takes hours is divided into parts, on all cores."""
 
+import csv
 import json
 import os
 import shlex
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from graphwalk.errors import ConfigError, GraphwalkError, counted, install_hint
 from graphwalk.files.writing import cannot_write, make_folder, new_file, write_whole
@@ -39,17 +40,54 @@ _AHEAD = 4
 """Parts per process of one batch."""
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row | str]:
-    """Yield the rows of a .jsonl or .parquet file with these columns; for a bad line of JSON the reason as text.
+def read_rows(
+    path: Path, columns: Sequence[str] = (), endings: Sequence[str] = (".jsonl", ".parquet")
+) -> Iterator[tuple[int, Row | str]]:
+    """Yield number and row of a .jsonl, .json, .csv or .parquet file with these columns; a bad row is its reason.
 
-    Raise ConfigError for another ending, a Parquet file that lacks a column or cannot be read, and without pyarrow.
+    Numbers begin at 1: of .jsonl the line, of .csv the last line of a row, else the position; a .json file is a list.
+    Raise ConfigError for an ending that is not among `endings`, a file that cannot be read, a Parquet file that lacks a
+    column, and without pyarrow.
     """
-    if path.suffix.lower() not in (".jsonl", ".parquet"):
-        raise ConfigError(f"{path.name}: expected a .jsonl or .parquet file")
-    if path.suffix.lower() == ".jsonl":
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            yield from (_json_row(line, columns) for line in lines)
+    ending = path.suffix.lower()
+    if ending not in endings:
+        raise ConfigError(f"{path.name}: expected a {', '.join(endings[:-1])} or {endings[-1]} file")
+    if ending == ".parquet":
+        yield from enumerate(_parquet_rows(path, columns), 1)
         return
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            if ending == ".csv":
+                reader = csv.DictReader(lines, restkey="(a cell without a column)")
+                yield from ((reader.line_num, row) for row in reader)
+            else:
+                yield from _json_rows(lines, columns, is_list=ending == ".json")
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ConfigError(f"{path} cannot be read: {one_line(error)}", hint="pass a text file in UTF-8") from error
+
+
+def _json_rows(lines: TextIO, columns: Sequence[str], *, is_list: bool) -> Iterator[tuple[int, Row | str]]:
+    """Yield the members of a list, else the object of every line; empty lines are left out."""
+    for number, text in [(1, lines.read())] if is_list else enumerate(lines, 1):
+        try:
+            value = json.loads(text) if text.strip() else []
+        except (ValueError, RecursionError) as error:
+            yield number, f"not JSON: {one_line(error).replace('line 1 column', 'column')}"
+            continue
+        if is_list and isinstance(value, list):
+            yield from ((place, _checked(row, columns)) for place, row in enumerate(value, 1))
+        elif text.strip():
+            yield number, _checked(value, columns)
+
+
+def _checked(row: Any, columns: Sequence[str]) -> Row | str:
+    if not isinstance(row, dict):
+        return "not a JSON object"
+    missing = [name for name in columns if name not in row]
+    return f"missing column{'s'[: len(missing) > 1]} {', '.join(missing)}" if missing else row
+
+
+def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
     pyarrow = _pyarrow()
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
@@ -93,24 +131,13 @@ def usable_rows(
 def _readings(
     path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]
 ) -> Iterator[tuple[int, T | str]]:
-    for number, row in enumerate(read_rows(path, columns), 1):
+    for number, row in read_rows(path, columns):
         try:
             value = row if isinstance(row, str) else read(row, number)
         except ValueError as error:
             value = str(error)
         if value is not None:
             yield number, value
-
-
-def _json_row(line: str, columns: Sequence[str]) -> Row | str:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return f"not JSON: {one_line(error)}"
-    if not isinstance(row, dict):
-        return "not a JSON object"
-    missing = [name for name in columns if name not in row]
-    return f"missing column{'s'[: len(missing) > 1]} {', '.join(missing)}" if missing else row
 
 
 def _pyarrow() -> Any:

@@ -1,7 +1,7 @@
 """Base class of suites whose tasks are questions about one graph, with the prompts that they share."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy
@@ -49,6 +49,10 @@ class GraphSuite(Suite[C, T]):
             self._offered[instance.digest, setting, agent] = offered
         system, toolbox = self._offered[instance.digest, setting, agent]
         return EpisodeSetup((system, Message("user", task.question)), toolbox)
+
+    def texts(self, config: C) -> Mapping[str, str]:
+        """Return the YAML of the tool of write_cypher."""
+        return {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
 
     async def reference_walk(self, task: T, store: GraphStore, policy: Policy) -> ReferenceWalk:
         """Return the walk of a scripted agent with the default prompt and tools."""

@@ -36,7 +36,12 @@ from graphwalk.types.graph import KEY
 from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema
 from graphwalk.types.values import Row, Value, shown
 
-GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
+GRAPH_TOOLS: tuple[str, ...] = (
+    "get_node_by_property",
+    "get_all_nearest_neighbors",
+    "get_unique_property_values",
+    "think",
+)
 """The four tools of the paper."""
 LOOK_CLOSER = "get_schema"
 """The tool that goes with a schema which a prompt may show in part only."""
@@ -126,13 +131,11 @@ class GraphToolbox:
         check_shape(tool, arguments, ("page",) if self._has_pages(tool) else (), lists=self._schema.lists)
         page = arguments.pop("page", 1)
         if tool.query is not None:
-            content, number, rows = await self._answer_query(tool, arguments[tool.query], page)
-            return ToolResult(call, content, rows=number, data=rows)
+            return await self._answer_query(call, tool, arguments[tool.query], page)
         await self._look_closer(tool, arguments)
         checked = check_names(tool, arguments, self._schema)
         if tool.search is not None:
-            content, number, rows = await self._search(tool, arguments[tool.search], checked, page)
-            return ToolResult(call, content, rows=number, data=rows)
+            return await self._search(call, tool, arguments[tool.search], checked, page)
         if tool.operation is not None:
             for name in tool.with_role("entity_name"):
                 kind = checked.identifiers[tool.parameters[name].of or ""]
@@ -152,7 +155,7 @@ class GraphToolbox:
         number = total or len(result.rows)
         return ToolResult(call, content, rows=number, in_list=result.in_list, tried=tried, data=rows)
 
-    async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int, list[Row]]:
+    async def _answer_query(self, call: ToolCall, tool: Tool, query: str, page: int) -> ToolResult:
         """Run a query of the model. Raise ConfigError if the store does not take such queries."""
         agent = self._agent
         try:
@@ -172,9 +175,9 @@ class GraphToolbox:
             notes = [self._say("query_more_rows", shown=readable, rows=result.total), *notes]
         if not rows:
             notes = [tool.say("no_match")]
-        return encode_result(visible, notes, agent.encoding), readable, visible
+        return ToolResult(call, encode_result(visible, notes, agent.encoding), rows=readable, data=visible)
 
-    async def _search(self, tool: Tool, text: str, checked: CheckedArguments, page: int) -> tuple[str, int, list[Row]]:
+    async def _search(self, call: ToolCall, tool: Tool, text: str, checked: CheckedArguments, page: int) -> ToolResult:
         """Search for nodes. Raise ToolMistake for an empty or long text, and if the time ends first."""
         if not folded(text) or len(text) > LONGEST_TEXT:
             raise ToolMistake("bad_arguments", "search_text", tool=tool.name, most=LONGEST_TEXT, length=len(text))
@@ -184,12 +187,13 @@ class GraphToolbox:
         if result.stopped and not result.rows:
             raise ToolMistake("timeout", "search_stopped", **about)
         visible, notes = page_of(result.rows, page, self._agent, total=len(result.rows), complete=True)
-        notes += (
-            [] if result.rows else [tool.say("no_match", **self._switches, **{"label": label, str(tool.search): text})]
-        )
+        if not result.rows:
+            notes.append(tool.say("no_match", **self._switches, **{"label": label, str(tool.search): text}))
         if result.scanned or result.indexes:
             notes.append(self._say("search_scan" if result.scanned else "search_indexes", **about))
-        return encode_result(visible, notes, self._agent.encoding), len(result.rows), visible
+        return ToolResult(
+            call, encode_result(visible, notes, self._agent.encoding), rows=len(result.rows), data=visible
+        )
 
     async def _near(self, tool: Tool, checked: CheckedArguments) -> list[str]:
         """Return values of the property like the text that no node has; none where search is not offered."""

@@ -42,16 +42,36 @@ def test_both_forms_hold_the_same(tmp_path: Path) -> None:
 def test_rows_are_read_as_they_were_written(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"rows.{ending}"
     write_rows(rows_of(range(40)), path, COLUMNS)
-    numbers = [row["number"] for row in read_rows(path, ["number"]) if not isinstance(row, str)]
+    numbers = [row["number"] for _, row in read_rows(path, ["number"]) if not isinstance(row, str)]
     assert numbers == list(range(40))
 
 
 def test_bad_lines_are_read_as_reasons(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text('{"a": 1}\n{"b": 1}\n[]\n{"a"\n')
+    path.write_text('{"a": 1}\n{"b": 1}\n\n[]\n{"a"\n')
     row, *reasons = read_rows(path, ["a"])
-    assert row == {"a": 1}
-    assert [str(reason)[:8] for reason in reasons] == ["missing ", "not a JS", "not JSON"]
+    assert row == (1, {"a": 1})
+    assert [(n, str(reason)[:8]) for n, reason in reasons] == [(2, "missing "), (4, "not a JS"), (5, "not JSON")]
+
+
+def test_lists_and_csv_are_read_by_their_endings(tmp_path: Path) -> None:
+    csv, listed = tmp_path / "rows.csv", tmp_path / "rows.json"
+    csv.write_text('\ufeffa,b\n1,"two\nlines"\n2,x,y\n', encoding="utf-8")
+    assert list(read_rows(csv, endings=(".csv",))) == [
+        (3, {"a": "1", "b": "two\nlines"}),
+        (4, {"a": "2", "b": "x", "(a cell without a column)": ["y"]}),
+    ]
+    for text, rows in (
+        ('[{"a": 1}, 3]', [(1, {"a": 1}), (2, "not a JSON object")]),
+        ('{"a": 1}', [(1, {"a": 1})]),
+        ('[{"a": 1}', [(1, "not JSON: Expecting ',' delimiter: column 10 (char 9)")]),
+    ):
+        listed.write_text(text)
+        assert list(read_rows(listed, endings=(".json",))) == rows
+    csv.write_bytes(b"a\n\xff\n")
+    for path in (csv, tmp_path / "absent.csv"):
+        with pytest.raises(ConfigError, match="cannot be read"):
+            list(read_rows(path, endings=(".csv",)))
 
 
 def test_rows_that_cannot_be_used_need_consent_and_are_named(tmp_path: Path) -> None:

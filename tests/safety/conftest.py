@@ -1,17 +1,15 @@
 """Stores to be attacked: graphs of ours on each engine, and an existing Neo4j, on servers that no other test uses."""
 
 import json
-import os
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.settings import Settings, read_settings
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
@@ -26,7 +24,7 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
-from tests.neo4j_servers import GIVEN, HOME, RELEASE_NAMES, server_settings
+from tests.neo4j_servers import RELEASE_NAMES, quiet_settings
 from tests.safety.hostile import GOOD, digest_of
 from tests.suites.mazes.stage import SMALL
 from tests.tools.conftest import ODD_GRAPH
@@ -76,20 +74,12 @@ GOOD_TOOLS = OWN_GRAPH_TOOLS
 ANSWER = "answer"
 
 
-def own_server(release: str) -> Settings:
-    """A server of this worker alone: tests that run beside us would change the digest."""
-    if release == GIVEN:
-        return read_settings()
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    return server_settings(Path(os.environ[HOME]) / f"safety-{release}-{worker}", release)
-
-
 @pytest.fixture(
     params=[pytest.param(p, marks=[] if p == "embedded" else pytest.mark.neo4j, id=p.replace(" ", "-")) for p in PLACES]
 )
 async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     kind, _, release = request.param.partition(" ")
-    settings = None if kind == "embedded" else own_server(release)
+    settings = None if kind == "embedded" else quiet_settings(release)
     run_id = f"safety-{uuid.uuid4().hex}"
     database = await open_database("embedded" if settings is None else "neo4j", settings or Settings(), run_id=run_id)
     await _set_up(settings)

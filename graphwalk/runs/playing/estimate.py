@@ -25,6 +25,7 @@ from graphwalk.runs.playing.graph_sources import GraphSources
 from graphwalk.runs.playing.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.playing.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus
 
@@ -184,11 +185,18 @@ def _answer_target(target: str) -> Policy:
 
 
 async def estimate_run(experiment: Experiment) -> RunEstimate:
-    """Make the tasks on the embedded engine, play the expert's episodes, and sum up calls, tokens and cost.
+    """Make the tasks, play the expert's episodes, and sum up calls, tokens and cost; nothing is loaded into a database.
 
     Figures of episodes on large graphs come from the plan. Raise StoreError if a tool fails.
     """
-    plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
+    sources = GraphSources(settings=experiment.settings if queries_in_place(experiment.config.store) else None)
+    try:
+        return await _estimate(experiment, await make_plan(experiment, sources, lambda tasks: None))
+    finally:
+        await sources.close()
+
+
+async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
     strata: dict[tuple[str, str, str, str], list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:  # of the same model, setting, template and size: about the same length
         facts = planned.graph.instance.facts

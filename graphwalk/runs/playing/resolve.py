@@ -270,6 +270,10 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
         recorded_episodes(spec)
 
 
+_KEPT_IN = {"prompts": "variants"}
+"""Field → folder of its texts, where they differ; those of `agent.prompts` itself: see `_prompts`."""
+
+
 def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = None) -> Experiment:
     """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
 
@@ -300,14 +304,16 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
     ).with_variants()
 
 
-def _kept_paths(value: Any, texts: Path) -> Any:
-    """Replace paths, at any depth, by those of the kept texts of the same name."""
+def _kept_paths(value: Any, texts: Path, field: str = "") -> Any:
+    """Replace paths, at any depth, by those of the kept texts of the same field and name."""
     if isinstance(value, dict):
-        return {name: _kept_paths(item, texts) for name, item in value.items()}
+        return {name: _kept_paths(item, texts, name.rpartition(".")[2]) for name, item in value.items()}
     if isinstance(value, list):
-        return [_kept_paths(item, texts) for item in value]
-    paths = sorted(texts.glob(f"*/{Path(value).name}")) if isinstance(value, str) and is_path(value) else []
-    return str(paths[0]) if paths else value
+        return [_kept_paths(item, texts, field) for item in value]
+    if not isinstance(value, str) or not is_path(value):
+        return value
+    path = texts / _KEPT_IN.get(field, field) / Path(value).name
+    return str(path) if path.exists() else value
 
 
 def _prompts(agent: dict[str, Any], texts: Path) -> str | None:

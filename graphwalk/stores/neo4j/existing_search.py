@@ -152,9 +152,16 @@ def _statement(schema: Schema, labels: Sequence[str]) -> str:
 
 
 def lucene_query(sought: SearchText) -> str:
-    """Return a full-text query for all words; only their letters and digits, in lower case: none is an operator."""
-    words = words_of(sought.text.lower())[:_MOST_WORDS]
-    return " ".join(f"+({word}^8 *{word}*^2{f' {word}~{n}' if (n := allowed_errors(word)) else ''})" for word in words)
+    """Return a full-text query for all words; only their letters and digits, in lower case: none is an operator.
+
+    A word may be two in the index: "thematrix".
+    """
+    clauses = []
+    for word in words_of(sought.text.lower())[:_MOST_WORDS]:
+        fuzzy = f" {word}~{errors}" if (errors := allowed_errors(word)) else ""
+        halves = "".join(f' "{word[:at]} {word[at:]}"' for at in range(2, len(word) - 1))
+        clauses.append(f"+({word}^8 *{word}*^2{fuzzy}{halves})")
+    return " ".join(clauses)
 
 
 def _plain(name: str) -> str:

@@ -1,25 +1,26 @@
 """`scripted/look`: a demo agent without a language model or an API key.
 
-It searches for the names in a question, else for its words, and lists the neighbours of the nodes that match best.
+It searches for the names in a question, else for its words. Of the nodes that match best it lists the properties and
+relationships that the question names, else all relationships.
 """
 
 import json
 import re
-from collections.abc import Generator, Iterator
-from typing import ClassVar
+from collections.abc import Generator, Iterable
+from typing import Any, ClassVar
 
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.stores.search import MATCHES
+from graphwalk.stores.search import MATCHES, folded, words_of
 from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.observed import KEY, NEIGHBORS, labels_in, observed_graph
+from graphwalk.tools.observed import KEY, NEIGHBORS, ObservedGraph, labels_in, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
-_SEARCH = "search_nodes"
+_SEARCH, _NODES = "search_nodes", "get_node_by_property"
 _NAME = re.compile(
     r"""\"([^\"]+)\"|[“„]([^“”„]+)[”“]|['‘]([^'’‘]+)['’]|\b([A-Z]\w*(?:[ -][A-Z0-9]\w*)*)|\b(\w*\d\w*)"""
 )
@@ -35,18 +36,57 @@ _MOST_LINKS = 12
 _INTRODUCTION = "I am a script, not a language model: I only look up the words of the question."
 
 
-def look(question: str) -> Policy:
-    """Search for the names in a question; if there are none, for its words."""
+def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]]:
+    """Return an answer in words, and a list of what the question names: values of properties, else neighbours.
+
+    The nodes are those with a name in the question; if there are none, with its other words.
+    """
     try:
         rows = (yield from _search(_names(question))) or (yield from _search(_phrases(question)))
-        if not rows:
-            return f"{_INTRODUCTION} No property value occurs in the question."
-        calls = [_neighbors(row) for row in rows]
-        results = yield list(calls)
+        calls = [_look_up(tool, row) for row in rows for tool in (_NODES, NEIGHBORS)]
+        results = (yield list(calls)) if calls else []
     except AnswerNow:
-        return f"{_INTRODUCTION} The call limit was reached before I found anything."
-    parts = zip(rows, calls, results, strict=True)
-    return "\n".join([_INTRODUCTION, *(line for part in parts for line in _describe(*part))])
+        return f"{_INTRODUCTION} The call limit was reached before I found anything.", []
+    if not rows:
+        return f"{_INTRODUCTION} No property value occurs in the question.", []
+    pairs = zip(calls, results, strict=True)
+    seen = observed_graph(
+        ToolResult(ToolCall("", ask.tool, json.dumps(ask.arguments)), text, rows=len(read_rows(text) or ()))
+        for ask, text in pairs
+    )
+    parts = [_describe(row, seen, question) for row in rows]
+    lines = [_INTRODUCTION, *(line for own_lines, *_ in parts for line in own_lines)]
+    values, neighbors = ([item for part in parts for item in part[place]] for place in (1, 2))
+    return "\n".join(lines), values or neighbors
+
+
+def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], list[Any], list[Any]]:
+    """Return lines about a node, and the values and neighbours that the question names."""
+    key, labels = row[KEY], ":".join(labels_in(row, "label") or ())
+    value = row["value"] if isinstance(row["value"], str) else key
+    words = set(words_of(folded(question))).difference(words_of(folded(value)))
+    properties = seen.nodes[key].properties if key in seen.nodes else {}
+    values = {name: held for name, held in properties.items() if _names_one_of(words, name)}
+    links = [link for link in seen.relationships.values() if key in (link.source, link.target)]
+    named = [link for link in links if _names_one_of(words, link.type)]
+    lines = [f"{value} is the {row['property']} of a {labels or 'node'}."]
+    lines += [f"- {name}: {held}" for name, held in values.items()]
+    for link in (shown := named or links)[:_MOST_LINKS]:
+        source, target = seen.nodes[link.source], seen.nodes[link.target]
+        lines.append(f"- {source.name} [{source.key}] {link.type} {target.name} [{target.key}]")
+    if len(shown) > _MOST_LINKS:
+        lines.append(f"- and {len(shown) - _MOST_LINKS} more relationships")
+    items = [item for held in values.values() for item in (held if isinstance(held, list) else [held])]
+    ends = [seen.nodes[link.target if link.source == key else link.source] for link in named]
+    return lines, items, [end.properties.get("name", end.key) for end in ends]
+
+
+def _names_one_of(words: Iterable[str], name: str) -> bool:
+    """Return True if a word and a part of the name begin alike: "own" and OWNS."""
+    parts = [part for part in re.split(r"[\W_]+", name.lower()) if len(part) >= _SHORTEST]
+    return any(
+        len(word) >= _SHORTEST and (word.startswith(part) or part.startswith(word)) for word in words for part in parts
+    )
 
 
 def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
@@ -77,26 +117,9 @@ def _phrases(question: str) -> list[str]:
     return [phrase for phrase in dict.fromkeys(phrases) if len(phrase) >= _SHORTEST][-_MOST_TRIED:]
 
 
-def _neighbors(row: Row) -> Ask:
+def _look_up(tool: str, row: Row) -> Ask:
     label = next(iter(labels_in(row, "label") or ()), "")
-    return Ask(NEIGHBORS, {"label": label, "property_name": KEY, "property_value": row[KEY]})
-
-
-def _describe(row: Row, ask: Ask, text: str) -> Iterator[str]:
-    search, call = ToolCall("", _SEARCH, "{}"), ToolCall("", ask.tool, json.dumps(ask.arguments))
-    neighbors = ToolResult(call, text, rows=len(read_rows(text) or ()))
-    seen = observed_graph([ToolResult(search, "", rows=1, data=[row]), neighbors])
-    value = row["value"] if isinstance(row["value"], str) else row[KEY]
-    labels = ":".join(labels_in(row, "label") or ())
-    yield f"{value} is the {row['property']} of a {labels or 'node'}. Its relationships:"
-    for link in list(seen.relationships.values())[:_MOST_LINKS]:
-        source, target = seen.nodes[link.source], seen.nodes[link.target]
-        yield f"- {source.name} [{source.key}] {link.type} {target.name} [{target.key}]"
-    more = len(seen.relationships) - _MOST_LINKS
-    if more > 0:
-        yield f"- and {more} more relationships"
-    if not seen.relationships:
-        yield "- none, or the look-up failed"
+    return Ask(tool, {"label": label, "property_name": KEY, "property_value": row[KEY]})
 
 
 class AskAgents(ScriptedAgents[AskTask]):
@@ -104,4 +127,5 @@ class AskAgents(ScriptedAgents[AskTask]):
     default_names: ClassVar[tuple[str, ...]] = ("look",)
 
     def policy(self, name: str, task: AskTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        return look(task.question)
+        text, _ = yield from look(task.question)
+        return text

@@ -1,8 +1,6 @@
-"""Read a file of questions with answers: JSON lines, a JSON list, CSV, or CypherBench (arXiv 2412.18702)."""
+"""Read a file of questions with answers: JSON Lines, a JSON list, CSV, or CypherBench (arXiv 2412.18702)."""
 
-import csv
-import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -12,10 +10,15 @@ from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import ConfigError, counted
 from graphwalk.evaluation.values import parse_json
+from graphwalk.files.bulk import read_rows
 from graphwalk.types.values import SCALARS, Row
 
 VALUE = "value"
 """Field of the rows of a target with single values."""
+Tags = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda tags: [tag.strip() for tag in tags.split(",")] if isinstance(tags, str) else tags),
+]
 
 
 class OwnQuestion(Strict):
@@ -25,8 +28,8 @@ class OwnQuestion(Strict):
     answer: Any = None
     cypher: str | None = Field(default=None, min_length=1)
     unanswerable: bool = False
-    id: Annotated[str | None, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)] = None
-    tags: Annotated[tuple[str, ...], BeforeValidator(lambda tags: [tags] if isinstance(tags, str) else tags)] = ()
+    id: str | None = Field(default=None, coerce_numbers_to_str=True)
+    tags: Tags = ()
 
     @property
     def rows(self) -> list[Row]:
@@ -47,84 +50,64 @@ class OwnQuestion(Strict):
 
 
 class Dataset:
-    """Questions of a file with their places, and its mistakes. Raise ConfigError if it cannot be read.
+    """Questions of a file by their places, and its mistakes, to which `tasks_about` adds those of targets.
 
-    `graph`: graph of CypherBench whose questions are read; None: the only one, or the one called `graph_name`.
+    `graph`: graph of CypherBench whose questions are read; None: the only one, or the one called `graph_name`. Raise
+    ConfigError if the file cannot be read, or has no such graph.
     """
 
     def __init__(self, path: Path, graph: str | None, graph_name: str) -> None:
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: cannot be read: {error}", hint="pass a text file in UTF-8") from error
-        self.path, self._unit = path, "entry" if text.lstrip().startswith("[") else "line"
+        ending = path.suffix.lower()
+        self.path, self.unit = path, "entry" if ending == ".json" else "line"
         self.questions: dict[int, OwnQuestion] = {}
         self.mistakes: list[tuple[int, str]] = []
-        records = list(_csv(text) if path.suffix.lower() == ".csv" else _json(text, self.mistakes))
-        graphs = sorted({str(record.get("graph")) for _, record in records if "nl_question" in record})
+        self._places: dict[str, int] = {}
+        rows = list(read_rows(path, endings=(".jsonl", ".json", ".csv")))
+        graphs = sorted({str(row.get("graph")) for _, row in rows if isinstance(row, Mapping) and "nl_question" in row})
         chosen = graph or (graphs[0] if len(graphs) == 1 else graph_name)
         if graphs and chosen not in graphs:
             names = ", ".join(graphs)
             raise ConfigError(f"{path}: no graph {chosen!r}; its graphs: {names}", hint="-o suite.dataset_graph=NAME")
-        places: dict[str | int, int] = {}
-        for place, record in records:
-            if graphs and record.get("graph") != chosen:
-                continue
-            try:
-                question = OwnQuestion.model_validate(_from_cypherbench(record) if graphs else record)
-            except ValidationError as error:
-                fields = [("".join(f"{part}: " for part in one["loc"][:1]), one) for one in error.errors()]
-                self.mistakes += [(place, f"{field}{in_words(one, OwnQuestion)}") for field, one in fields]
-                continue
-            first = places.setdefault(question.id or question.question, place)
-            if first != place:
-                self.mistakes.append(
-                    (place, f"repeats the {'id' if question.id else 'question'} of {self._unit} {first}")
-                )
-            self.questions[place] = question
+        convert = _from_cypherbench if graphs else _from_csv if ending == ".csv" else dict
+        for place, row in rows:
+            if isinstance(row, str):
+                self.mistakes.append((place, row))
+            elif not graphs or row.get("graph") == chosen:
+                self._add(place, convert(row))
+
+    def _add(self, place: int, fields: Row) -> None:
+        try:
+            question = OwnQuestion.model_validate(fields)
+        except ValidationError as error:
+            for one in error.errors():
+                field = "".join(f"{part}: " for part in one["loc"][:1])
+                self.mistakes.append((place, f"{field}{in_words(one, OwnQuestion)}"))
+            return
+        what = "id" if question.id else "question"
+        first = self._places.setdefault(getattr(question, what), place)
+        if first != place:
+            self.mistakes.append((place, f"repeats the {what} of {self.unit} {first}"))
+        self.questions[place] = question
 
     def check(self) -> None:
         """Raise ConfigError with all mistakes."""
         mistakes = self.mistakes if self.questions or self.mistakes else [(1, "no question")]
-        lines = [f"  {self._unit} {place}: {text}" for place, text in sorted(mistakes)]
+        lines = [f"  {self.unit} {place}: {text}" for place, text in sorted(mistakes)]
         if lines:
             head = f"{self.path}: {counted(len(lines), 'mistake')}"
             raise ConfigError("\n".join([head, *lines]), hint="docs/own_graph.md shows the format of the file")
 
 
-def _from_cypherbench(record: Row) -> Row:
-    rows = [row if isinstance(row, list) else [row] for row in parse_json(str(record.get("answer_json"))) or ()]
-    answer = [row[0] if len(row) == 1 else {f"column {n}": value for n, value in enumerate(row, 1)} for row in rows]
-    tag = (record.get("from_template") or {}).get("match_category")
-    fields = {"question": record.get("nl_question"), "cypher": record.get("gold_cypher"), "id": record.get("qid")}
+def _from_csv(cells: Mapping[str, Any]) -> Row:
+    """Return the fields without empty cells; an answer may be JSON."""
+    fields = {name: cell for name, cell in cells.items() if cell}
+    answer = parse_json(fields.get("answer", ""))
+    return fields if answer is None else {**fields, "answer": answer}
+
+
+def _from_cypherbench(row: Mapping[str, Any]) -> Row:
+    rows = [cells if isinstance(cells, list) else [cells] for cells in parse_json(str(row.get("answer_json"))) or ()]
+    answer = [cells[0] if len(cells) == 1 else {f"column {n}": v for n, v in enumerate(cells, 1)} for cells in rows]
+    tag = (row.get("from_template") or {}).get("match_category")
+    fields = {"question": row.get("nl_question"), "cypher": row.get("gold_cypher"), "id": row.get("qid")}
     return {**fields, "answer": answer, "tags": [tag] if tag else []}
-
-
-def _json(text: str, mistakes: list[tuple[int, str]]) -> Iterator[tuple[int, Row]]:
-    """Yield place and object of each entry of a JSON list, or of each JSON line."""
-    whole = text.lstrip().startswith("[")
-    for number, line in enumerate([text] if whole else text.split("\n"), 1):
-        try:
-            value = json.loads(line, parse_constant=str) if line.strip() else []
-        except (ValueError, RecursionError) as error:
-            reason = str(error) if whole else str(error).replace("line 1 column", "column")
-            mistakes.append((number, f"not JSON: {reason}"))
-            continue
-        for place, record in enumerate(value, 1) if whole else [(number, value)] if line.strip() else ():
-            if isinstance(record, dict):
-                yield place, record
-            else:
-                mistakes.append((place, "expected an object with the fields question and answer"))
-
-
-def _csv(text: str) -> Iterator[tuple[int, Row]]:
-    """Yield last line and record of each row; empty cells are left out, and an answer may be JSON."""
-    reader = csv.DictReader(text.splitlines(keepends=True), restkey="a cell without a column")
-    for row in reader:
-        cells: Row = {name: cell for name, cell in row.items() if cell}
-        if (parsed := parse_json(str(cells.get("answer")))) is not None:
-            cells["answer"] = parsed
-        yield (
-            reader.line_num,
-            cells | ({"tags": [tag.strip() for tag in cells["tags"].split(",")]} if "tags" in cells else {}),
-        )

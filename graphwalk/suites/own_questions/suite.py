@@ -1,35 +1,33 @@
 """Suite of your own questions with answers: the agent of `graphwalk ask`, with a score."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction, extract
-from graphwalk.evaluation.rows import row_form
+from graphwalk.evaluation.rows import compare_rows, row_form
 from graphwalk.models.scripted import Policy
-from graphwalk.reports.measures import layout, plain_report
+from graphwalk.reports.measures import plain_report
 from graphwalk.reports.suite_report import Grouping, SuiteReport
-from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.sources import READING_WAIT_SECONDS, open_source
 from graphwalk.suites.ask.report import AskPresentation
-from graphwalk.suites.ask.scripted import AskAgents
+from graphwalk.suites.ask.scripted import AskAgents, look
 from graphwalk.suites.ask.suite import AskSuite
-from graphwalk.suites.ask.task import cited_keys
-from graphwalk.suites.graph_suite import QUERY_TOOLS
+from graphwalk.suites.graph_suite import GraphSuite
 from graphwalk.suites.own_questions.dataset import Dataset
-from graphwalk.suites.own_questions.targets import tasks_about
-from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask, score_answer
+from graphwalk.suites.own_questions.targets import holds_only, tasks_about
+from graphwalk.suites.own_questions.task import OwnQuestionsConfig, OwnQuestionScore, OwnQuestionTask, comparable_rows
 from graphwalk.suites.questions.suite import QuestionsSuite, settings_left_out
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
-from graphwalk.tools.tool import Tool, load_tools
-from graphwalk.types.episode import Score, Task, Trajectory
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite, Verification
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
+from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.tools.tool import Tool
+from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
 
 
 class OwnQuestionAgents(AskAgents):
@@ -37,53 +35,29 @@ class OwnQuestionAgents(AskAgents):
         return setting == "tools"
 
     def policy(self, name: str, task: Any, setting: str, schema: Schema | None, seed: int) -> Policy:
-        """Return the agent of `ask` that ends with a list: the cited nodes that the question does not name."""
-        reply = yield from super().policy(name, task, setting, schema, seed)
-        return f"{reply}\n{json.dumps([key for key in cited_keys(reply) if key not in task.question])}"
+        text, values = yield from look(task.question)
+        return f"{text}\n{json.dumps(values)}"
 
 
 class OwnQuestionPresentation(AskPresentation):
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return replace(
-            plain_report(suite.name, suite.score_type),
-            groupings=(Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"])),),
-            columns=layout(suite.name)["results"],
-            group_columns=layout(suite.name)["groups"],
-            remark=lambda result: f"{result['task_id']}: {text}" if (text := result["task"].get("remark")) else None,
-        )
+        by_tag = Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"]))
+        return replace(plain_report(suite.name, suite.score_type), groupings=(by_tag,))
 
 
-class OwnQuestionsSuite(AskSuite):
-    name: ClassVar[str] = "own_questions"
-    settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools", "write_cypher")
-    task_type: ClassVar[type[Task]] = OwnQuestionTask
-    score_type: ClassVar[type[Score]] = OwnQuestionScore
-    config_type: ClassVar[type[SuiteConfig]] = OwnQuestionsConfig
-    judged: ClassVar[bool] = True
-    agents: ClassVar[ScriptedAgents[Any]] = OwnQuestionAgents()
-    presentation: ClassVar[Presentation[Any]] = OwnQuestionPresentation()
+class OwnQuestionsSuite(QuestionsSuite):
+    """Your own questions: graphs and settings as in `questions`, with the tools and the prompt of `ask`."""
 
-    def __init__(self) -> None:
-        self._without_tools = QuestionsSuite()
-        self._left_out: dict[str, str] = {}
-
-    def graphs(self, config: Any, seed: int) -> Iterator[GraphInstance]:
-        raise ConfigError("own questions have queries that need a store", hint="graphwalk run own-questions …")
-
-    async def read_graphs(self, config: Any, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
-        """Yield the graph; its source is the tasks, for which the queries of the file run."""
-        (entry,) = config.graphs
-        dataset = Dataset(config.dataset_file, config.dataset_graph, entry.name)
-        wait_seconds = READING_WAIT_SECONDS
-        async with open_source(entry, settings, wait_seconds=wait_seconds) as opened, EmbeddedDatabase() as memory:
-            graph = opened.graph or await opened.store.read_graph()
-            copy = await memory.load(graph)
-            # A query would see more of a database than the part that is chosen.
-            is_whole = entry.neo4j is not None and entry.labels is None and entry.relationship_types is None
-            stores = [opened.store, copy] if is_whole else [copy]
-            tasks = await tasks_about(graph, stores, dataset, config.query_seconds, seed)
-        existing = None if entry.neo4j is None else entry
-        yield replace(GraphInstance.of(graph, tasks, entry.facts), existing_database=existing)
+    name = "own_questions"
+    task_type = OwnQuestionTask
+    score_type = OwnQuestionScore
+    config_type = OwnQuestionsConfig
+    thing = "own graph"
+    explains, explain = False, Suite.explain
+    tools = OWN_GRAPH_TOOLS
+    agents = OwnQuestionAgents()
+    presentation = OwnQuestionPresentation()
+    verification = Verification()
 
     async def tasks(
         self,
@@ -93,19 +67,21 @@ class OwnQuestionsSuite(AskSuite):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[Any]:
+        """Return the tasks of the file. Queries run in memory, and in a Neo4j that holds only this graph."""
         assert instance.graph is not None
         assert store is not None
-        self._left_out = dict(settings_left_out(instance.graph, store, agent))
-        return list(instance.source)
+        graph = instance.graph
+        self._left_out[graph.digest] = dict(settings_left_out(graph, store, agent))
+        dataset = Dataset(config.dataset_file, config.dataset_graph, instance.facts["name"])
+        async with EmbeddedDatabase() as memory:
+            engines = [store if store.takes_queries else await memory.load(graph)]
+            if store.in_neo4j and await holds_only(store, graph, agent):
+                # A database of yours counts before the copy of it.
+                engines.insert(0 if instance.existing_database else 1, store)
+            return await tasks_about(graph, engines, dataset, agent, seed)
 
     def notes(self, tasks: Sequence[Any]) -> Iterator[str]:
-        yield from (f"{task.task_id}: {task.remark}" for task in tasks if task.remark)
-
-    def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
-        return self._left_out
-
-    def applies(self, task: Any, setting: str, config: Any) -> bool:
-        return setting not in self._left_out
+        yield from (f"{task.task_id}, {task.remark}" for task in tasks if task.remark)
 
     async def setup(
         self,
@@ -118,7 +94,7 @@ class OwnQuestionsSuite(AskSuite):
     ) -> EpisodeSetup:
         question = agent.render("own_question.j2", question=task.question, fields=task.fields)
         formatted = task.model_copy(update={"question": question})
-        setup = super().setup if setting == "tools" else self._without_tools.setup
+        setup = AskSuite().setup if setting == "tools" else super().setup
         return await setup(formatted, setting, instance, store, agent, tools)
 
     def extract(self, task: Any, reply: str) -> Extraction:
@@ -128,10 +104,22 @@ class OwnQuestionsSuite(AskSuite):
         return agent.render("own_format.j2", fields=task.fields)
 
     def score(self, task: Any, setting: str, trajectory: Trajectory, extraction: Extraction) -> Any:
-        return score_answer(task, setting, trajectory, extraction)
+        answer: list[Row] = extraction.answer or []
+        rows, gold = comparable_rows(task, answer)
+        seen = tool_evidence(trajectory)
+        texts = [row[field] for row in answer for field in task.fields if isinstance(row.get(field), str)]
+        return OwnQuestionScore(
+            **asdict(compare_rows(None if extraction.answer is None else rows, gold, task.fields)),
+            extraction_stage=extraction.stage,
+            lossy=extraction.lossy,
+            grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
+            answered=bool(answer),
+            abstained=extraction.answer == [] if gold else None,
+            invented=None if gold else bool(answer),
+        )
 
     def texts(self, config: Any) -> Mapping[str, str]:
         """Return the file of questions, and the YAML of the tool of write_cypher."""
-        tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
         file = config.dataset_file
-        return {**tools, f"datasets/{file.name}": file.read_text(encoding="utf-8", errors="replace")}
+        questions = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        return {**GraphSuite.texts(self, config), f"dataset/{file.name}": questions}

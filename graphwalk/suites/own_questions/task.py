@@ -4,7 +4,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,14 +11,12 @@ from pydantic import BeforeValidator, Field
 
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.evaluation.extraction import Extraction
-from graphwalk.evaluation.rows import compare_rows, typed_rows
+from graphwalk.evaluation.rows import typed_rows
 from graphwalk.files.resources import data_path
 from graphwalk.stores.search import folded
 from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.questions.config import OwnGraph, existing_path
-from graphwalk.tools.observed_values import tool_evidence
-from graphwalk.types.episode import Score, Trajectory
+from graphwalk.types.episode import Score
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
 
@@ -44,8 +41,6 @@ class OwnQuestionsConfig(SuiteConfig):
     """File of questions with answers; "example": those of the built-in graph."""
     dataset_graph: str | None = None
     """Graph of a CypherBench file whose questions are asked. None: the only one, or the one with your graph's name."""
-    query_seconds: float = Field(default=10.0, gt=0)
-    """Time limit of each query of the file."""
 
     @property
     def foreign(self) -> bool:
@@ -68,8 +63,8 @@ class OwnQuestionTask(AskTask):
     names: dict[str, tuple[str, ...]]
     tags: tuple[str, ...]
     cypher: str | None
-    remark: str = Field(default="", exclude_if=lambda remark: not remark)
-    """Which other source has another target."""
+    remark: str = Field(default="", exclude=True)
+    """Which other source has another target; not logged, since it depends on the databases at hand."""
     folded: bool = Field(default=False, exclude=True)
     """Compare texts without differences of case, accents and spaces (`scoring.text`)."""
 
@@ -86,27 +81,7 @@ class OwnQuestionScore(Score):
     invented: bool | None
 
 
-def score_answer(
-    task: OwnQuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction
-) -> OwnQuestionScore:
-    """Score an answer; None is no readable answer."""
-    answer: list[Row] = extraction.answer or []
-    rows, gold = _comparable(task, answer)
-    compared = compare_rows(None if extraction.answer is None else rows, gold, task.fields)
-    seen = tool_evidence(trajectory)
-    texts = [row[field] for row in answer for field in task.fields if isinstance(row.get(field), str)]
-    return OwnQuestionScore(
-        **asdict(compared),
-        extraction_stage=extraction.stage,
-        lossy=extraction.lossy,
-        grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
-        answered=bool(answer),
-        abstained=extraction.answer == [] if gold else None,
-        invented=None if gold else bool(answer),
-    )
-
-
-def _comparable(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+def comparable_rows(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[Row], list[Row]]:
     """Return the rows of answer and target, with values as texts that are equal where the values are."""
     numbers = [value for row in task.gold for value in row.values() if isinstance(value, int | float)]
 

@@ -16,7 +16,7 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.graph_suite import QUERY_TOOLS, GraphSuite
+from graphwalk.suites.graph_suite import GraphSuite
 from graphwalk.suites.questions.agents.scripted import QuestionAgents
 from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.prompts import no_tools_system, whole_text_tokens
@@ -29,7 +29,7 @@ from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Verification
 from graphwalk.tools.by_reference import ReferenceToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.tool import Tool, load_tools
+from graphwalk.tools.tool import Tool
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
@@ -218,8 +218,7 @@ class QuestionsSuite(GraphSuite[QuestionsConfig, QuestionTask]):
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
         """Return the YAML of every question, and of the tool of write_cypher."""
-        tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
-        return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
+        return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **super().texts(config)}
 
 
 def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:

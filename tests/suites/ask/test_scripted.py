@@ -15,6 +15,7 @@ FILMS = "tests/data/films.json"
         ("who was born in skagen", "Ida Holm [p1] BORN_IN Skagen [c1]"),
         ("What about f3?", "Ida Holm [p1] DIRECTED"),
         ("Who directed red dest?", "Bo Lund [p2] DIRECTED Red Dust [f2]"),
+        ("Where was Ida Holm born?", "- Ida Holm [p1] BORN_IN Skagen [c1]"),
         ("?", "No property value occurs in the question."),
         ("Is there a Casablanca?", "No property value occurs in the question."),
     ],
@@ -32,7 +33,7 @@ def test_a_name_is_found_among_many_in_few_calls(name: str) -> None:
     graph = PropertyGraph.from_rows(nodes, [Relationship("NEXT", "n298", "n299", {})])
     answer = graphwalk.ask(f"What is next to {name}?", graph, model="scripted/look")
     assert "Thing Number 298 [n298] NEXT Thing Number 299 [n299]" in (answer.answer or "")
-    assert {step.call for step in answer.steps} == {"search_nodes", "get_all_nearest_neighbors"}
+    assert {step.call for step in answer.steps} == {"search_nodes", "get_node_by_property", "get_all_nearest_neighbors"}
 
 
 def test_a_graph_without_anything_is_no_trouble() -> None:

@@ -28,8 +28,8 @@ WRONG = {
     '{"question": "Q", "answer": 1' + "0" * 5000 + "}": "line 1: not JSON: Exceeds the limit",
     '{"question": "Q", "answer"': "line 1: not JSON: Expecting ':' delimiter",
     "[" * 100_000: "not JSON",
-    '"text"': "line 1: expected an object with the fields question and answer",
-    '[{"question": "Q", "answer": 1}, 3]': "entry 2: expected an object",
+    '"text"': "line 1: not a JSON object",
+    '[{"question": "Q", "answer": 1}, 3]': "entry 2: not a JSON object",
     '{"question": "Q", "answer": 1}\n{"question": "Q", "answer": 2}': "line 2: repeats the question of line 1",
     '[{"question": "P", "answer": 1, "id": 1}, {"question": "Q", "answer": 2, "id": "1"}]': "entry 2: repeats the id of",
     "\n": "line 1: no question",
@@ -60,7 +60,7 @@ def test_places_are_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", WRONG)
 def test_mistake_is_named_with_its_place(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        read(tmp_path, text)
+        read(tmp_path, text, "qa.json" if text.startswith("[{") else "qa.jsonl")
     assert WRONG[text] in str(caught.value)
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from graphwalk.config.experiment import AnyExperiment
 from graphwalk.config.loading import load_experiment
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.exports.episodes import Episodes
 from graphwalk.exports.questions import export_questions
+from graphwalk.files.resources import data_path
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.finished.verify import verify_run
 from graphwalk.runs.playing.estimate import estimate_run
@@ -131,6 +132,8 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     tags = {row["tag"]: row["questions"] for row in report["groups"]["tag"]}
     assert (tags["one hop"], tags["spelling"], tags["unanswerable"]) == (8, 2, 2)
     assert report["rows"][0]["unit"] == "question"
+    correct = {row["tag"]: row["correct"] for row in report["groups"]["tag"]}
+    assert (correct["property"], correct["one hop"], correct["spelling"], correct["unanswerable"]) == (4, 7, 2, 2)
     for words in (("view", "one", "--out", "page.html"), ("show", "one", "h06"), ("verify", "one")):
         done = graphwalk(*words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -158,7 +161,7 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
     path = tmp_path / "qa.jsonl"
     path.write_text("\n".join(MISTAKES))
     async with ModelServer(reply) as server:
-        played = config(path, **{"suite.query_seconds": 0.5})
+        played = config(path, **{"agent.query_seconds": 0.5})
         for attempt in (
             lambda: start(tmp_path / "run", played, settings(server)),
             lambda: estimate_run(resolve(played, settings(server))),
@@ -171,15 +174,33 @@ async def test_mistakes_are_named_together_before_a_model_is_called(tmp_path: Pa
 
 async def test_difference_of_query_and_answer_is_named(tmp_path: Path) -> None:
     estimate = await estimate_run(resolve(config(write(tmp_path, QUESTIONS), models=["scripted/look"]), Settings()))
-    assert "shares: the query gives other rows than answer" in estimate.notes
+    assert "shares, line 3: the query gives other rows than answer" in estimate.notes
 
 
 async def test_cypherbench_runs_on_its_graph(tmp_path: Path) -> None:
     path = Path(__file__).parents[2] / "data" / "cypherbench.json"
     played = config(path, models=["scripted/look"], **{"suite.dataset_graph": "harbour"})
+    notes = (await estimate_run(resolve(played, Settings()))).notes
+    assert [note for note in notes if "other rows" in note] == ["5a1e, entry 3: the query gives other rows than answer"]
     await start(tmp_path / "run", played)
     tasks = {record["task_id"]: record["task"] for record in records(tmp_path / "run")}
     assert tasks["5a1c"]["gold"] == [{"value": 2}]
     assert tasks["5a1d"]["gold"] == [{"o.name": "Piet Oosterling", "r.share": 0.5}]
-    assert "remark" not in tasks["5a1d"]
-    assert tasks["5a1e"]["remark"] == "the query gives other rows than answer"
+
+
+async def test_graph_and_questions_may_have_one_file_name(tmp_path: Path) -> None:
+    graph, dataset = tmp_path / "graph" / "films.json", tmp_path / "films.json"
+    graph.parent.mkdir()
+    graph.write_bytes((data_path("templates") / "graphs" / "harbour.json").read_bytes())
+    dataset.write_text(json.dumps(QUESTIONS), encoding="utf-8")
+    played = config(dataset, models=["scripted/look"], **{"suite.graphs": [{"file": str(graph)}], "limit": 2})
+    await start(tmp_path / "run", played)
+    dataset.unlink()  # the run folder has the questions
+    folder = RunFolder.open(tmp_path / "run")
+    assert (await verify_run(folder, Settings())).holds
+    assert rescore_run(folder) == (0, 2)
+    dataset.write_text(json.dumps(QUESTIONS), encoding="utf-8")
+    assert (await resume(tmp_path / "run")).finished == 2
+    dataset.write_text(json.dumps(QUESTIONS[:1]), encoding="utf-8")
+    with pytest.raises(RunLogError, match=r"texts: dataset/films\.json: changed"):
+        await resume(tmp_path / "run")

@@ -1,8 +1,8 @@
 """Targets of own questions on an existing Neo4j: a supply chain of 5,000 nodes, which stays as it is."""
 
 import json
-import os
 import random
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,8 @@ from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
-from graphwalk.suites.own_questions.task import OwnQuestionTask
-from graphwalk.suites.registry import suite_named
-from tests.neo4j_servers import GIVEN, HOME, RELEASE_NAMES, release_params, server_settings
-from tests.runs.runs import records, start
+from tests.neo4j_servers import GIVEN, RELEASE_NAMES, quiet_settings, release_params
+from tests.runs.runs import Notes, records, start
 from tests.safety.hostile import digest_of
 
 pytestmark = pytest.mark.neo4j
@@ -32,10 +29,16 @@ CREATE = {
     "Part": "number: row.name, title: row.title, weight: row.number / 10.0",
     "Shipment:Express": "code: row.name, shipped: date(row.day), units: row.number",
 }
+SCHEMA = {
+    "CONSTRAINT company": "FOR (n:Company) REQUIRE n.name IS UNIQUE",
+    "CONSTRAINT part": "FOR (n:Part) REQUIRE n.number IS UNIQUE",
+    "INDEX shipment": "FOR (n:Shipment) ON (n.code)",
+    "FULLTEXT INDEX names": "FOR (n:Company|Part|Shipment) ON EACH [n.name, n.code]",
+}
 LINKS = (
-    "UNWIND $rows AS row MATCH (a:Supplier {name: row.a}), (b:Part {number: row.b}) "
+    "UNWIND $rows AS row MATCH (a:Company {name: row.a}) MATCH (b:Part {number: row.b}) "
     "CREATE (a)-[:SUPPLIES {price: row.n / 4.0, since: date(row.day)}]->(b)",
-    "UNWIND $rows AS row MATCH (a:Shipment {code: row.a}), (b:Plant {name: row.b}) CREATE (a)-[:ARRIVES_AT]->(b)",
+    "UNWIND $rows AS row MATCH (a:Shipment {code: row.a}) MATCH (b:Company {name: row.b}) CREATE (a)-[:ARRIVES_AT]->(b)",
 )
 
 
@@ -55,7 +58,7 @@ def supply_chain() -> tuple[dict[str, list[dict[str, Any]]], list[list[dict[str,
     links = [
         [
             {"a": drawn.choice(sources), "b": drawn.choice(targets), "n": drawn.randint(1, 400), "day": "2020-02-03"}
-            for _ in range(3000)
+            for _ in range(1000)
         ]
         for sources, targets in pairs
     ]
@@ -90,11 +93,10 @@ def questions() -> list[dict[str, Any]]:
 
 async def load(owner: Connection) -> None:
     """Write the supply chain as its owner would."""
-    await owner.write("MATCH (n) DETACH DELETE n")
     nodes, links = supply_chain()
-    await owner.write("CREATE CONSTRAINT company IF NOT EXISTS FOR (n:Company) REQUIRE n.name IS UNIQUE")
-    await owner.write("CREATE CONSTRAINT part IF NOT EXISTS FOR (n:Part) REQUIRE n.number IS UNIQUE")
-    await owner.write("CREATE INDEX shipment IF NOT EXISTS FOR (n:Shipment) ON (n.code)")
+    for name, definition in SCHEMA.items():
+        await owner.write(f"CREATE {name} IF NOT EXISTS {definition}")
+    await owner.write("CALL db.awaitIndexes(60)")
     for labels, properties in CREATE.items():
         await owner.write(f"UNWIND $rows AS row CREATE (:{labels} {{{properties}}})", rows=nodes[labels])
     for query, rows in zip(LINKS, links, strict=True):
@@ -102,68 +104,85 @@ async def load(owner: Connection) -> None:
 
 
 @pytest.fixture(params=[param for param in release_params() if GIVEN not in RELEASE_NAMES])
-async def supplied(request: pytest.FixtureRequest) -> Settings:
+async def empty(request: pytest.FixtureRequest) -> AsyncIterator[Settings]:
+    """A server of this worker alone, without nodes before and after the test."""
+    settings = quiet_settings(request.param)
+    async with await connect(settings, wait_seconds=30) as owner:
+        await owner.write("MATCH (n) DETACH DELETE n")
+        yield settings
+        await owner.write("MATCH (n) DETACH DELETE n")
+
+
+@pytest.fixture
+async def supplied(empty: Settings) -> AsyncIterator[Settings]:
     """A server of this worker alone that holds the supply chain."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-    settings = server_settings(Path(os.environ[HOME]) / f"supply-{request.param}-{worker}", request.param)
-    owner = await connect(settings, wait_seconds=30)
+    owner = await connect(empty, wait_seconds=30)
     await load(owner)
+    yield empty
+    for schema in SCHEMA:
+        await owner.write(f"DROP {schema.removeprefix('FULLTEXT ')}")
     await owner.close()
-    return settings
+
+
+def file_of(folder: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """Write a file of questions; return the flags of an experiment with it on the database."""
+    path = folder / "qa.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return {"suite.graphs": [{"neo4j": "neo4j"}], "suite.dataset": str(path), "store": "neo4j", "agent.turn_limit": 1}
+
+
+WRONG = {
+    "CREATE (n:Supplier) RETURN n": "cypher: CREATE is not allowed here",
+    "MATCH (n:Supplier) RETURN apoc.create.node(['X'], {})": "cypher: apoc",
+    "LOAD CSV FROM 'http://127.0.0.1:9/x' AS row RETURN row": "cypher: LOAD is not allowed here",
+    "MATCH (n:Supplier RETURN n": "cypher: ",
+    "MATCH (a), (b), (c), (d) RETURN count(*) + sum(a.rating * d.rating)": "cypher: ",
+    "MATCH (n:Nobody) RETURN n": "cypher: it returns nothing",
+}
 
 
 async def test_gold_queries_of_a_database_are_read_only(supplied: Settings, tmp_path: Path) -> None:
-    path = tmp_path / "qa.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in questions()), encoding="utf-8")
-    flags = {
-        "suite.graphs": [{"neo4j": "neo4j"}],
-        "suite.dataset": str(path),
-        "store": "neo4j",
-        "limits.max_concurrency": 2,
-    }
-    config = load_experiment("own-questions", flags={**flags, "agent.turn_limit": 1})
     before = await digest_of(None, supplied)  # type: ignore[arg-type]
-    suite: OwnQuestionsSuite = suite_named("own_questions")  # type: ignore[assignment]
-    [instance] = [instance async for instance in suite.read_graphs(config.suite, 0, supplied)]
-    tasks: list[OwnQuestionTask] = instance.source
-    assert (len(tasks), instance.facts["nodes"]) == (40, 5000)
-    assert not [task.remark for task in tasks if task.remark]  # the embedded engine gives the same rows
-    node, date, rows, number, place = tasks[:5]
-    assert node.names.keys() == {row["value"] for row in node.gold}  # the title names the part too
-    assert all(len(names) == 1 for names in node.names.values())
-    assert date.gold[0]["value"][4] == "-"
-    assert rows.fields == ("part", "price")
-    assert number.gold[0]["value"] >= 1
-    assert place.gold[0]["value"].split()[0] in " ".join(FIRST)
-    await start(tmp_path / "run", config.model_copy(update={"limit": 2}), supplied)
-    played = {record["task"]["number"]: record["task"]["gold"] for record in records(tmp_path / "run")}
-    assert played == {1: node.gold, 2: date.gold}
+    flags = {**file_of(tmp_path, questions()), "limit": 5}  # episodes; all queries run
+    config, notes = load_experiment("own-questions", flags=flags), Notes()
+    await start(tmp_path / "run", config, supplied, notes)
+    assert not [note for note in notes.notes if "other rows" in note]  # the embedded engine gives the same rows
+    played = sorted((record["task"] for record in records(tmp_path / "run")), key=lambda task: task["number"])
+    node, date, rows, number, place = played
+    assert node["names"].keys() == {row["value"] for row in node["gold"]}  # the title names the part too
+    assert all(len(names) == 1 for names in node["names"].values())
+    assert date["gold"][0]["value"][4] == "-"
+    assert rows["fields"] == ["part", "price"]
+    assert number["gold"][0]["value"] >= 1
+    assert place["gold"][0]["value"].split()[0] in " ".join(FIRST)
     assert (await verify_run(RunFolder.open(tmp_path / "run"), supplied)).holds
 
-    wrong = [
-        {"question": "a", "cypher": "CREATE (n:Supplier) RETURN n"},
-        {"question": "b", "cypher": "MATCH (n:Supplier) RETURN apoc.create.node(['X'], {})"},
-        {"question": "c", "cypher": "LOAD CSV FROM 'http://127.0.0.1:9/x' AS row RETURN row"},
-        {"question": "d", "cypher": "MATCH (n:Supplier RETURN n"},
-        {"question": "e", "cypher": "MATCH (a), (b), (c), (d) RETURN count(*) + sum(a.rating * d.rating)"},
-        {"question": "f", "cypher": "MATCH (n:Nobody) RETURN n"},
-        {"question": "g", "answer": "Lodz Fabrik"},
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in wrong))
-    config = load_experiment("own-questions", flags={**flags, "suite.query_seconds": 1})
+    wrong = [{"question": query, "cypher": query} for query in WRONG]
+    flags = file_of(tmp_path, [*wrong, {"question": "g", "answer": "Lodz Fabrik"}])
     with pytest.raises(ConfigError) as caught:
-        await estimate_run(resolve(config, supplied))
-    for line, (field, problem) in enumerate(
-        [
-            ("cypher", "CREATE is not allowed here"),
-            ("cypher", "apoc"),
-            ("cypher", "LOAD is not allowed here"),
-            ("cypher", ""),
-            ("cypher", ""),
-            ("cypher", "it returns nothing"),
-            ("answer", "no key, value or name in the graph is 'Lodz Fabrik'"),
-        ],
-        1,
-    ):
-        assert f"line {line}: {field}: {problem}" in str(caught.value)
+        await estimate_run(
+            resolve(load_experiment("own-questions", flags={**flags, "agent.query_seconds": 1}), supplied)
+        )
+    absent = "answer: no key, value or name in the graph is 'Lodz Fabrik'"
+    for line, problem in enumerate([*WRONG.values(), absent], 1):
+        assert f"line {line}: {problem}" in str(caught.value)
     assert await digest_of(None, supplied) == before  # type: ignore[arg-type]
+
+
+async def test_gold_queries_of_a_file_run_on_a_neo4j_that_holds_only_the_graph(empty: Settings, tmp_path: Path) -> None:
+    lines = [
+        {"question": "How many ships?", "cypher": "MATCH (s:Ship) RETURN count(s)"},
+        {"question": "Which labels?", "cypher": "MATCH (s:Ship) RETURN DISTINCT labels(s)"},
+        {"question": "Where?", "cypher": "MATCH (:Ship {name: 'Tern'})-[:HOME_PORT]->(h) RETURN h"},
+        {"question": "Rounded?", "cypher": "MATCH (:Ship {name: 'Tern'}) RETURN round(-1.5)"},
+    ]
+    flags = {**file_of(tmp_path, lines), "suite.graphs": [{"file": "example"}], "limits.store_seconds": 60}
+    config, notes, alone = load_experiment("own-questions", flags=flags), Notes(), Notes()
+    await start(tmp_path / "run", config, empty, alone)
+    differing = "line 4: the query gives other rows than neo4j"
+    assert [note.partition(", ")[2] for note in alone.notes if "other rows" in note] == [differing]
+    assert (await verify_run(RunFolder.open(tmp_path / "run"), empty)).holds
+    async with await connect(empty, wait_seconds=30) as owner:
+        await owner.write("CREATE (:Ship {name: 'another'})")
+    await start(tmp_path / "second", config, empty, notes)
+    assert not [note for note in notes.notes if "other rows" in note]
