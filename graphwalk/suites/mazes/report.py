@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import (
@@ -26,10 +26,13 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
+from graphwalk.suites.mazes.pictures import maze_drawing, maze_scene
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
-from graphwalk.suites.suite import Pictures, Presentation, Suite
+from graphwalk.suites.suite import Presentation, Suite
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _SIZES = {
     "size": "cells per side",
@@ -136,7 +139,6 @@ def maze_report() -> SuiteReport:
 
 class MazePresentation(Presentation[MazeTask]):
     commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
-    pictures: ClassVar[Pictures | None] = MazePictures()
 
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
         return maze_report()
@@ -154,3 +156,6 @@ class MazePresentation(Presentation[MazeTask]):
 
     def scene(self, record: ResultRecord) -> Scene:
         return maze_scene(record)
+
+    def drawings(self, record: ResultRecord) -> Iterator["RenderableType"]:
+        yield maze_drawing(record)
