@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.cli.export import Arguments, Grounded, Protocol, Refusals
+from graphwalk.cli.export import Arguments, Grounded, Protocol
 from graphwalk.cli.help import App
 from graphwalk.cli.options import (
     DatabaseName,
@@ -150,7 +150,6 @@ def traces(
     arguments: Arguments = "object",
     protocol: Protocol = "native",
     thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
-    refusals: Refusals = 0.0,
     override: Override = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")] = None,
 ) -> None:
@@ -168,7 +167,7 @@ def traces(
     flags |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), flags, graphs=graphs)
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
+    options = TraceOptions(True, grounded, None, (), thoughts, config.seed, form)
     rows = trace_rows(config, options)
     number = write_in_parts(rows, out, workers)
     with out.open("rb") as file:

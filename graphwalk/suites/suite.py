@@ -105,10 +105,6 @@ class ScriptedAgents(Generic[T]):
         """
         return [""] * len(trajectory.turns)
 
-    def without_answer(self, task: T, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
-        """Return a similar question without an answer, and the reply that explains why, or None."""
-        return None
-
 
 class Presentation(Generic[T]):
     """Report, plots and drawings of a suite. This base class has the plain report and the common plots."""
