@@ -43,7 +43,9 @@ def up(
     import graphwalk.database as database
 
     settings = read_settings()
-    server = database.up(settings, with_=with_, release=release, port=port, heap=heap, tell=_say_step)
+    server = database.up(
+        settings, with_=with_, release=release, port=port, heap=heap, tell=lambda step: say(f"{step} …")
+    )
     data(f"Neo4j {server.version} is running at {server.uri} ({server.how})")
     say(f"user: neo4j; password file: {server.folder / 'password'}")
     if settings.neo4j_uri:
@@ -153,7 +155,3 @@ def _describe(load: "Load") -> str:
     state = "in use" if load.in_use else "kept" if load.kept else "left by a killed run"
     size = f"{counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}"
     return f"{load.scope}  {size}, run {load.run_id}, {load.created:%Y-%m-%d %H:%M}, {state}"
-
-
-def _say_step(title: str) -> None:
-    say(f"{title} …")

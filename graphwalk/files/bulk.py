@@ -237,8 +237,9 @@ def write_in_parts(rows: Rows, out: Path, workers: int | None = None) -> int:
         except BrokenProcessPool as error:
             hint = "run the same command again to continue; with fewer --workers, if the memory was full"
             raise GraphwalkError("a process of several was killed", hint=hint) from error
+    lines = (line for part in parts for line in part.read_text(encoding="utf-8").split("\n") if line)
     with progress_bar("joining"):
-        number = write_rows((row for part in parts for row in _rows_of(part)), out, rows.columns)
+        number = write_rows(map(json.loads, lines), out, rows.columns)
     shutil.rmtree(folder, ignore_errors=True)
     return number
 
@@ -260,11 +261,6 @@ def _write_part(make: Callable[[Sequence[Any]], Iterable[Row]], part: tuple[Path
     path, things = part
     write_rows(make(things), path, {})
     return len(things)
-
-
-def _rows_of(part: Path) -> Iterator[Row]:
-    with part.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 def cores() -> int:

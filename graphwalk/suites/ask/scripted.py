@@ -11,9 +11,10 @@ from typing import ClassVar
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.stores.search import MATCHES
 from graphwalk.suites.ask.task import AskTask
+from graphwalk.suites.questions.agents.walker import neighborhood
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.observed import KEY, NEIGHBORS, labels_in, observed_graph
+from graphwalk.tools.observed import KEY, labels_in, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
@@ -41,7 +42,8 @@ def look(question: str) -> Policy:
         rows = (yield from _search(_names(question))) or (yield from _search(_phrases(question)))
         if not rows:
             return f"{_INTRODUCTION} No property value occurs in the question."
-        calls = [_neighbors(row) for row in rows]
+        labels = [next(iter(labels_in(row, "label") or ()), "") for row in rows]
+        calls = [neighborhood(label, KEY, row[KEY]) for label, row in zip(labels, rows, strict=True)]
         results = yield list(calls)
     except AnswerNow:
         return f"{_INTRODUCTION} The call limit was reached before I found anything."
@@ -75,11 +77,6 @@ def _phrases(question: str) -> list[str]:
     words, sizes = re.findall(r"\w+", question), range(_LONGEST_PHRASE, 0, -1)
     phrases = [" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1)]
     return [phrase for phrase in dict.fromkeys(phrases) if len(phrase) >= _SHORTEST][-_MOST_TRIED:]
-
-
-def _neighbors(row: Row) -> Ask:
-    label = next(iter(labels_in(row, "label") or ()), "")
-    return Ask(NEIGHBORS, {"label": label, "property_name": KEY, "property_value": row[KEY]})
 
 
 def _describe(row: Row, ask: Ask, text: str) -> Iterator[str]:

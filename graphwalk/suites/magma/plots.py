@@ -101,7 +101,14 @@ def _of(rows: Iterable[ReportRow], grouping: str, algorithm: str) -> list[Report
 def _panels(report: Report, grouping: str, measure: str, published: Iterable[ReportRow] = ()) -> Iterator[Panel]:
     """Yield a panel per algorithm that was run; the number at the end of a group is its place."""
     for algorithm in ALGORITHMS:
-        lines = partial(series_of, grouping=grouping, measure=measure, x=_last_number, mark=_mark(report), most=None)
+        lines = partial(
+            series_of,
+            grouping=grouping,
+            measure=measure,
+            x=lambda group: float(group.split()[-1]),
+            mark=_mark(report),
+            most=None,
+        )
         ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
             paper = lines(_of(published, grouping, algorithm), published=True)
@@ -114,10 +121,6 @@ def _mark(report: Report) -> str:
 
 def _words(algorithm: str) -> str:
     return algorithm.replace("_", " ")
-
-
-def _last_number(group: str) -> float:
-    return float(group.split()[-1])
 
 
 def _published_rows(report: Report) -> list[ReportRow]:
@@ -141,17 +144,13 @@ def _errors(report: Report) -> Iterator[Plot]:
         for row in rows:
             names = (player_name(row), _words(row[grouping]))
             panel, series = names if by_player else reversed(names)
-            if names[0] in faulty and (figures := tuple(_error_figures(row))):
-                panels.setdefault(panel, []).append(Series(series, figures))
+            known = {title: row[field] for field, title in _ERRORS.items() if row.get(field) is not None}
+            if names[0] in faulty and known:
+                points = tuple(PlotPoint(title, float(value)) for title, value in known.items())
+                panels.setdefault(panel, []).append(Series(series, points))
         about = "Means over replies; players without errors are left out. Each algorithm has its own colour scale."
         shown = tuple(Panel(tuple(series), panel) for panel, series in panels.items())
         yield Plot(name, title, "heat", shown, about=about, shade_rows=by_player)
-
-
-def _error_figures(row: ReportRow) -> Iterator[PlotPoint]:
-    for field, title in _ERRORS.items():
-        if row.get(field) is not None:
-            yield PlotPoint(title, float(row[field]))
 
 
 _LEGEND = {

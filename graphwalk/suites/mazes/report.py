@@ -11,7 +11,7 @@ from graphwalk.reports.common_plots import (
     failure_classes,
     within_calls,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_if, layout, number, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_class, layout, number, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
@@ -52,10 +52,6 @@ def _calls_if_solved(result: ResultRecord) -> float | None:
     return float(result["tool_calls"]) if (result["score"] or {}).get("correct") else None
 
 
-def _ends_with(name: str) -> Callable[[ResultRecord], float | None]:
-    return count_if(lambda result: (result["score"] or {}).get("error_class") == name)
-
-
 _SCORED: dict[Kind, tuple[str, ...]] = {
     "count": (
         *("strict_correct", "repeated_cells", "wall_hits", "teleports", "jumps", "wall_calls", "revisits"),
@@ -71,7 +67,7 @@ MEASURES = (
     Measure("shortest_path", "median", lambda result: number(result["task"].get("shortest_path_length"))),
     Measure("calls_per_solved", "amount", _calls_if_solved),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
-    *(Measure(name, "count", _ends_with(name)) for name in PATH_ERRORS),
+    *(Measure(name, "count", count_class(name)) for name in PATH_ERRORS),
     *(Measure(name, kind, scored(name)) for kind, names in _SCORED.items() for name in names),
     *EFFORT,
 )
