@@ -1,16 +1,15 @@
-"""`graphwalk db up | down | purge | status | load | clean`: a local Neo4j, and the graphs in it."""
+"""`graphwalk db up | down | status | load | clean`: a local Neo4j, and the graphs in it."""
 
 import re
-import sys
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphwalk.cli.generate import read_graph_or_spec
 from graphwalk.cli.help import App
-from graphwalk.errors import ConfigError, StoreError, counted
+from graphwalk.errors import counted
 from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
@@ -44,7 +43,9 @@ def up(
     import graphwalk.database as database
 
     settings = read_settings()
-    server = database.up(settings, with_=with_, release=release, port=port, heap=heap, tell=_say_step)
+    server = database.up(
+        settings, with_=with_, release=release, port=port, heap=heap, tell=lambda step: say(f"{step} …")
+    )
     data(f"Neo4j {server.version} is running at {server.uri} ({server.how})")
     say(f"user: neo4j; password file: {server.folder / 'password'}")
     if settings.neo4j_uri:
@@ -65,40 +66,8 @@ def down(
         data("No server started by `graphwalk db up` is running")
     else:
         data(f"Neo4j {server.version} stopped; data " + ("deleted" if delete else "kept"))
-    if delete and (fetched := database.cached_size()):
-        say(f"{_size(fetched)} of downloads kept in {database.cache_folder()}. Remove them with:  graphwalk db purge")
-
-
-@app.command("purge")
-def purge(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-) -> None:
-    """Remove downloaded Neo4j files, after confirmation.
-
-    They are downloaded again when needed. Data of the server is kept; delete it with `graphwalk db down --delete`.
-    """
-    import graphwalk.database as database
-
-    folder, size = database.cache_folder(), _size(database.cached_size())
-    if not folder.exists():
-        data(f"Nothing to remove: no {folder}")
-        return
-    server = database.status(read_settings())
-    if server.server is not None and server.server.how == "jars" and server.running:
-        raise StoreError("the running server uses these files", hint="graphwalk db down")
-    data(f"{size}  {folder}")
-    if not yes:
-        if not sys.stdin.isatty():
-            problem = f"removing {size} needs confirmation, and there is no terminal"
-            raise ConfigError(problem, hint="graphwalk db purge --yes")
-        if not typer.confirm(f"Remove {size}?", err=True):
-            raise typer.Exit(0)
-    database.purge()
-    data(f"{size} removed")
-
-
-def _size(number: int) -> str:
-    return f"{number / 1e6:,.0f} MB" if number >= 1e6 else f"{number / 1e3:,.0f} kB"
+    if delete and (folder := database.cache_folder()).exists():
+        say(f"Downloads are kept. Remove them with:  rm -r {shlex.quote(str(folder))}")
 
 
 @app.command("status")
@@ -136,11 +105,7 @@ def status() -> None:
 def load(
     graph: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE|SPEC",
-            help='Graph file, folder of CSV, Cypher script or "example"; or options of `generate graph`: a preset, or '
-            "nodes=100000,mean_degree=5,seed=7.",
-        ),
+        typer.Argument(metavar="FILE", help='Graph file, folder of CSV, Cypher script or "example".'),
     ],
 ) -> None:
     """Load a graph into Neo4j, and keep it there.
@@ -148,10 +113,11 @@ def load(
     Its nodes get an additional label; other data is not modified. Remove the graph with `graphwalk db clean --all`.
     """
     import graphwalk.database as database
+    from graphwalk.database.scripts import read_any
 
     settings = read_settings()
     with progress_bar(f"reading {graph}"):
-        read = read_graph_or_spec(graph, settings)
+        read = run_async(read_any(graph, settings))
     begun = time.perf_counter()
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
         loaded = run_async(database.load(settings, read))
@@ -189,7 +155,3 @@ def _describe(load: "Load") -> str:
     state = "in use" if load.in_use else "kept" if load.kept else "left by a killed run"
     size = f"{counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}"
     return f"{load.scope}  {size}, run {load.run_id}, {load.created:%Y-%m-%d %H:%M}, {state}"
-
-
-def _say_step(title: str) -> None:
-    say(f"{title} …")

@@ -46,9 +46,6 @@ Arguments = Annotated[
 ]
 Protocol = Annotated[Literal["native", "text"], typer.Option(help="Tool calls native, or written as text.")]
 Grounded = Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")]
-Refusals = Annotated[
-    float, typer.Option(min=0.0, max=100.0, help="Additional traces of unanswerable questions, in percent.")
-]
 
 
 @app.callback()
@@ -91,8 +88,7 @@ def traces(
     arguments: Arguments = "object",
     protocol: Protocol = "native",
     thoughts: Annotated[bool, typer.Option(help="Text before calls; scripted agents explain their steps.")] = True,
-    refusals: Refusals = 0.0,
-    seed: Annotated[int, typer.Option(help="Random seed of thoughts and refusals.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of thoughts.")] = 0,
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
 
@@ -103,7 +99,7 @@ def traces(
     from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
 
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, refusals, seed, form)
+    options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, seed, form)
     opened = [run_async(read_run(RunFolder.open(path), read_settings())) for path in runs]
     manifest = export_traces(opened, out, options)
     for kind, number in manifest["kinds"].items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.cli.export import Arguments, Grounded, Protocol, Refusals
+from graphwalk.cli.export import Arguments, Grounded, Protocol
 from graphwalk.cli.help import App
 from graphwalk.cli.options import (
     DatabaseName,
@@ -22,45 +22,13 @@ from graphwalk.cli.options import (
 )
 from graphwalk.errors import ConfigError, counted
 from graphwalk.files.bulk import write_in_parts, write_rows
-from graphwalk.settings import Settings, read_settings
+from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.types.graph import PropertyGraph
-
-
-_HINT = "use nodes=100000,mean_degree=5,seed=7 (options of graphwalk generate graph), or a preset"
-
-
-def read_graph_or_spec(place: Path, settings: Settings) -> "PropertyGraph":
-    """Return the graph of a file or folder (`read_any`), a preset, or `nodes=100000,mean_degree=5,seed=7`.
-
-    An existing file takes precedence. Raise ConfigError if it is invalid.
-    """
-    from graphwalk.database.scripts import read_any
-    from graphwalk.graphs.generate import GRAPH_PRESETS
-
-    words = str(place)
-    if not (words in GRAPH_PRESETS or "=" in words) or place.exists():
-        return run_async(read_any(place, settings))
-    return generated(words)
-
-
-def generated(words: str) -> "PropertyGraph":
-    """Return the graph of `preset` or of `field=value,…`: fields of a GraphSpec, `seed` (0) and `index` (0)."""
-    from graphwalk.config.yaml_files import parse_value, validate
-    from graphwalk.graphs.generate import GraphSpec, generate_graph
-
-    fields: dict[str, Any] = {"seed": 0, "index": 0}
-    for word in words.split(","):
-        name, equals, value = word.strip().partition("=")
-        fields[name if equals else "preset"] = parse_value(value, words) if equals else name
-    seed, index = fields.pop("seed"), fields.pop("index")
-    if type(seed) is not int or type(index) is not int or index < 0:
-        raise ConfigError(f"{words}: seed and index must be whole numbers, and index at least 0", hint=_HINT)
-    return generate_graph(validate(GraphSpec, fields, words), seed, index)
 
 
 app = App(cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.")
@@ -182,7 +150,6 @@ def traces(
     arguments: Arguments = "object",
     protocol: Protocol = "native",
     thoughts: Annotated[bool, typer.Option(help="Text before calls.")] = True,
-    refusals: Refusals = 0.0,
     override: Override = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")] = None,
 ) -> None:
@@ -200,7 +167,7 @@ def traces(
     flags |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), flags, graphs=graphs)
     form = ChatForm(arguments, protocol)
-    options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
+    options = TraceOptions(True, grounded, None, (), thoughts, config.seed, form)
     rows = trace_rows(config, options)
     number = write_in_parts(rows, out, workers)
     with out.open("rb") as file:

@@ -1,14 +1,12 @@
 """`graphwalk play`: one episode with a person in place of the model, with the same loop, prompt, tools and score."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphwalk.cli.help import App
 from graphwalk.cli.options import Override
-from graphwalk.cli.view import drawn_format, write_pictures
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
 from graphwalk.settings import read_settings
@@ -32,9 +30,6 @@ def play(
     store: Annotated[str | None, typer.Option(help="Graph store.")] = None,
     turn_limit: Annotated[int, typer.Option(min=1, help="Maximum number of turns.")] = 60,
     override: Override = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the episode as FILE.html, or another format of the suite.")
-    ] = None,
 ) -> None:
     """Play a task yourself, in place of the model.
 
@@ -49,16 +44,10 @@ def play(
     overrides = [f"agent.turn_limit={turn_limit}", *(override or ())]
     config = _experiment(what, {key: value for key, value in flags.items() if value is not None}, overrides)
     experiment = resolve(config, read_settings(), objects={_PERSON: HumanPlayer(LineReader())})
-    suite = experiment.suite
-    if out is not None:
-        drawn_format(suite, out)
     result = run_async(play_first(experiment))
-    pictures = suite.presentation.pictures
     with comment("drawing", say, raises=(OSError,)):
-        for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
+        for drawing in experiment.suite.presentation.drawings(result.as_dict()):
             draw(drawing)
-    if out is not None:
-        write_pictures(suite, [result.as_dict()], out, what)
     _tell(result)
     if result.score is None:
         raise typer.Exit(4)

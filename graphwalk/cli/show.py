@@ -79,13 +79,12 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
     from graphwalk.runs.result import Result, key_of
 
     records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
-    pictures = folder.suite.presentation.pictures
     for number, key in enumerate(sorted(records)):
         if number:
             stdout().print("\n")
         for part in shown_episode(Result.from_dict(records[key]), most_rows=most_rows, prompt=prompt):
             stdout().print(part)
         with comment("drawing", say, raises=(OSError,)):
-            for drawing in pictures.drawings([records[key]]) if pictures is not None else ():
+            for drawing in folder.suite.presentation.drawings(records[key]):
                 stdout().print()
                 draw(drawing)

@@ -1,24 +1,19 @@
-"""`graphwalk view`: runs as a web page, in a file or served locally; episodes as drawings."""
+"""`graphwalk view`: runs as a web page, in a file or served locally."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphwalk.errors import ConfigError, counted
-from graphwalk.files.writing import write_whole
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.signals import Interrupted
 
 if TYPE_CHECKING:
     from graphwalk.runs.result import EpisodeFilter
-    from graphwalk.runs.run_folder import RunFolder
-    from graphwalk.suites.suite import Suite
 
-_MOST = 500
-"""Maximum number of episodes in one drawing."""
 _PAGE = (".html", ".htm")
 
 
@@ -30,12 +25,7 @@ def view(
     task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Output FILE.html; FILE.svg or FILE.txt where the suite supports it. Default: serve the page."
-        ),
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Output FILE.html. Default: serve the page.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the local server; 0 for any free port.")] = 0,
 ) -> None:
     """View tables, plots and episodes of runs in a browser.
@@ -49,43 +39,10 @@ def view(
     places = folders or [Path("runs")]
     if out is None:
         _serve(places, wanted, port)
-    elif out.suffix.lower() in _PAGE:
-        _write_page(places, wanted, out)
+    elif out.suffix.lower() not in _PAGE:
+        raise ConfigError(f"{out.name}: unsupported format; expected .html", hint=f"--out {out.stem}.html")
     else:
-        run = _one_run(places)
-        drawn_format(run.suite, out)
-        chosen = _select_episodes(run, wanted)
-        write_pictures(run.suite, chosen, out, f"{run.suite.name}: {run.path.name}")
-        if out.suffix.lower() == ".svg" and len(chosen) > 1:
-            say(f"drew the first of {len(chosen)} episodes. Choose with --task, --model, --setting")
-
-
-def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path, title: str) -> None:
-    """Write episodes as a page, or as a drawing in one of the suite's formats."""
-    if out.suffix.lower() in _PAGE:
-        from graphwalk.serve.page import RunContent, episodes_of, write_page
-
-        episodes = episodes_of(records, suite)
-        write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)
-        say(f"written to {out}")
-        return
-    form, pictures = drawn_format(suite, out), suite.presentation.pictures
-    assert pictures is not None, "drawn_format refuses other formats"
-    page = pictures.page(records, form, title)
-    # Replies may contain lone surrogates, which UTF-8 cannot encode.
-    write_whole(out, [page.encode("utf-8", "replace").decode()])
-    say(f"written to {out}")
-
-
-def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
-    """Return the format of a file name. Raise ConfigError if the suite does not support it."""
-    form, pictures = out.suffix.lower(), suite.presentation.pictures
-    formats = (_PAGE[0], *(pictures.formats if pictures else ()))
-    if form not in (*formats, *_PAGE):
-        raise ConfigError(
-            f"{out.name}: unsupported format; expected {', '.join(formats)}", hint=f"--out {out.stem}{formats[0]}"
-        )
-    return form
+        _write_page(places, wanted, out)
 
 
 def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> None:
@@ -124,7 +81,7 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
     if not alone and any(place.resolve().parent != root for place in places):
         raise ConfigError("cannot serve runs of different folders", hint="--out FILE.html accepts any runs")
     if not wanted.is_empty:
-        _select_episodes(_one_run(places), wanted)
+        _find_episode(places, wanted)
     try:
         server = PageServer(root, port, first, wanted)
     except OSError as error:
@@ -138,19 +95,14 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
             say("stopped")
 
 
-def _one_run(places: Sequence[Path]) -> "RunFolder":
+def _find_episode(places: Sequence[Path], wanted: "EpisodeFilter") -> None:
+    """Raise ConfigError for several runs, and if no episode is wanted."""
+    from graphwalk.runs.listing import heads
+    from graphwalk.runs.result import key_of
     from graphwalk.runs.run_folder import RunFolder
 
     if len(places) > 1:
-        raise ConfigError("a drawing needs exactly one run", hint="--out FILE.html accepts several")
-    return RunFolder.open(places[0])
-
-
-def _select_episodes(run: "RunFolder", wanted: "EpisodeFilter") -> list[dict[str, Any]]:
-    from graphwalk.runs.result import key_of
-
-    records = {key_of(record): record for record in run.records()}
-    chosen = [records[key] for key in sorted(records) if wanted(key)]
-    if not chosen:
-        raise wanted.nothing(run.path, records)
-    return chosen[:_MOST]
+        raise ConfigError("episodes of several runs cannot be chosen", hint="--out FILE.html chooses in several runs")
+    played = [key_of(head) for head in heads(RunFolder.open(places[0]))]
+    if not any(map(wanted, played)):
+        raise wanted.nothing(places[0], played)

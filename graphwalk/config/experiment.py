@@ -45,15 +45,6 @@ class Scoring(Strict):
     """Comparison of texts in answers to your own questions. folded: without differences of case, accents and spaces."""
 
 
-def _by_name(schema: dict[str, Any]) -> None:
-    """Allow the name of a model alone."""
-    schema["anyOf"].append({"type": "string"})
-
-
-def _protocol_names(schema: dict[str, Any]) -> None:
-    schema["enum"] = list(protocols())
-
-
 class ExperimentConfig(Strict, Generic[C]):
     """One experiment: suite × models × settings × repeats. C is the configuration class of the suite."""
 
@@ -63,7 +54,7 @@ class ExperimentConfig(Strict, Generic[C]):
     """Description in the list of experiments."""
     tags: tuple[str, ...] = ()
     """Tags, for `graphwalk runs --tag`."""
-    protocol: str = Field(default=OWN, json_schema_extra=_protocol_names)
+    protocol: str = Field(default=OWN, json_schema_extra=lambda schema: schema.update(enum=list(protocols())))
     """Protocol: graphwalk, or paper for the settings of the papers where the experiment leaves them open."""
     suite: C
     models: tuple[str, ...] = ()
@@ -89,7 +80,9 @@ class ExperimentConfig(Strict, Generic[C]):
     limits: Limits = Limits()
     prices: dict[str, Price] = Field(default_factory=dict)
     """Prices by model, in US dollars per million tokens; they replace the published ones."""
-    extractor: Annotated[Extractor | None, Field(json_schema_extra=_by_name)] = None
+    extractor: Annotated[
+        Extractor | None, Field(json_schema_extra=lambda schema: schema["anyOf"].append({"type": "string"}))
+    ] = None
     """Model for answers that the parser cannot read; its name alone, or with `required`."""
     scoring: Scoring = Scoring()
     reference: str | None = Field(default=None, min_length=1)

@@ -1,20 +1,18 @@
 """A Neo4j on this machine (`graphwalk db up | down | status`), and the graphs that GraphWalk keeps in any Neo4j."""
 
-from graphwalk.database.jars import cache_folder, cached_size, purge
+from graphwalk.database.jars import cache_folder
 from graphwalk.database.loads import clean, contents, list_loads, load, loaded_last
 from graphwalk.database.server import ServerStatus, down, status, up
 
 __all__ = [
     "ServerStatus",
     "cache_folder",
-    "cached_size",
     "clean",
     "contents",
     "down",
     "list_loads",
     "load",
     "loaded_last",
-    "purge",
     "status",
     "up",
 ]

@@ -261,18 +261,3 @@ def _fetch(name: str, artifact: str, options: Sequence[str], tell: Callable[[str
 def cache_folder() -> Path:
     """Return the folder of all fetched files, which may not exist."""
     return platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
-
-
-def cached_size() -> int:
-    """Return the bytes of all fetched files, those of killed downloads too."""
-    return sum(file.lstat().st_size for file in cache_folder().rglob("*") if not file.is_dir())
-
-
-def purge() -> None:
-    """Remove all fetched files. Raise StoreError if that fails."""
-    folder = cache_folder()
-    try:
-        if folder.exists():
-            shutil.rmtree(folder)
-    except OSError as error:
-        raise StoreError(f"{folder} cannot be removed: {error}", hint=f"remove {folder} by hand") from error

@@ -117,15 +117,6 @@ def read_arguments(call: ToolCall) -> tuple[dict[str, Any], str | None]:
     return whole(arguments), None
 
 
-def outcome_of(result: Result) -> dict[str, Any]:
-    return {
-        "exit_status": str(result.exit_status),
-        "answer": result.answer,
-        "target": result.task.get("gold"),
-        "score": result.score,
-    }
-
-
 def is_language_model(name: str) -> bool:
     return not name.startswith(("scripted/", "replay/"))
 

@@ -11,7 +11,6 @@ EXPORTS = Registry(
     "graphwalk.exports",
     {
         "inspect": "graphwalk.exports.inspect_log:export_inspect",
-        "chats": "graphwalk.exports.chats:export_chats",
         "csv": "graphwalk.exports.tables:export_csv",
         "questions": "graphwalk.exports.questions:export_questions",
     },

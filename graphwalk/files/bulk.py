@@ -104,13 +104,13 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def usable_rows(
-    path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None], *, skip_option: str, skip: bool
+    path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None], *, skip: bool
 ) -> tuple[dict[str, str], Iterator[T]]:
     """Return why rows cannot be used ("row 7" → reason), and an iterator over what `read` returns for the others.
 
     `read` gets a row and its number from 1 on; it raises ValueError with the reason, and returns None for a row that is
     not chosen. All rows are read before the first one is returned. Raise ConfigError if no row is left, or if some
-    cannot be used, unless `skip`; `skip_option` sets it.
+    cannot be used, unless `skip`, which the field `skip_bad_rows` of the suite sets.
     """
     bad, some = dict[str, str](), False
     for number, value in _readings(path, columns, read):
@@ -121,7 +121,7 @@ def usable_rows(
         listed = [f"  {row}: {reason}" for row, reason in bad.items()][:_LISTED]
         more = [f"  … and {len(bad) - _LISTED} more"] if len(bad) > _LISTED else []
         text = "\n".join([f"{path}: {counted(len(bad), 'row')} cannot be used:", *listed, *more])
-        raise ConfigError(text, hint=f"correct the file, or leave these rows out: {skip_option}")
+        raise ConfigError(text, hint="correct the file, or leave these rows out: -o suite.skip_bad_rows=true")
     if not some:
         raise ConfigError(f"{path}: no row is left", hint="choose other rows")
     readings = (value for _, value in _readings(path, columns, read))
@@ -264,8 +264,9 @@ def write_in_parts(rows: Rows, out: Path, workers: int | None = None) -> int:
         except BrokenProcessPool as error:
             hint = "run the same command again to continue; with fewer --workers, if the memory was full"
             raise GraphwalkError("a process of several was killed", hint=hint) from error
+    lines = (line for part in parts for line in part.read_text(encoding="utf-8").split("\n") if line)
     with progress_bar("joining"):
-        number = write_rows((row for part in parts for row in _rows_of(part)), out, rows.columns)
+        number = write_rows(map(json.loads, lines), out, rows.columns)
     shutil.rmtree(folder, ignore_errors=True)
     return number
 
@@ -287,11 +288,6 @@ def _write_part(make: Callable[[Sequence[Any]], Iterable[Row]], part: tuple[Path
     path, things = part
     write_rows(make(things), path, {})
     return len(things)
-
-
-def _rows_of(part: Path) -> Iterator[Row]:
-    with part.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 def cores() -> int:

@@ -49,10 +49,11 @@ def count_tokens(text: str, model: str | None = None) -> tuple[int, bool]:
 
 def count_messages(messages: Iterable[Message], model: str | None = None) -> int:
     """Count the tokens of messages, with those of the chat format."""
-    return sum(
-        count_tokens(message_text(message), model)[0] + MESSAGE_TOKENS + CALL_TOKENS * len(message.tool_calls)
-        for message in messages
-    )
+    total = 0
+    for message in messages:
+        text = (message.content or "") + "".join(call.name + call.arguments for call in message.tool_calls)
+        total += count_tokens(text, model)[0] + MESSAGE_TOKENS + CALL_TOKENS * len(message.tool_calls)
+    return total
 
 
 def tokenizer_of(model: str | None) -> str | None:
@@ -60,11 +61,6 @@ def tokenizer_of(model: str | None) -> str | None:
     name = (model or "").rpartition("/")[2]
     tokenizer = next((tokenizer for tokenizer, names in _MODELS if names.match(name)), None)
     return tokenizer if tokenizer is not None and _encoder(tokenizer) is not _by_rule else None
-
-
-def message_text(message: Message) -> str:
-    """Return content and calls of a message as one text."""
-    return (message.content or "") + "".join(call.name + call.arguments for call in message.tool_calls)
 
 
 def tools_text(tools: Sequence[ToolSpec]) -> str:

@@ -1,7 +1,7 @@
 """Measures and columns shared by suites, and the report of a suite without its own."""
 
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import starmap
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -40,6 +40,11 @@ def count_if(condition: Callable[[ResultRecord], bool]) -> Callable[[ResultRecor
     return lambda result: float(condition(result))
 
 
+def count_class(name: str) -> Callable[[ResultRecord], float | None]:
+    """Return a reader that counts scores with this class of error."""
+    return count_if(lambda result: (result["score"] or {}).get("error_class") == name)
+
+
 def number(value: Any) -> float | None:
     return None if value is None else float(value)
 
@@ -62,10 +67,6 @@ def _calls_over_reference(result: ResultRecord) -> float | None:
     return result["tool_calls"] / reference if reference and result["tool_calls"] else None
 
 
-def _ended_by(status: str) -> Callable[[ResultRecord], float | None]:
-    return count_if(lambda result: result["exit_status"] == status)
-
-
 OUTCOME = (
     Measure("questions", "count", count_if(lambda result: result["score"] is not None)),
     Measure("correct", "count", lambda result: float(result["score"]["correct"] or 0) if result["score"] else 0.0),
@@ -76,7 +77,8 @@ OUTCOME = (
         "count",
         count_if(lambda result: ExitStatus(result["exit_status"]).infrastructure),
     ),
-    *(Measure(f"{status}s", "count", _ended_by(status)) for status in ("context_overflow", "turn_limit")),
+    Measure("context_overflows", "count", count_if(lambda result: result["exit_status"] == "context_overflow")),
+    Measure("turn_limits", "count", count_if(lambda result: result["exit_status"] == "turn_limit")),
 )
 """`questions`: episodes with a score; `correct` of them; `accuracy`: their share in percent.
 `lossy_readings`: part of the reply looks like an answer and was not read. `context_overflows`, `turn_limits`: episodes
@@ -162,7 +164,7 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
     own_columns = (Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)
     return SuiteReport(
         suite=suite,
-        measures=(*common, *own_measures, *(Measure(n, "count", count_if(partial(_has_class, n))) for n in classes)),
+        measures=(*common, *own_measures, *(Measure(name, "count", count_class(name)) for name in classes)),
         groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
         columns=tables.get("results", (*plain, *own_columns)),
         group_columns=tables.get("groups", plain[:8]),
@@ -176,10 +178,6 @@ def _error_classes(score_type: type[Score]) -> tuple[str, ...]:
     field = score_type.model_fields.get("error_class")
     options = (field.annotation, *get_args(field.annotation)) if field else ()
     return tuple(name for option in options if get_origin(option) is Literal for name in get_args(option))
-
-
-def _has_class(name: str, result: ResultRecord) -> bool:
-    return (result["score"] or {}).get("error_class") == name
 
 
 def _kind(field: FieldInfo) -> Kind | None:

@@ -15,7 +15,7 @@ def published_tables(report: Report) -> Iterator[TextTable]:
     """Yield the figures of templates/reports/SUITE-published.json, a table per group, beside the rows that match.
 
     The file has the name of a `grouping` and of a `measure`, the `setting`, and per group: `beside` (measures of a row
-    with their values: the same tasks), `source`, and `figures` by model. Columns: the layout `published` of the suite.
+    with their values: the same tasks), `source`, and `figures` by model.
     """
     suite = report.suite.suite
     path = data_path("templates") / "reports" / f"{suite}-published.json"
@@ -29,5 +29,6 @@ def published_tables(report: Report) -> Iterator[TextTable]:
             for model, figure in group["figures"].items()
         ]
         if rows:
-            columns = (*PLAYER, *layout(suite)["published"])
+            shown = ("questions", published["measure"])
+            columns = (*PLAYER, *(column for column in layout(suite)["groups"] if column.field in shown))
             yield table_of(f"Published figures: {name}", columns, [*rows, *figures], f"Source: {group['source']}.")

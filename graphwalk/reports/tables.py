@@ -43,13 +43,12 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         if grouping.shown and (len(groups) > 1 or published):
             yield _group_table(report, grouping, published)
     tables: list[TextTable] = []
-    with comment(title := f"Tables of {report.suite.suite}", lambda text: tables.append(_note_table(title, text))):
+    with comment(
+        title := f"Tables of {report.suite.suite}",
+        lambda text: tables.append(TextTable(title, (Header("Note"),), ((Cell(text),),))),
+    ):
         tables += report.suite.tables(report)
     yield from tables
-
-
-def _note_table(title: str, text: str) -> TextTable:
-    return TextTable(title, (Header("Note"),), ((Cell(text),),))
 
 
 def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -158,20 +158,18 @@ class PageEpisode:
 
 @dataclass
 class RunContent:
-    """One run of a page. `report` and `observed` are None where there is no run folder, as in `graphwalk play`."""
+    """One run of a page."""
 
     name: str
     suite: str
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    report: Report | None = None
-    observed: Observations | None = None
-    episodes: list[PageEpisode] = field(default_factory=list)
+    facts: Mapping[str, Any]
+    report: Report
+    observed: Observations
+    episodes: list[PageEpisode]
 
     @cached_property
     def figures(self) -> dict[str, Any]:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
-        if self.report is None or self.observed is None:
-            return {"figures": [], "missing": None, "notes": []}
         figures, notes = [], list[str]()
         with comment("plots", notes.append):
             for figure in worth_drawing(list(suite_named(self.suite).presentation.figures(self.report, self.observed))):
@@ -202,11 +200,6 @@ def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda 
     report, observed = measured(folder, taken())
     episodes = [by_key[key] for key in sorted(by_key)]
     return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, observed, episodes)
-
-
-def episodes_of(records: Iterable[Record], suite: Suite[Any, Any]) -> list[PageEpisode]:
-    """Return the episodes of records without a run folder."""
-    return [_episode(record, suite) for record in records]
 
 
 def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
@@ -327,17 +320,17 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
 
 def _run(run: RunContent, state: str) -> dict[str, Any]:
     report = run.report
-    tables = list(text_tables(report)) if report else []
+    tables = list(text_tables(report))
     legends = legend(header for table in tables for header in table.headers)
     return {
         "name": run.name,
         "suite": run.suite,
         "state": state,
         **run.facts,
-        "verdict": list(report.verdict) if report else [],
+        "verdict": list(report.verdict),
         "tables": [_table(table) for table in tables],
-        "notes": [*legends, *(note for note in report.notes if note != report.incomplete)] if report else [],
-        "incomplete": report.incomplete if report else None,
+        "notes": [*legends, *(note for note in report.notes if note != report.incomplete)],
+        "incomplete": report.incomplete,
     }
 
 

@@ -1,9 +1,9 @@
 """Reference figures: walks of the scripted expert, baselines that need no run, and the paper's figures."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from graphwalk.files.resources import data_path
 from graphwalk.models.scripted import Ask, Policy
@@ -14,14 +14,6 @@ from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import Task
 
 T = TypeVar("T", bound=Task)
-
-
-class Answer(NamedTuple):
-    """The result of a call for a scripted agent, with the tokens of its text."""
-
-    result: Any
-    tokens: int
-    is_note: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,41 +36,28 @@ class ReferenceWalk:
         return task.model_copy(update={**calls, **tokens})
 
 
-async def drive(
-    agent: Policy,
-    toolbox: Toolbox,
-    prompt: Sequence[Message] = (),
-    in_memory: Callable[[ToolCall], Answer | None] | None = None,
-) -> ReferenceWalk:
-    """Run a scripted agent on the tools; `in_memory` answers the calls that need no query.
-
-    Raise StoreError if a tool fails, TypeError if the agent yields text.
-    """
+async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
+    """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text."""
     tools = sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
     context = tools + sum(map(_tokens, prompt))
     turns = calls = input_tokens = output_tokens = 0
-    results: list[Any] | None = None
+    texts: list[str] | None = None
     while True:
         turns += 1
         input_tokens += context
         try:
-            asks = agent.send(results)  # type: ignore[arg-type]  # None starts it
+            asks = agent.send(texts)  # type: ignore[arg-type]  # None starts it
         except StopIteration as end:
             return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + _count(end.value))
         if isinstance(asks, str):
             raise TypeError("a scripted agent that uses tools yields calls, not text")
         tool_calls = calls_of(asks)
-        answers = [(in_memory and in_memory(call)) or await _called(toolbox, call) for call in tool_calls]
-        results = [answer.result for answer in answers]
+        results = [await toolbox.call(call) for call in tool_calls]
+        texts = [result.content for result in results]
         written = _tokens(Message("assistant", tool_calls=tool_calls))
         output_tokens += written
-        context += written + sum(answer.tokens for answer in answers)
-        calls += sum(not answer.is_note for answer in answers)
-
-
-async def _called(toolbox: Toolbox, call: ToolCall) -> Answer:
-    result = await toolbox.call(call)
-    return Answer(result.content, _count(result.content), result.is_note)
+        context += written + sum(map(_count, texts))
+        calls += sum(not result.is_note for result in results)
 
 
 def paper_figures() -> Any:

@@ -6,7 +6,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
@@ -105,27 +105,6 @@ class ScriptedAgents(Generic[T]):
         """
         return [""] * len(trajectory.turns)
 
-    def without_answer(self, task: T, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
-        """Return a similar question without an answer, and the reply that explains why, or None."""
-        return None
-
-
-class Pictures(Protocol):
-    """Drawings of logged episodes."""
-
-    @property
-    def formats(self) -> Sequence[str]:
-        """Supported file extensions, for example ".svg" and ".txt"."""
-        ...
-
-    def drawings(self, records: Sequence[ResultRecord]) -> "Iterable[RenderableType]":
-        """Return drawings for a terminal, shown next to prompt, turns, calls and answer."""
-        ...
-
-    def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """Return the content of a file; `form` is one of `formats`."""
-        ...
-
 
 class Presentation(Generic[T]):
     """Report, plots and drawings of a suite. This base class has the plain report and the common plots."""
@@ -134,8 +113,6 @@ class Presentation(Generic[T]):
     """Abbreviated setting → its full name."""
     commands: ClassVar[str | None] = None
     """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
-    pictures: ClassVar[Pictures | None] = None
-    """Drawings of episodes; None if the suite has none."""
 
     def report(self, suite: "Suite[Any, Any]") -> SuiteReport:
         """Return the measures of the suite and the layout of its report."""
@@ -150,6 +127,10 @@ class Presentation(Generic[T]):
     def scene(self, record: ResultRecord) -> Scene | None:
         """Return a step-by-step picture of an episode; None shows only its turns."""
         return None
+
+    def drawings(self, record: ResultRecord) -> "Iterable[RenderableType]":
+        """Return drawings of an episode for a terminal, shown below its answer."""
+        return ()
 
 
 class Verification(Generic[C, T]):

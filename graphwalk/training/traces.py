@@ -23,13 +23,12 @@ from graphwalk.runs.playing.plan import LoadedGraph, episodes_about
 from graphwalk.runs.playing.resolve import Experiment, kept_experiment, per_episode, resolve
 from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn, setting_of
+from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, setting_of
 from graphwalk.version import __version__
 
 WireMessage = dict[str, Any]
@@ -182,7 +181,7 @@ class TraceOptions:
 
     `correct`: only correct answers. `grounded`: only answers fully supported by tool results. `over_par`: maximum ratio
     of calls to the expert's. `models`: only these. `thoughts`: keep text before calls; scripted agents explain their
-    steps. `refusals`: number of unanswerable questions per hundred episodes.
+    steps.
     """
 
     correct: bool = False
@@ -190,7 +189,6 @@ class TraceOptions:
     over_par: float | None = None
     models: tuple[str, ...] = ()
     thoughts: bool = True
-    refusals: float = 0.0
     seed: int = 0
     form: ChatForm = field(default_factory=ChatForm)
 
@@ -252,8 +250,6 @@ def lines_of(run: TraceEpisodes, options: TraceOptions, counts: Counts) -> Itera
         except NoObjectError:
             counts.left_out["arguments of a call are no JSON object"] += 1
             continue
-        if stdlib_random(options.seed, "refusals", result.key.text).random() * 100 < options.refusals:
-            lines += _refusal_lines(run, result, options)
         for line in lines:
             counts.lines[f"{line['suite']}/{line['template']}"] += 1
             yield line
@@ -314,27 +310,14 @@ def _of_episode(run: TraceEpisodes, result: Result, spoken: Trajectory, options:
             "first_new": chat.first_new,
             "graph_digest": result.task["graph_digest"],
             "correct": bool(result.score and result.score["correct"]),
-            "refusal": False,
         }
-
-
-def _refusal_lines(run: TraceEpisodes, result: Result, options: TraceOptions) -> list[Line]:
-    """Return the chat with an unanswerable question instead, if the suite has one."""
-    refusal = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
-    if refusal is None:
-        return []
-    question, reply = refusal
-    prompt = (*result.trajectory.prompt[:-1], Message("user", question))
-    trajectory = Trajectory(prompt, (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
-    lines = list(_of_episode(run, result, trajectory, options))
-    return [{**line, "task_id": f"{line['task_id']}-refused", "correct": True, "refusal": True} for line in lines]
 
 
 COLUMNS: dict[str, type] = {
     **dict.fromkeys(("messages", "tools", "task_id", "suite", "template", "setting", "model"), str),
     **dict.fromkeys(("repeat", "part", "first_new"), int),
     "graph_digest": str,
-    **dict.fromkeys(("correct", "refusal"), bool),
+    "correct": bool,
 }
 
 

@@ -72,12 +72,12 @@ def test_an_experiment_is_played_too(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
-    words = ("maze", "-o", "suite.mazes.0={size: 5, min_path: 4}", "--out", "maze.txt")
+def test_a_maze_is_drawn(tmp_path: Path) -> None:
+    words = ("maze", "-o", "suite.mazes.0={size: 5, min_path: 4}")
     code, shown, _ = played(*words, typed="quit\n", folder=tmp_path)
     assert code == 0
-    assert "no answer found" in shown or "incorrect" in shown
-    assert "+----------+" in (tmp_path / "maze.txt").read_text()
+    assert "no answer found" in shown
+    assert "+----------+" in shown
 
 
 def test_ctrl_c_ends_the_game_in_order(tmp_path: Path) -> None:

@@ -29,10 +29,15 @@ def test_runs_of_different_folders_are_not_served(two_runs: tuple[Path, Path]) -
     assert "cannot serve runs of different folders" in str(refused.exception)
 
 
-def test_a_drawing_needs_one_run(two_runs: tuple[Path, Path], tmp_path: Path) -> None:
-    refused = view(*two_runs, "--out", tmp_path / "two.svg")
+def test_only_pages_are_written(two_runs: tuple[Path, Path], tmp_path: Path) -> None:
+    refused = view(two_runs[0], "--out", tmp_path / "one.svg")
+    assert "one.svg: unsupported format; expected .html" in str(refused.exception)
+    assert not (tmp_path / "one.svg").exists()
+
+
+def test_episodes_of_several_runs_are_not_served(two_runs: tuple[Path, Path]) -> None:
+    refused = view(two_runs[0], RUN.parent / "magma", "--task", "x")
     assert isinstance(refused.exception, GraphwalkError)
-    assert not (tmp_path / "two.svg").exists()
 
 
 def test_episodes_that_are_not_there_are_named(two_runs: tuple[Path, Path]) -> None:

@@ -232,8 +232,6 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({}, ("play", "graph", "--setting", "magic"), "settings: tools, no_tools"),
     ({}, ("play", "graph", "-o", "suite.graphs.0.nods=5"), "there is no such field; did you mean nodes?"),
     ({}, ("play", "graph", "-o", "suite.questions=[why]"), "unknown question why"),
-    ({}, ("play", "graph", "--out", "walk.svg"), "walk.svg: unsupported format; expected .html"),
-    ({}, ("play", "maze", "--out", "walk.pdf"), "--out walk."),
     ({}, ("play", "maze", "-o", "suite.mazes.0.walls=1.5"), "walls"),
     ({}, ("play", "magma", "-o", "suite.traces.0.algorithm=sorting"), "bfs"),
 ]

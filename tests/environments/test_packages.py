@@ -270,7 +270,7 @@ async def test_trl_trains_on_traces(tmp_path: Path) -> None:
     for name, suite in (("questions", QUESTIONS), ("mazes", MAZES)):
         run = await recorded(tmp_path / name, suite, "expert", "varied")
         files.append(tmp_path / f"{name}.jsonl")
-        export_traces([run], files[-1], TraceOptions(refusals=50))
+        export_traces([run], files[-1], TraceOptions())
     env = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
     words = [python, "-m", "training.check_trl", *files]
     done = await asyncio.to_thread(subprocess.run, words, env=env, capture_output=True, text=True, timeout=280)

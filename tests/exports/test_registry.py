@@ -17,9 +17,8 @@ from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place
 
-FORMATS = ("inspect", "chats", "csv")
+FORMATS = ("inspect", "csv")
 READERS = Path(__file__).parents[2] / ".venv-formats" / "bin" / "python"
-SINGLE = {"chats": ".jsonl"}
 
 
 def export(name: str, folder: RunFolder, out: Path, **options: Any) -> Path:
@@ -55,32 +54,18 @@ def read_by_inspect(logs: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_suite_in_every_format_gives_the_same_bytes_twice(name: str, suite: str, tmp_path: Path) -> None:
     folder = copied(suite, tmp_path / "run")
-    outputs = [export(name, folder, tmp_path / f"{n}{SINGLE.get(name, '')}") for n in "ab"]
+    outputs = [export(name, folder, tmp_path / n) for n in "ab"]
     first, second = ([path, *sorted(path.rglob("*"))] if path.is_dir() else [path] for path in outputs)
     assert len(first) == len(second)
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True) if a.is_file())
     assert any(path.is_file() for path in first)
 
 
-def test_chats_hold_each_episode_once(tmp_path: Path) -> None:
-    folder = hostile_run(tmp_path / "run")
-    lines = [strict(line) for line in export("chats", folder, tmp_path / "c.jsonl").read_text().splitlines()]
-    assert len(lines) == 12
-    assert [line["metadata"]["exit_status"] for line in lines].count("model_error") == 0
-    whole = next(line for line in lines if line["metadata"]["model"] == "scripted/expert")
-    roles = [message["role"] for message in whole["messages"]]
-    assert roles[:2] == ["system", "user"]
-    call_ids = [call["id"] for m in whole["messages"] for call in m.get("tool_calls", ())]
-    assert call_ids == [m["tool_call_id"] for m in whole["messages"] if m["role"] == "tool"]
-    bad = [c["function"]["arguments"] for line in lines for m in line["messages"] for c in m.get("tool_calls", ())]
-    assert '{"label": "x' in bad
-
-
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_export_makes_the_folders_around_it(name: str, tmp_path: Path) -> None:
     folder = copied("mazes", tmp_path / "run")
     with pytest.raises(ConfigError, match=r"there is no folder .*missing") as caught:
-        export(name, folder, tmp_path / "missing" / f"x{SINGLE.get(name, '')}")
+        export(name, folder, tmp_path / "missing" / "x")
     assert "make the folder first" in caught.value.hint
     assert not (tmp_path / "missing").exists()
 

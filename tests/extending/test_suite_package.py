@@ -74,18 +74,9 @@ from graphwalk_chains.suite import ChainsSuite
 from graphwalk.suites.suite import Presentation
 
 
-class Drawn:
-    formats = (".txt",)
-
-    def drawings(self, records):
-        return [" -> ".join(record["task"]["gold"]) for record in records]
-
-    def page(self, records, form, title):
-        return title + "\\n" + "\\n".join(self.drawings(records))
-
-
 class DrawnPresentation(Presentation):
-    pictures = Drawn()
+    def drawings(self, record):
+        return [" -> ".join(record["task"]["gold"])]
 
 
 class DrawnSuite(ChainsSuite):
@@ -94,16 +85,11 @@ class DrawnSuite(ChainsSuite):
 """
 
 
-def test_a_suite_with_pictures_is_viewed(chains: Place) -> None:
+def test_a_suite_with_drawings_is_shown(chains: Place) -> None:
     chains.install_text("drawn_chains", PICTURES, "[graphwalk.suites]\ndrawn = drawn_chains:DrawnSuite\n")
     (chains.folder / "drawn.yaml").write_text("name: drawn\nsuite: {name: drawn, chains: [{length: 3}]}\n")
     assert chains.graphwalk("run", "drawn.yaml", "--out", "run").returncode == 0
     assert " -> " in chains.graphwalk("show", "run", "chain").stdout
-    assert chains.graphwalk("view", "run", "--out", "chains.txt").returncode == 0
-    assert " -> " in (chains.folder / "chains.txt").read_text()
-    refused = chains.graphwalk("view", "run", "--out", "chains.svg")
-    assert refused.returncode == 2
-    assert "unsupported format; expected .html, .txt" in refused.stderr
 
 
 HEAD = "from graphwalk_chains.suite import ChainAgents, ChainsSuite\nfrom graphwalk.suites.suite import ScriptedAgents, Suite\n"

@@ -86,12 +86,20 @@ def test_rows_that_cannot_be_used_need_consent_and_are_named(tmp_path: Path) -> 
     with pytest.raises(
         ConfigError, match=r"31 rows cannot be used:\n  row 2: 1 is odd\n(.*\n){19}  … and 11 more"
     ) as error:
-        usable_rows(path, ["a"], read, skip_option="--skip", skip=False)
-    assert "--skip" in error.value.hint
-    bad, numbers = usable_rows(path, ["a"], read, skip_option="--skip", skip=True)
+        usable_rows(path, ["a"], read, skip=False)
+    assert "skip_bad_rows=true" in error.value.hint
+    bad, numbers = usable_rows(path, ["a"], read, skip=True)
     assert (list(numbers), len(bad), bad["row 61"]) == ([52, 54, 56, 58], 31, "not a JSON object")
     with pytest.raises(ConfigError, match=r"rows.csv: expected a .jsonl or .parquet file"):
         list(read_rows(tmp_path / "rows.csv", ["a"]))
+
+
+def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for read_or_write in (lambda path: list(read_rows(path, [])), lambda path: write_rows([], path, COLUMNS)):
+        with pytest.raises(ConfigError, match="Parquet needs pyarrow") as error:
+            read_or_write(tmp_path / "rows.parquet")
+        assert "'.[parquet]'" in error.value.hint
 
 
 def test_parquet_without_a_column_or_that_is_none_is_an_error(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits, manifest_path
-from graphwalk.graphs.generate import english_words
 from graphwalk.suites.questions.agents import scripted
 from graphwalk.suites.questions.agents.flawed import WALK_FLAWS, with_flaws
 from graphwalk.training.traces import ChatForm, TraceOptions, export_traces
@@ -115,22 +113,6 @@ async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:
     mazes = await recorded(tmp_path / "mazes", {**MAZES, "mazes": [{"size": 8, "min_path": 8, "count": 3}]}, "varied")
     assert all(result.score and result.score["correct"] for result in mazes.results())
     assert any(held.error == "malformed_id" for result in mazes.results() for held in result.trajectory.results)
-
-
-@pytest.mark.parametrize("agent", [{}, {"prompts": "short"}])
-async def test_questions_without_an_answer_are_refused_in_words(tmp_path: Path, agent: dict[str, str]) -> None:
-    run = await recorded(tmp_path / "run", QUESTIONS, agent=agent)
-    export_traces([run], tmp_path / "all.jsonl", TraceOptions(refusals=100))
-    refused = [line for line in lines(tmp_path / "all.jsonl") if line["refusal"]]
-    assert len(refused) == 2
-    for line in refused:
-        system, user, reply = line["messages"]
-        question_words, reply_words = (set(re.findall(r"\w+", message["content"])) for message in (user, reply))
-        schema_words = set(re.findall(r"\w+", system["content"])) | english_words()
-        assert not calls(line)
-        assert {word for word in question_words & reply_words if word.lower() not in schema_words} - schema_words, (
-            "what is asked for is in the schema"
-        )
 
 
 async def test_omitted_episodes_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

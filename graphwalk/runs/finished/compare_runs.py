@@ -92,17 +92,14 @@ def merged(runs: Mapping[str, Observations], players: set[Player]) -> Observatio
         indices = [i for i, case in enumerate(observed.cases) if case.player in players]
         values.append(observed.values[indices])
         for case in (observed.cases[i] for i in indices):
-            cases.append(case._replace(player=_in_run(case.player, name)) if len(runs) > 1 else case)
+            player = case.player._replace(model=f"{case.player.model} @ {name}") if len(runs) > 1 else case.player
+            cases.append(case._replace(player=player))
     together = replace(next(iter(runs.values())), cases=cases, values=np.concatenate(values), baselines=None)
     if len(together.players) < 2:
         every = sorted({player for observed in runs.values() for player in observed.players})
         names = ", ".join(f"{player.model} {player.setting}" for player in every)
         raise ConfigError("there are no two players to compare", hint=f"played: {names or 'nothing yet'}")
     return together
-
-
-def _in_run(player: Player, run: str) -> Player:
-    return player._replace(model=f"{player.model} @ {run}")
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

@@ -124,39 +124,22 @@ def _plain(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
-class AskPictures:
-    """Drawings of answers with their evidence."""
-
-    formats = (".svg",)
-
-    def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[Table]":
-        """Yield the evidence of each answer in the order of the questions."""
-        for record in sorted(records, key=lambda record: (record["task"]["number"], record["model"])):
-            evidence = _evidence(record)
-            if evidence.nodes:
-                yield evidence_table(evidence)
-
-    def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """Return the evidence of the first question."""
-        first = min(records, key=lambda record: record["task"]["number"])
-        return evidence_svg(_evidence(first), first["task"]["question"])
-
-
-def _trajectory(record: ResultRecord) -> Trajectory:
-    return from_dict(Trajectory, record["trajectory"])
+def ask_drawings(record: ResultRecord) -> "Iterator[Table]":
+    """Yield the evidence of the answer, if there is any."""
+    seen = observed_graph(from_dict(Trajectory, record["trajectory"]).results)
+    evidence = evidence_of(record["task"]["question"], _answer(record), seen)
+    if evidence.nodes:
+        yield evidence_table(evidence)
 
 
 def _answer(record: ResultRecord) -> str | None:
     return None if record["answer"] is None else _plain(record["answer"])
 
 
-def _evidence(record: ResultRecord) -> AnswerEvidence:
-    return evidence_of(record["task"]["question"], _answer(record), observed_graph(_trajectory(record).results))
-
-
 def ask_scene(record: ResultRecord) -> Scene:
     """Return the picture of an episode, with the evidence of the answer marked."""
-    trajectory, question, text = _trajectory(record), record["task"]["question"], _answer(record)
+    trajectory = from_dict(Trajectory, record["trajectory"])
+    question, text = record["task"]["question"], _answer(record)
     seen = observed_graph(trajectory.results)
     question_keys = set(named_in(question, seen))
     evidence = [node.key for node in evidence_of(question, text, seen).nodes if node.key not in question_keys]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, layout, scored
 from graphwalk.reports.plots import Scene
@@ -18,9 +18,12 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.text_table import TextTable
 from graphwalk.sanitise import one_line
-from graphwalk.suites.ask.pictures import AskPictures, ask_scene
+from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
 from graphwalk.suites.ask.task import AskTask
-from graphwalk.suites.suite import Pictures, Presentation, Suite
+from graphwalk.suites.suite import Presentation, Suite
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def _question_and_answer(result: ResultRecord) -> str:
@@ -60,10 +63,11 @@ def ask_report() -> SuiteReport:
 
 
 class AskPresentation(Presentation[AskTask]):
-    pictures: ClassVar[Pictures | None] = AskPictures()
-
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
         return ask_report()
 
     def scene(self, record: ResultRecord) -> Scene:
         return ask_scene(record)
+
+    def drawings(self, record: ResultRecord) -> Iterator["Table"]:
+        return ask_drawings(record)

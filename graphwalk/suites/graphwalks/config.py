@@ -40,7 +40,7 @@ class GraphwalksConfig(SuiteConfig):
     @model_validator(mode="before")
     @classmethod
     def _file_or_problems(cls, data: Any) -> Any:
-        of_file = {"operation", "max_chars", "skip_bad_rows"}
+        of_file = ("operation", "max_chars", "skip_bad_rows")
         if isinstance(data, dict) and data.get("file") is not None:
             if data.get("problems"):
                 raise ValueError("file and problems exclude each other; operation, max_chars and limit choose rows")

@@ -80,8 +80,8 @@ def read_problem(config: GraphwalksConfig, row: Row, number: int) -> tuple[Prope
         raise ValueError(f"the operation of type {kind} is not understood: {one_line(words, 80)}")
     if not any(match[1] in edge for edge in edges):
         raise ValueError(f"no edge has the node {one_line(match[1], 40)}")
-    problem = Problem(kind, match[1], int(match[2] or 1), number, prompt, tuple(sorted({*target})))
-    return PropertyGraph.from_edges(edges, LABEL, TYPE), problem
+    graph = PropertyGraph.from_edges(edges, LABEL, TYPE)
+    return graph, Problem(kind, match[1], int(match[2] or 1), number, prompt, tuple(sorted({*target})))
 
 
 def _edges(text: str) -> Iterator[tuple[str, str]]:

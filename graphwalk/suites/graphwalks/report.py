@@ -13,14 +13,12 @@ from graphwalk.suites.reference import expert_result
 from graphwalk.suites.suite import Presentation, Suite
 from graphwalk.suites.walked import keys_scene
 
-_SHORT = 320_000
-"""Characters of the longest prompt of 0–128k tokens; the data set has none between 128k and 256k tokens."""
+_SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
+"""Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
 
 
-def problem_group(result: ResultRecord) -> str:
-    """Return operation and size of the prompt in tokens, as published: "bfs 0–128k"."""
-    task = result["task"]
-    return f"{task['template']} {'0–128k' if task['prompt_chars'] <= _SHORT else '256k–1M'}"
+def _problem(result: ResultRecord) -> str:
+    return f"{result['task']['template']} {_BANDS[result['task']['prompt_chars'] > _SHORT]}"
 
 
 def _remark(result: ResultRecord) -> str | None:
@@ -40,7 +38,7 @@ class GraphwalksPresentation(Presentation[GraphwalksTask]):
         return replace(
             plain,
             measures=(*plain.measures, from_file),
-            groupings=(Grouping("problem", "operation and size of the prompt", problem_group), size),
+            groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
             baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
             remark=_remark,
             tables=published_tables,

@@ -31,11 +31,9 @@ class GraphwalksVerification(Verification[GraphwalksConfig, GraphwalksTask]):
         import networkx as nx
 
         assert instance.graph is not None
-        graph: nx.DiGraph[str] = nx.DiGraph(instance.graph.edges())
-        node, depth = str(task.parameters["node"]), int(task.parameters["depth"])
+        graph = nx.DiGraph(instance.graph.edges())
         graph = graph if task.template == "bfs" else graph.reverse()
-        distances = nx.single_source_shortest_path_length(graph, node, depth)
-        _agree("networkx", (key for key, length in distances.items() if 0 < length == depth), task)
+        _agree("networkx", nx.descendants_at_distance(graph, task.parameters["node"], task.parameters["depth"]), task)
         return "networkx"
 
 
@@ -60,9 +58,7 @@ class GraphwalksSuite(GraphSuite[GraphwalksConfig, GraphwalksTask]):
                 graph, problems = generated(spec, seed, index)
                 yield GraphInstance.of(graph, problems, {"entry": entry, "index": index, "out_degree": spec.out_degree})
         if config.file is not None:
-            consent = "-o suite.skip_bad_rows=true"
-            read = partial(read_problem, config)
-            bad, rows = usable_rows(config.file, COLUMNS, read, skip_option=consent, skip=config.skip_bad_rows)
+            bad, rows = usable_rows(config.file, COLUMNS, partial(read_problem, config), skip=config.skip_bad_rows)
             for graph, problem in rows:
                 left_out = {"left_out": bad} if bad else {}
                 yield GraphInstance.of(graph, [problem], {"name": config.file.name, "row": problem.row, **left_out})
@@ -146,8 +142,7 @@ class GraphwalksSuite(GraphSuite[GraphwalksConfig, GraphwalksTask]):
 
     def notes(self, tasks: Sequence[GraphwalksTask]) -> Iterator[str]:
         if rows := [str(task.row) for task in tasks if task.published_gold is not None]:
-            differ = f"{len(rows)} of {len(tasks)} published targets differ from ours, and both are scored"
-            yield f"{differ}: {'row' if len(rows) == 1 else 'rows'} {', '.join(rows)}."
+            yield f"{len(rows)} of {len(tasks)} targets differ from the file's; both are scored: row {', '.join(rows)}."
 
 
 async def _by_cypher(problem: Problem, store: GraphStore) -> set[str]:

@@ -108,11 +108,6 @@ def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[
     return lambda record: value(record) if (record["score"] or {}).get("level", TRACE) == level else None
 
 
-def _free_running(record: ResultRecord) -> float:
-    """Return 1 for a trace that is one dialogue of all its steps."""
-    return float(record["task"]["step"] is None and setting_of(record["setting"]) in STEPWISE)
-
-
 def _of_case(record: ResultRecord) -> str:
     return case(record["task"]["algorithm"], record["task"]["n"])
 
@@ -146,7 +141,11 @@ MEASURES = (
     *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in OUTCOME),
     *(Measure(name, kind, _at(TRACE, scored(name))) for kind, names in _OF_TRACE.items() for name in names),
     Measure("answer_reasoning_tokens", "count", _at(TRACE, scored("reasoning_tokens"))),
-    Measure("dialogues", "count", _at(TRACE, _free_running)),
+    Measure(
+        "dialogues",
+        "count",
+        _at(TRACE, lambda r: float(r["task"]["step"] is None and setting_of(r["setting"]) in STEPWISE)),
+    ),
     Measure("replies", "count", _at(STEP, lambda record: 1.0)),
     Measure("step_exact", "percent", _at(STEP, scored("exact"))),
     Measure("step_f1", "share", _at(STEP, scored("f1"))),

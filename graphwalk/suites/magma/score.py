@@ -45,7 +45,7 @@ def canonical(algorithm: str, item: Any) -> Hashable | None:
         return None
     if algorithm not in TRIPLES:
         return frozenset(item) if item and all(map(_is_node, item)) else None
-    if len(item) != 3 or not (_is_node(item[0]) and _is_node(item[1]) and _is_number(item[2])):
+    if len(item) != 3 or not (_is_node(item[0]) and _is_node(item[1]) and type(item[2]) in (int, float)):
         return None
     i, j, number = item
     return (i, j, float(number)) if algorithm == "dijkstra" else (min(i, j), max(i, j), float(number))
@@ -58,10 +58,6 @@ def _share(part: int, whole: int, *, empty: bool) -> float:
 
 def _is_node(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:

@@ -57,18 +57,6 @@ def _states(task: MagmaTask, instance: Instance) -> dict[int, Step]:
     return ({} if before is None else {0: before}) | dict(enumerate(run_algorithm(task.algorithm, instance), 1))
 
 
-def _expert(task: MagmaTask, state: list[Any], draw: Random) -> str:
-    return write_answer(task.algorithm, state)
-
-
-def _missing_prefix(task: MagmaTask, state: list[Any], draw: Random) -> str:
-    return write_list(task.algorithm, state)
-
-
-def _false_negative(task: MagmaTask, state: list[Any], draw: Random) -> str:
-    return write_answer(task.algorithm, state[1:])
-
-
 def _hallucination(task: MagmaTask, state: list[Any], draw: Random) -> str:
     # The invented node does not exist in the graph, so it is never correct by chance.
     start, unknown = int(task.parameters.get("source", 0)), task.n
@@ -99,8 +87,8 @@ def _random(task: MagmaTask, state: list[Any], draw: Random) -> str:
 
 
 FLAWS: dict[str, MakeReply] = {
-    "missing_prefix": _missing_prefix,
-    "false_negative": _false_negative,
+    "missing_prefix": lambda task, state, draw: write_list(task.algorithm, state),
+    "false_negative": lambda task, state, draw: write_answer(task.algorithm, state[1:]),
     "hallucination": _hallucination,
     "invalid_item": _invalid_item,
 }
@@ -140,8 +128,9 @@ class MagmaAgents(ScriptedAgents[MagmaTask]):
         if setting == "tools" and name == "expert":
             return walking_expert(task, setting)
         draw = stdlib_random(seed, "magma.policy", name, task.task_id)
-        reply = {"expert": _expert, "random": _random}.get(name) or FLAWS[draw.choice(list(FLAWS))]
-        return replies(task, setting, reply, draw)
+        if name == "expert":
+            return _say(write_answer(task.algorithm, state) for _, state in task.requested_states(setting))
+        return replies(task, setting, _random if name == "random" else FLAWS[draw.choice(list(FLAWS))], draw)
 
     def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))

@@ -1,13 +1,13 @@
 """Drawings of mazes and episodes: text, and step-by-step scenes."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episodes
+from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episode
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import from_dict
 
@@ -86,7 +86,7 @@ _SCENE_LEGEND = {
 
 def maze_scene(record: ResultRecord) -> Scene:
     """Return the step-by-step picture of an episode."""
-    (episode,) = maze_episodes([record])
+    episode = maze_episode(record)
     maze = episode.maze
     trajectory = from_dict(Trajectory, record["trajectory"])
     turns = [number for number, turn in enumerate(trajectory.turns, 1) for _ in turn.results]
@@ -125,23 +125,11 @@ def _comparison(episode: MazeEpisode, record: ResultRecord) -> StateTable:
     return StateTable(("step", "cell"), tuple(rows), note)
 
 
-class MazePictures:
-    """Drawings of maze episodes for `graphwalk show`, `graphwalk view` and `graphwalk play`."""
+def maze_drawing(record: ResultRecord) -> "RenderableType":
+    """Return title, verdict and drawing of an episode."""
+    from rich.console import Group
+    from rich.text import Text
 
-    formats = (".txt",)
-
-    def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[RenderableType]":
-        """Yield title, verdict and drawing of every episode."""
-        from rich.console import Group
-        from rich.text import Text
-
-        for episode in maze_episodes(records):
-            yield Group(Text(episode.title), Text(episode.verdict), _drawn(episode))
-
-    def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """Return all episodes as text."""
-        return "\n".join(f"{e.title}\n{e.verdict}\n{_drawn(e).plain}\n" for e in maze_episodes(records))
-
-
-def _drawn(episode: MazeEpisode) -> "Text":
-    return draw(episode.maze, episode.walk.visited, episode.path, episode.hit)
+    episode = maze_episode(record)
+    drawing = draw(episode.maze, episode.walk.visited, episode.path, episode.hit)
+    return Group(Text(episode.title), Text(episode.verdict), drawing)

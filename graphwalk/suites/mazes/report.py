@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import (
@@ -11,7 +11,7 @@ from graphwalk.reports.common_plots import (
     failure_classes,
     within_calls,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_if, layout, number, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_class, layout, number, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
@@ -26,10 +26,13 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
+from graphwalk.suites.mazes.pictures import maze_drawing, maze_scene
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
-from graphwalk.suites.suite import Pictures, Presentation, Suite
+from graphwalk.suites.suite import Presentation, Suite
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _SIZES = {
     "size": "cells per side",
@@ -49,10 +52,6 @@ def _calls_if_solved(result: ResultRecord) -> float | None:
     return float(result["tool_calls"]) if (result["score"] or {}).get("correct") else None
 
 
-def _ends_with(name: str) -> Callable[[ResultRecord], float | None]:
-    return count_if(lambda result: (result["score"] or {}).get("error_class") == name)
-
-
 _SCORED: dict[Kind, tuple[str, ...]] = {
     "count": (
         *("strict_correct", "repeated_cells", "wall_hits", "teleports", "jumps", "wall_calls", "revisits"),
@@ -68,7 +67,7 @@ MEASURES = (
     Measure("shortest_path", "median", lambda result: number(result["task"].get("shortest_path_length"))),
     Measure("calls_per_solved", "amount", _calls_if_solved),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
-    *(Measure(name, "count", _ends_with(name)) for name in PATH_ERRORS),
+    *(Measure(name, "count", count_class(name)) for name in PATH_ERRORS),
     *(Measure(name, kind, scored(name)) for kind, names in _SCORED.items() for name in names),
     *EFFORT,
 )
@@ -136,7 +135,6 @@ def maze_report() -> SuiteReport:
 
 class MazePresentation(Presentation[MazeTask]):
     commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
-    pictures: ClassVar[Pictures | None] = MazePictures()
 
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
         return maze_report()
@@ -154,3 +152,6 @@ class MazePresentation(Presentation[MazeTask]):
 
     def scene(self, record: ResultRecord) -> Scene:
         return maze_scene(record)
+
+    def drawings(self, record: ResultRecord) -> Iterator["RenderableType"]:
+        yield maze_drawing(record)

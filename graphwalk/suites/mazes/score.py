@@ -1,6 +1,6 @@
 """Scoring of maze answers, and the check of their targets."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -201,17 +201,16 @@ class MazeEpisode:
         return [*called, *(cell for cell in self.path if cell in self.maze.wall_set)]
 
 
-def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]:
-    """Yield the episodes of log records, including failed ones."""
-    for record in records:
-        task = MazeTask.model_validate(record["task"])
-        walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
-        repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
-        title = one_line(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
-        path = tuple(path_cells(task.maze, record["answer"]))
-        score = None if record["score"] is None else MazeScore.model_validate(record["score"])
-        text = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
-        yield MazeEpisode(title, task.maze, walk, path, text)
+def maze_episode(record: Mapping[str, Any]) -> MazeEpisode:
+    """Return the episode of a log record, which may have failed."""
+    task = MazeTask.model_validate(record["task"])
+    walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
+    repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
+    title = one_line(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
+    path = tuple(path_cells(task.maze, record["answer"]))
+    score = None if record["score"] is None else MazeScore.model_validate(record["score"])
+    text = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
+    return MazeEpisode(title, task.maze, walk, path, text)
 
 
 def verdict(score: MazeScore, task: MazeTask) -> str:

@@ -15,7 +15,7 @@ from graphwalk.reports.common_plots import (
     failure_classes,
     is_wide,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, ROWS, WASTE, if_scored, layout, scored
+from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, ROWS, WASTE, count_class, if_scored, layout, scored
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Panel, Plot, PlotPoint, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
@@ -32,7 +32,7 @@ from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.scoring.failure_report import MEASURES as FAILURE_MEASURES
-from graphwalk.suites.questions.scoring.failure_report import count_scores, failure_plot, failure_tables
+from graphwalk.suites.questions.scoring.failure_report import failure_plot, failure_tables
 from graphwalk.suites.questions.scoring.failures import CAUSES
 from graphwalk.suites.questions.scoring.score import ERROR_CLASSES
 from graphwalk.suites.questions.task import QuestionTask
@@ -52,10 +52,6 @@ EMPTY, EVERYTHING = "always empty", "everything"
 
 def _per_answer(result: ResultRecord) -> float | None:
     return float(result["score"]["false_positives"]) if result["score"].get("answered") else None
-
-
-def _without_think(result: ResultRecord) -> float | None:
-    return float(result["tool_calls"] - result["score"].get("think_calls", 0))
 
 
 def _with_paper_target(read: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
@@ -81,10 +77,14 @@ MEASURES = (
     Measure("any_tied_accuracy", "percent", _with_paper_target(_any_tied)),
     *QUALITY,
     Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
-    *(Measure(name, "count", count_scores("error_class", name.__eq__)) for name in ERROR_CLASSES),
+    *(Measure(name, "count", count_class(name)) for name in ERROR_CLASSES),
     *FAILURE_MEASURES,
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
-    Measure("tool_calls_without_think", "count", if_scored(_without_think)),
+    Measure(
+        "tool_calls_without_think",
+        "count",
+        if_scored(lambda r: float(r["tool_calls"] - r["score"].get("think_calls", 0))),
+    ),
     *(Measure(name, "count", scored(name)) for name in WASTE),
     *EFFORT,
 )
@@ -151,7 +151,8 @@ def paper_reference(name: str) -> Reference:
         counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL} for row in paper[name]]
         sizes = tuple({**row, **count} for row, count in zip(paper[name], counts, strict=True))
         return Reference(f"{paper['source']}, Table 4", notes, groups={"nodes": sizes})
-    overall = tuple(_overall(**row) for row in paper["table_2_questions"])
+    table_2 = [{**row, "correct": row["correct_of_120"], "questions": _OF_ALL} for row in paper["table_2_questions"]]
+    overall = tuple({name: row[name] for name in row if name != "correct_of_120"} for row in table_2)
     table = paper["table_3_correct_of_10_by_question"]
     category_of = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
     members = {category: [name for name in category_of if category_of[name] == category] for category in CATEGORIES}
@@ -169,10 +170,6 @@ def paper_reference(name: str) -> Reference:
         "question": tuple(grouped("question", {name: [name] for name in category_of})),
     }
     return Reference(f"{paper['source']}, Tables 2 and 3", notes, overall, groups)
-
-
-def _overall(correct_of_120: int, **row: Any) -> dict[str, Any]:
-    return {**row, "correct": correct_of_120, "questions": _OF_ALL}
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:

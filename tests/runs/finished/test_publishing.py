@@ -64,7 +64,7 @@ async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path
     shown = {word: graphwalk(word, one) for word in ("report", "verify", "show")}
     assert {word: done.returncode for word, done in shown.items()} == dict.fromkeys(shown, 0), shown
     assert "verified: no difference" in shown["verify"].stderr
-    assert graphwalk("export", "chats", one, "--out", tmp_path / "c.jsonl").returncode == 0
+    assert graphwalk("export", "csv", one, "--out", tmp_path / "tables").returncode == 0
     names = zipfile.ZipFile(one).namelist()
     assert {"README.md", "run.json", "results.jsonl.gz", "SHA256SUMS", "texts/experiment.yaml"} <= set(names)
     assert "run.log" not in names

@@ -138,7 +138,7 @@ def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
         done = graphwalk(*words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
     assert "evidence of the answer" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    for form in ("csv", "chats", "questions"):
+    for form in ("csv", "questions"):
         assert graphwalk("export", form, "one", "--out", f"out-{form}", folder=tmp_path).returncode == 0
 
 

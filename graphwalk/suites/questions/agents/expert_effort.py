@@ -7,7 +7,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import compare_rows
 from graphwalk.stores.graph_schema import schema_of
-from graphwalk.suites.questions.agents.memory_tools import MemoryTools, fits_memory_tools
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.task import QuestionTask
@@ -22,20 +21,16 @@ from graphwalk.types.values import Row
 
 @dataclass(frozen=True)
 class ExpertReference:
-    """Reference walks on one graph (docs/method.md, Questions), with the default prompt.
-
-    With `memory` the expert gets rows in place of text, which is faster on large graphs.
-    """
+    """Reference walks on one graph (docs/method.md, Questions), with the default prompt."""
 
     schema: Schema
     toolbox: Toolbox
-    memory: MemoryTools | None = None
 
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
         """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
         agent = expert(task.template, task.parameters, self.schema)
         prompt = tools_prompt(task.question, self.schema, AgentConfig())
-        walk = await drive(agent, self.toolbox, prompt, self.memory.answer if self.memory else None)
+        walk = await drive(agent, self.toolbox, prompt)
         rows: list[Row] = json.loads(walk.answer)
         any_one = task.mode != "set"
         if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
@@ -48,7 +43,7 @@ class ExpertReference:
 
 
 async def reference_on(scratch: Scratch, index: GraphIndex, agent: AgentConfig | None) -> ExpertReference | None:
-    """Return the reference in memory and on the embedded engine; None without an agent.
+    """Return the reference on the embedded engine; None without an agent.
 
     Pages are those of the agent, but values are not shortened, because the expert's answer is checked. Pages of a
     number of tokens are those of the texts.
@@ -58,6 +53,4 @@ async def reference_on(scratch: Scratch, index: GraphIndex, agent: AgentConfig |
     by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
     pages = AgentConfig(**agent.model_dump(include={"result_budget", *by_tokens}))
     schema = schema_of(index.graph)
-    in_memory = not by_tokens and fits_memory_tools(index.graph)
-    memory = MemoryTools(index, agent.result_budget) if in_memory else None
-    return ExpertReference(schema, GraphToolbox(await scratch.store(), schema, agent=pages), memory)
+    return ExpertReference(schema, GraphToolbox(await scratch.store(), schema, agent=pages))

@@ -69,7 +69,8 @@ class ForgetfulModel:
             return Message("assistant", NO_ANSWER)
         waiting = [ask for ask in asks if _signature(ask) not in pages]
         calls = tuple(map(self._call, waiting if parallel else waiting[:1]))
-        notes = list(self._notes(messages, pages)) if _asked_for_notes(messages) else []
+        asked = any(message.role == "user" and NOTES_STAY in (message.content or "") for message in messages)
+        notes = list(self._notes(messages, pages)) if asked else []
         return Message("assistant", "\n".join(notes) or None, calls)
 
     def _resumed(self, pages: Pages) -> tuple[list[Ask], str | None]:
@@ -146,7 +147,3 @@ def _name(call: ToolCall) -> str:
 
 def _signature(ask: Ask) -> str:
     return _name(ask.call(""))
-
-
-def _asked_for_notes(messages: Sequence[Message]) -> bool:
-    return any(message.role == "user" and NOTES_STAY in (message.content or "") for message in messages)

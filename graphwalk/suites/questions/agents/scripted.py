@@ -11,10 +11,9 @@ from typing import ClassVar, Literal
 
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.evaluation.values import parse_object
-from graphwalk.graphs.generate import WordMaker
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.seeds import generator, stdlib_random
+from graphwalk.seeds import stdlib_random
 from graphwalk.suites.questions.agents.flawed import flawed, varied
 from graphwalk.suites.questions.agents.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.agents.walker import Steps, Walker, neighborhood, nodes, read, unique_values
@@ -31,8 +30,6 @@ from graphwalk.types.values import Row, Value
 
 _LOOK_UPS = {"get_node_by_property": "look_up", "get_all_nearest_neighbors": "neighbours"}
 _VALUES = "get_unique_property_values"
-_SCHEMA = {"node label": re.compile(r"\(:(\w+)\)"), "relationship type": re.compile(r"-\[:(\w+)\]->")}
-"""Labels and types in the Cypher patterns of a prompt's schema."""
 AGENTS = (
     "expert",
     "varied",
@@ -213,26 +210,6 @@ def walk_in_words(task: QuestionTask, trajectory: Trajectory, draw: random.Rando
     return texts
 
 
-def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -> tuple[str, str] | None:
-    """Return the question with an unknown label or type, and the reply that explains it.
-
-    Return None if the prompt has no readable schema, or the question contains no name of it.
-    """
-    prompt = trajectory.prompt[0].content or ""
-    # In the order of the schema.
-    names_of = {name: what for what, pattern in _SCHEMA.items() for name in pattern.findall(prompt)}
-    named = [str(value) for value in task.parameters.values() if value in names_of]
-    if not named:
-        return None
-    name = draw.choice(sorted(set(named)))
-    (word,) = WordMaker(generator(draw.getrandbits(64), "no-such-name")).words(1)
-    made_up = word.upper() if names_of[name] == "relationship type" else word.capitalize()
-    question = re.sub(rf"\b{re.escape(name)}\b", made_up, task.question)
-    names = [other for other, what in names_of.items() if what == names_of[name]]
-    reply = Thoughts("questions", draw).say("no_name", what=names_of[name], name=made_up, names=names)
-    return question, reply
-
-
 def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> str:
     """Describe the state before a turn: the plan, the last mistake, or the number of rows found."""
     if not before:
@@ -311,6 +288,3 @@ class QuestionAgents(ScriptedAgents[QuestionTask]):
 
     def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))
-
-    def without_answer(self, task: QuestionTask, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
-        return no_answer(task, trajectory, stdlib_random(seed, "without-answer", task.task_id))

@@ -77,7 +77,9 @@ class GraphViews:
 
     @cached_property
     def backwards(self) -> GraphIndex:
-        return PartialIndex(self.index.nodes.values(), map(_turned, self._relationships))
+        return PartialIndex(
+            self.index.nodes.values(), (replace(r, source=r.target, target=r.source) for r in self._relationships)
+        )
 
     @cached_property
     def any_label(self) -> GraphIndex:
@@ -107,10 +109,6 @@ def _as_logged(graph: PropertyGraph) -> PropertyGraph:
 def _logged(value: Value) -> Value:
     """Return a value as in a log, with a tuple for a list."""
     return tuple(map(_logged, value)) if isinstance(value, tuple) else shown(value)
-
-
-def _turned(relationship: Relationship) -> Relationship:
-    return replace(relationship, source=relationship.target, target=relationship.source)
 
 
 def roles_of(task: QuestionTask) -> dict[str, Role | None]:

@@ -256,7 +256,11 @@ class TaskMaker:
         )
         if self._reference is not None and kind.python is not None:
             try:
-                with comment(f"reference figures of {task.task_id}", _warn, raises=(GraphwalkError,)):
+                with comment(
+                    f"reference figures of {task.task_id}",
+                    warnings.warn,
+                    raises=(GraphwalkError,),
+                ):
                     task = (await self._reference(task)).added_to(task)
             except OracleError as error:
                 if self._index.all_labelled:
@@ -286,10 +290,6 @@ class TaskMaker:
             "rows_left_out": left_out,
         }
         return task.model_copy(update=changed)
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=2)
 
 
 def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
