@@ -56,6 +56,8 @@ _WIDTH = 7.2
 _MOST_COLUMNS = 3
 _LONGEST = 44
 """Characters of a name."""
+_SHORT = 16
+"""Characters of a row's name that leave room for a second matrix beside it."""
 
 
 def can_draw() -> bool:
@@ -232,6 +234,37 @@ def _draw_stacked(plot: Plot, canvas: "Canvas") -> None:
     _legend(canvas, axes)
 
 
+def _heat(plot: Plot, canvas: "Canvas") -> None:
+    """Draw a matrix per panel: a row per series, a column per x; darker is nearer to the largest of its scale."""
+    longest = max(len(one.name) for panel in plot.panels for one in panel.series)
+    columns = min(2 if longest <= _SHORT else 1, len(plot.panels))
+    lines = -(-len(plot.panels) // columns)
+    largest: dict[str, float] = {}
+    for panel in plot.panels:
+        for one in panel.series:
+            scale = one.name if plot.shade_rows else panel.title
+            largest[scale] = max(largest.get(scale, 0.0), *(p.y for p in one.points))
+    tallest = max(len(panel.series) for panel in plot.panels)
+    canvas.set_size_inches(_WIDTH, (0.95 + 0.3 * tallest) * lines + 0.2)
+    for axes, panel in zip(_grid(plot, canvas, lines, columns), plot.panels, strict=True):
+        names = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
+        cells = [[next((p.y for p in one.points if p.x == name), 0.0) for name in names] for one in panel.series]
+        tops = [largest[one.name if plot.shade_rows else panel.title] or 1.0 for one in panel.series]
+        shades = [[value / top for value in line] for line, top in zip(cells, tops, strict=True)]
+        axes.pcolormesh(shades, cmap="YlOrBr", vmin=0, vmax=1, edgecolors=axes.get_facecolor(), linewidth=1.5)
+        axes.invert_yaxis()
+        for i, line in enumerate(cells):
+            for j, value in enumerate(line):
+                colour = "#ffffff" if shades[i][j] > 0.6 else "#3b2f20"
+                axes.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
+        axes.set_xticks([place + 0.5 for place in range(len(names))], names)
+        axes.set_yticks([place + 0.5 for place in range(len(panel.series))], [_label(one.name) for one in panel.series])
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.set_title(_title(panel.title, columns))
+
+
 def _styles(series: Sequence[Series]) -> list[dict[str, Any]]:
     """Return colour, marker and dashes per series, paler and dashed for published ones."""
     ours, published = cycle(product(_ROUNDS, _PALETTE)), cycle(product(_ROUNDS, _PUBLISHED))
@@ -270,4 +303,5 @@ _DRAW: Mapping[PlotKind, Callable[[Plot, "Canvas"], None]] = {
     "steps": _lines,
     "stacked": _draw_stacked,
     "points": _lines,
+    "heat": _heat,
 }

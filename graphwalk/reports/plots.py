@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from graphwalk.reports.text_table import csv_text
 
-PlotKind = Literal["dots", "lines", "steps", "stacked", "points"]
+PlotKind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
 """dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;
-points: two amounts against each other."""
+points: two amounts against each other; heat: a matrix."""
 Fate = Literal["", "asked", "way", "right", "wrong", "missed", "given"]
 """State of an element: "" none; "asked" part of the question; "way" on the path to the answer; "right" answered and
 in the target; "wrong" answered only; "missed" in the target only; "given" known before.
@@ -49,7 +49,8 @@ class Panel:
 class Plot:
     """A plot. `name`: stem of its files. `about`: caption. `x` and `y`: titles of the axes.
 
-    `percent`: y is from 0 to 100. `logarithmic`: x spans orders of magnitude and does not start at 0; so does the y of
+    `percent`: y is from 0 to 100. `shade_rows`: each row of a matrix has its own colour scale, else each panel.
+    `logarithmic`: x spans orders of magnitude and does not start at 0; so does the y of
     lines that are not shares.
     """
 
@@ -62,6 +63,7 @@ class Plot:
     about: str = ""
     percent: bool = False
     logarithmic: bool = False
+    shade_rows: bool = False
 
     @property
     def rows(self) -> Iterator[tuple[str, str, str | float, float, float | None, float | None]]:

@@ -60,6 +60,25 @@ def test_averages_over_sizes_have_a_row_per_algorithm_beside_the_papers() -> Non
         assert bool(figures) == (measure != "accuracy")
 
 
+def test_errors_are_drawn_by_player_up_to_15_nodes_and_by_algorithm_over_all() -> None:
+    traces = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 20], "count": 2}]
+    run = asyncio.run(results("expert", "random", settings=("is",), traces=traces))
+    by_name = {plot.name: plot for plot in magma_figures(build_report(run, DECLARED))}
+
+    def missing(sizes: tuple[int, ...]) -> float:
+        mine = [one for one in run if one["model"] == "random" and one["task"]["template"] == "bfs"]
+        return fmean(one["score"]["false_negatives"] for one in mine if one["task"]["n"] in sizes)
+
+    (player,) = by_name["errors-per-reply"].panels
+    assert (player.title, [series.name for series in player.series]) == ("random · is", ["bfs", "mst prim"])
+    assert player.series[0].points[1].y == pytest.approx(missing((5,)))
+    assert by_name["errors-per-reply"].shade_rows
+    algorithms = by_name["errors-by-algorithm"].panels
+    assert [panel.title for panel in algorithms] == ["bfs", "mst prim"]
+    (bfs,) = algorithms[0].series
+    assert (bfs.name, bfs.points[1].y) == ("random · is", pytest.approx(missing((5, 20))))
+
+
 def test_the_page_names_the_figure_of_each_plot() -> None:
     page = Path("docs/method.md").read_text("utf-8")
     names = {name.replace("exact-by-step-bfs", "exact-by-step-ALGORITHM") for name in plots({"bfs   5 1": [True]})}
