@@ -144,9 +144,9 @@ def _errors(report: Report) -> Iterator[Plot]:
         for row in rows:
             names = (player_name(row), _words(row[grouping]))
             panel, series = names if by_player else reversed(names)
-            known = {title: row[field] for field, title in _ERRORS.items() if row.get(field) is not None}
-            if names[0] in faulty and known:
-                points = tuple(PlotPoint(title, float(value)) for title, value in known.items())
+            values = {title: row[field] for field, title in _ERRORS.items() if row.get(field) is not None}
+            if names[0] in faulty and values:
+                points = tuple(PlotPoint(title, float(value)) for title, value in values.items())
                 panels.setdefault(panel, []).append(Series(series, points))
         about = "Means over replies; players without errors are left out. Each algorithm has its own colour scale."
         shown = tuple(Panel(tuple(series), panel) for panel, series in panels.items())

@@ -69,8 +69,8 @@ class ForgetfulModel:
             return Message("assistant", NO_ANSWER)
         waiting = [ask for ask in asks if _signature(ask) not in pages]
         calls = tuple(map(self._call, waiting if parallel else waiting[:1]))
-        asked = any(message.role == "user" and NOTES_STAY in (message.content or "") for message in messages)
-        notes = list(self._notes(messages, pages)) if asked else []
+        wants_notes = any(message.role == "user" and NOTES_STAY in (message.content or "") for message in messages)
+        notes = list(self._notes(messages, pages)) if wants_notes else []
         return Message("assistant", "\n".join(notes) or None, calls)
 
     def _resumed(self, pages: Pages) -> tuple[list[Ask], str | None]:
