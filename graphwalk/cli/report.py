@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 OVERVIEW = 2
 """Tables printed at the end of a run: overall, and model against model or the first breakdown."""
 
-Format = Literal["terminal", "json", "csv", "markdown", "html"]
+Format = Literal["terminal", "json", "csv", "markdown"]
 AllColumns = Annotated[
     bool,
     typer.Option("--all-columns", help="Print all columns, also those that do not fit the terminal or 120 columns."),
@@ -28,7 +28,7 @@ JsonFormat = Annotated[bool, typer.Option("--json", help="The same as --format j
 def report(
     folder: RunOrFile,
     json: JsonFormat = False,
-    format: Annotated[Format, typer.Option(help="Output format; html includes plots and episodes.")] = "terminal",
+    format: Annotated[Format, typer.Option(help="Output format; graphwalk view writes a page.")] = "terminal",
     plots: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write plots as SVG and PNG with their data, instead of tables."),
@@ -122,12 +122,6 @@ def print_report(
     from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
     from graphwalk.runs.finished.reporting import report_of
 
-    if format == "html":
-        from graphwalk.serve.page import content_of, page_texts
-
-        for text in page_texts([content_of(run)]):
-            data(text.removesuffix("\n"))
-        return None
     report = report_of(run)
     if format == "terminal":
         print_tables(TerminalReport(report, tables=tables), all_columns=all_columns)

@@ -66,13 +66,6 @@ def comparisons_of(observed: Observations, *, seed: int, grouping: int | None = 
     return pairs
 
 
-def compared_groups(observed: Observations, *, seed: int) -> Iterator[tuple[Grouping, list[dict[str, Any]]]]:
-    """Yield each grouping that is shown and has several groups, with the pairs of players in each group."""
-    for number, grouping in enumerate(observed.suite.groupings):
-        if grouping.shown and len({group for case in observed.cases for group in case.groups_in(number)}) > 1:
-            yield grouping, comparisons_of(observed, seed=seed, grouping=number)
-
-
 def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], seed: int) -> Iterator[dict[str, Any]]:
     outcomes = {player: player_outcomes(observed, rows) for player, rows in numbers.items()}
     kinds = {measure.name: measure.kind for measure in observed.suite.measures}
@@ -160,7 +153,12 @@ class RunComparison:
 def compare_players(observed: Observations, *, seed: int, notes: Sequence[str] = ()) -> RunComparison:
     """Compare all players that share tasks: overall, by group, and task by task."""
     suite = observed.suite
-    groups = {grouping.name: pairs for grouping, pairs in compared_groups(observed, seed=seed) if pairs}
+    groups = {
+        grouping.name: pairs
+        for number, grouping in enumerate(suite.groupings)
+        if grouping.shown and len({group for case in observed.cases for group in case.groups_in(number)}) > 1
+        if (pairs := comparisons_of(observed, seed=seed, grouping=number))
+    }
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     overall = comparisons_of(observed, seed=seed)
     every = [*overall, *chain(*groups.values())]

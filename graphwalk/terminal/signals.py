@@ -8,12 +8,9 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from graphwalk.terminal.console import say, stderr
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 

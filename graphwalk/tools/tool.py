@@ -278,14 +278,9 @@ def load_tool(path: Path) -> Tool:
                 check_template(text)
         except (TextError, CypherNotAllowedError, ConfigError) as error:
             raise ConfigError(f"{file.where(*field.split('.'))}: {error}") from error
-    queries = {} if is_shipped(path) else _foreign(tool)
-    return tool.model_copy(update={"file_text": file.text, "path": str(path), **queries})
-
-
-def _foreign(tool: Tool) -> dict[str, ForeignCypher | None]:
-    """Return the queries, marked as those of a file that GraphWalk does not ship."""
-    queries = {name: getattr(tool, name) for name in _QUERIES}
-    return {name: None if query is None else ForeignCypher(query) for name, query in queries.items()}
+    queries = {name: getattr(tool, name) for name in _QUERIES if not is_shipped(path)}
+    foreign = {name: query and ForeignCypher(query) for name, query in queries.items()}
+    return tool.model_copy(update={"file_text": file.text, "path": str(path), **foreign})
 
 
 @lru_cache(maxsize=64)

@@ -97,7 +97,7 @@ def test_no_command_prints_control_characters_of_a_run(place: str, call: Call, t
     folder.write_manifest(manifest)
     run = folder.path
     for words in [
-        *(("report", run, "--format", form) for form in ("terminal", "json", "csv", "markdown", "html")),
+        *(("report", run, "--format", form) for form in ("terminal", "json", "csv", "markdown")),
         *(("compare", run, "--format", form) for form in ("terminal", "json", "markdown")),
         *(("show", run, *more) for more in ((), (records[0]["task_id"],), ("node_count", "--prompt"))),
         ("runs", run.parent),

@@ -1,10 +1,10 @@
-"""Tables of MAGMA: results per trace, by size and step, and the association of final states by earlier ones."""
+"""Tables of MAGMA: results per trace and by size, and the association of final states by earlier ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwalk.reports.measures import tool_seconds
-from graphwalk.reports.suite_report import Column, Groups, Report, ReportRow, ResultRecord, table_of
+from graphwalk.reports.suite_report import Column, Report, ReportRow, ResultRecord, table_of
 from graphwalk.reports.text_table import TextTable, one_decimal
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
@@ -165,8 +165,6 @@ def _sums(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 _METRICS = {"accuracy": "final", "intermediate_exact": "earlier", "trajectory_exact": "all"}
 """Measure → label, in the order of the lines."""
-_Lines = dict[tuple[str, ...], ReportRow]
-"""Names of a line → the line: its names, and its figures by number of the column."""
 
 
 def size_tables(report: Report) -> Iterator[TextTable]:
@@ -182,57 +180,27 @@ def size_tables(report: Report) -> Iterator[TextTable]:
         note = reference.explanation if reference and algorithm in with_paper else ""
         if reference and with_paper[-1:] == [algorithm]:
             note = " ".join([note, *reference.notes])
-        title = f"{algorithm}: exact match in % by number of nodes"
-        yield _matrix(title, ("setting", "model", "states"), lines, note=note)
+        columns = [Column(name, name, name=True) for name in ("setting", "model", "states")]
+        for place, size in enumerate(sorted({int(name) for line in lines for name in line if name.isdecimal()})):
+            # A narrow terminal drops every second column, then every second of the rest.
+            optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
+            columns.append(Column(str(size), str(size), one_decimal, optional, one_decimal))
+        yield table_of(f"{algorithm}: exact match in % by number of nodes", columns, lines, note)
 
 
 def _size_lines(
     algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow], mark: str
 ) -> Iterable[ReportRow]:
-    lines: _Lines = {}
+    lines: dict[tuple[str, ...], ReportRow] = {}
     for row, paper in [*((row, False) for row in ours), *((row, True) for row in published)]:
         of, size = row["case"].split()
         for order, (metric, states) in enumerate(_METRICS.items()):
             if of == algorithm and row.get(metric) is not None:
                 model = f"{row['model']}{mark[:-1]}, {row['note']})" if paper else row["model"]
-                line = _add(lines, {"setting": row["setting"], "model": model, "states": states}, size, row, metric)
-                line |= {"published": paper, "order": (row["setting"], order, paper)}
+                names = {"setting": row["setting"], "model": model, "states": states}
+                line = lines.setdefault(tuple(names.values()), {**names, "intervals": {}, "no_interval": {}})
+                line |= {size: row[metric], "published": paper, "order": (row["setting"], order, paper)}
+                for kind in ("intervals", "no_interval"):
+                    if metric in row.get(kind, ()):
+                        line[kind][size] = row[kind][metric]
     return lines.values()
-
-
-def step_tables(groups: Groups) -> Iterator[TextTable]:
-    """Yield one table per algorithm with a line per size, setting and model, and a column per step."""
-    note = "Traces with this step only. Step 1 is the first step of the algorithm; 0 is the state before it."
-    for algorithm in ALGORITHMS:
-        lines: _Lines = {}
-        for row in groups.get("step", ()):
-            of, size, step = row["step"].split()
-            if of == algorithm:
-                names = {"nodes": size, "setting": row["setting"], "model": row["model"]}
-                _add(lines, names, step, row, "step_exact")
-        if len({number for line in lines.values() for number in _numbers(line)}) > 1:
-            title, names_shown = f"{algorithm}: exact match in % by step", ("nodes", "setting", "model")
-            yield _matrix(title, names_shown, list(lines.values()), note=note)
-
-
-def _add(lines: _Lines, names: Mapping[str, str], number: str, row: ReportRow, measure: str) -> ReportRow:
-    """Add a figure to the line with these names, in the column `number`; return the line."""
-    line = lines.setdefault(tuple(names.values()), {**names, "intervals": {}, "no_interval": {}})
-    line[number] = row[measure]
-    for kind in ("intervals", "no_interval"):
-        if measure in row.get(kind, ()):
-            line[kind][number] = row[kind][measure]
-    return line
-
-
-def _numbers(line: ReportRow) -> list[int]:
-    return [int(name) for name in line if name.isdecimal()]
-
-
-def _matrix(title: str, names: Sequence[str], lines: Sequence[ReportRow], *, note: str) -> TextTable:
-    columns = [Column(name, name, name=True) for name in names]
-    for place, number in enumerate(sorted({number for line in lines for number in _numbers(line)})):
-        # A narrow terminal drops every second column, then every second of the rest.
-        optional = next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
-        columns.append(Column(str(number), str(number), one_decimal, optional, one_decimal))
-    return table_of(title, columns, lines, note)

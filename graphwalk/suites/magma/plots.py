@@ -41,6 +41,7 @@ _EXACT = {
 AVERAGED_SIZES = (5, 15)
 """Smallest and largest number of nodes in the average over sizes, as in the paper."""
 _BARS = "Bars: 95 % intervals, clustered by graph."
+_STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
 
 def magma_figures(report: Report) -> Iterator[Plot]:
@@ -84,11 +85,11 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
                 for player, sizes in lines.items()
             )
             title = f"Exact states by step and size: {_words(algorithm)}"
-            yield plot(f"exact-by-step-{algorithm.replace('_', '-')}", title, panels=panels, about=_BARS)
+            yield plot(f"exact-by-step-{algorithm.replace('_', '-')}", title, panels=panels, about=f"{_STEPS} {_BARS}")
     panels = tuple(_panels(report, "averaged_step", "step_exact"))
     if panels:
         low, high = AVERAGED_SIZES
-        about = f"Traces of {low} to {high} nodes that have this step. {_BARS}"
+        about = f"Traces of {low} to {high} nodes that have this step. {_STEPS} {_BARS}"
         title = f"Exact states by step, average over {low} to {high} nodes"
         yield plot("exact-by-step-average", title, panels=panels, about=about)
 

@@ -31,7 +31,6 @@ from graphwalk.suites.magma.matrices import (
     case,
     repeat_baseline,
     size_tables,
-    step_tables,
     trace_records,
 )
 from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_figures, magma_scene
@@ -91,7 +90,6 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables that have figures."""
     groups = report.groups
     yield from size_tables(report)
-    yield from step_tables(groups)
     if lines := [row for row in groups.get("algorithm", ()) if any(row[name] is not None for name in GIVEN_EARLIER)]:
         shown = (Column("Algorithm", "algorithm", name=True), *PLAYER, *layout("magma")["given_earlier"])
         yield table_of("Final state by correctness of earlier states", shown, lines, _GIVEN_NOTE)

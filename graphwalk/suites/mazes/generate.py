@@ -29,12 +29,6 @@ Edges = Iterable[tuple[Place, Place]]
 _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
 
 
-def places_beside(place: Place, side: int) -> list[Place]:
-    """Return the places that share an edge with this one."""
-    row, column = place
-    return [(row + r, column + c) for r, c in _SIDES if 0 <= row + r < side and 0 <= column + c < side]
-
-
 def depth_first_tree(side: int, random: Random) -> Edges:
     """Return the edges of a depth-first search that visits neighbours in random order."""
 
@@ -52,14 +46,10 @@ Layout = Callable[[int, int, Random], list[int]]
 """(size, number of walls, random) → the cells that are walls."""
 
 
-def random_walls(size: int, walls: int, random: Random) -> list[int]:
-    """Return uniformly random walls."""
-    return random.sample(range(size * size), walls)
-
-
 def neighbours(cell: int, size: int) -> list[int]:
     """Return the cells that share an edge with this one in ascending order."""
-    return [row * size + column for row, column in places_beside(divmod(cell, size), size)]
+    row, column = divmod(cell, size)
+    return [cell + r * size + c for r, c in _SIDES if 0 <= row + r < size and 0 <= column + c < size]
 
 
 def depth_first_walls(size: int, walls: int, random: Random) -> list[int]:
@@ -126,7 +116,10 @@ def _search_tree(opened: set[int], size: int, random: Random) -> dict[int, int]:
     return parent
 
 
-LAYOUTS: dict[str, Layout] = {"random": random_walls, "depth_first": depth_first_walls}
+LAYOUTS: dict[str, Layout] = {
+    "random": lambda size, walls, random: random.sample(range(size * size), walls),
+    "depth_first": depth_first_walls,
+}
 
 
 _LARGEST_LISTED = 24

@@ -54,13 +54,10 @@ def test_published_rows_need_no_model_of_their_name() -> None:
 
 
 def test_steps_of_each_size(report: Report) -> None:
-    by_step = table(report, "bfs: exact match in % by step")
-    assert [header.title for header in by_step.headers] == ["nodes", "setting", "model", "1", "2", "3", "4"]
-    assert texts(by_step) == [
-        ["5", "io_reasoning", "us/gpt-4o", "100.0", "50.0", "100.0", "100.0"],
-        ["50", "io_reasoning", "us/gpt-4o", "0.0", "100.0", "–", "–"],
-    ]
-    assert {row["step"]: row["replies"] for row in report.groups["step"]}["bfs   5   2"] == 2
+    steps = {row["step"]: (row["step_exact"], row["replies"]) for row in report.groups["step"]}
+    assert [steps[f"bfs   5   {step}"][0] for step in (1, 2, 3, 4)] == [100, 50, 100, 100]
+    assert steps["bfs   5   2"] == (50, 2)
+    assert [exact for step, (exact, _) in steps.items() if step.startswith("bfs  50")] == [0, 100]
 
 
 def test_the_papers_rows_beside_fewer_traces_are_marked() -> None:

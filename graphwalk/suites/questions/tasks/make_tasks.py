@@ -141,7 +141,9 @@ async def copy_tasks(
         parameters = mapped_parameters(kind.template, original.parameters, index, copy)
         number = int(original.task_id.rpartition("-")[2])
         task = await maker.task(kind, number, parameters)
-        if same_answer(original, task):
+        # They differ if the text of the query contains names or values of the original.
+        computed, again = [[row[f] for row in one.gold for f in one.computed_fields] for one in (original, task)]
+        if original.gold_size == task.gold_size and computed == again:
             tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
         else:
             left_out[kind.name] = "its text contains names or values that differ in the copy"
@@ -172,12 +174,6 @@ def mapped_parameters(
             value = copy.values.of(property_name, raw)
         mapped[name] = value
     return mapped
-
-
-def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
-    """Return False if the answers differ, because the query text contains names or values of the original."""
-    computed = [[row[field] for row in one.gold for field in one.computed_fields] for one in (original, task)]
-    return original.gold_size == task.gold_size and computed[0] == computed[1]
 
 
 class OutOfReachError(OracleError):
@@ -233,12 +229,13 @@ class TaskMaker:
         template, fields, digest = kind.template, question.answer_fields, self._index.graph.digest
         shipped = shipped_kinds().get(kind.name)
         usual = shipped is not None and shipped.template.computed == template.computed
+        values = {**question.written, "answer_properties": question.answer_properties}
         task = QuestionTask(
             task_id=f"{digest[:12]}-{template.name}-{number}",
             template=template.name,
             template_version=template.version,
             category=template.category,
-            question=_wording(question),
+            question=_rendered(kind, template.wording, values, "wording"),
             parameters=question.written,
             cypher=_with_times(question.cypher, question.values),
             cypher_parameters={name: question.written[name] for name in question.values},
@@ -298,12 +295,6 @@ def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
         if isinstance(value, Temporal):
             cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
     return cypher
-
-
-def _wording(question: Question) -> str:
-    kind = question.kind
-    values = {**question.written, "answer_properties": question.answer_properties}
-    return _rendered(kind, kind.template.wording, values, "wording")
 
 
 def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, seed: int) -> QuestionTask:
