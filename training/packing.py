@@ -1,14 +1,21 @@
 """Pack chats into token sequences of one length; only the model's replies are trained."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 IGNORED = -100
 """The label of an untrained token: torch's cross entropy ignores it."""
-Sequences = list[tuple[list[int], list[int]]]
-"""Tokens and labels, all of the same length."""
+
+
+class PackedSequence(NamedTuple):
+    """Whole chats in a row: tokens, labels, and the position of each token in its chat."""
+
+    tokens: list[int]
+    labels: list[int]
+    positions: list[int]
 
 
 def read_chats(path: Path) -> list[dict[str, Any]]:
@@ -37,31 +44,29 @@ def encoded(chat: dict[str, Any], tokenizer: Any) -> tuple[list[int], list[int]]
     return tokens, labels
 
 
-def packed(chats: Sequence[dict[str, Any]], tokenizer: Any, length: int) -> tuple[Sequences, int]:
-    """Return sequences of `length` tokens, each of whole chats and padded, and the number of longer chats."""
-    sequences: Sequences = []
-    too_long = 0
-    waiting: tuple[list[int], list[int]] = ([], [])
-    for tokens, labels in _fitting(chats, tokenizer):
+def packed(
+    chats: Iterable[dict[str, Any]], tokenizer: Any, length: int, enough: float = inf
+) -> tuple[list[PackedSequence], int]:
+    """Return sequences of at most `length` tokens, each of whole chats, and the number of longer chats.
+
+    Chats are read until the sequences have `enough` tokens.
+    """
+    sequences: list[PackedSequence] = []
+    too_long = total = 0
+    for chat in chats:
+        tokens, labels = encoded(chat, tokenizer)
         if len(tokens) > length:
             too_long += 1
             continue
-        if len(waiting[0]) + len(tokens) > length:
-            sequences.append(_padded(waiting, length, tokenizer.pad_token_id))
-            waiting = ([], [])
-        waiting = ([*waiting[0], *tokens], [*waiting[1], *labels])
-    if waiting[0]:
-        sequences.append(_padded(waiting, length, tokenizer.pad_token_id))
+        if not sequences or len(sequences[-1].tokens) + len(tokens) > length:
+            if total >= enough:
+                break
+            sequences.append(PackedSequence([], [], []))
+        sequences[-1].tokens.extend(tokens)
+        sequences[-1].labels.extend(labels)
+        sequences[-1].positions.extend(range(len(tokens)))
+        total += len(tokens)
     return sequences, too_long
-
-
-def _fitting(chats: Sequence[dict[str, Any]], tokenizer: Any) -> Iterator[tuple[list[int], list[int]]]:
-    return (encoded(chat, tokenizer) for chat in chats)
-
-
-def _padded(pair: tuple[list[int], list[int]], length: int, pad: int) -> tuple[list[int], list[int]]:
-    missing = length - len(pair[0])
-    return [*pair[0], *[pad] * missing], [*pair[1], *[IGNORED] * missing]
 
 
 def _tokens(messages: Sequence[dict[str, Any]], tools: Any, tokenizer: Any, *, prompt: bool) -> list[int]:

@@ -19,8 +19,8 @@ def main(folder: Path) -> None:
     make_tiny(tiny)
     run_module("training.data", folder / "data", "--count", 1)
     tune = ("training.tune", folder / "data" / "train.jsonl", "--model", tiny, "--out", tuned, "--length", 12_288)
-    run_module(*tune, "--steps", 2, "--save-every", 2)
-    run_module(*tune, "--steps", 4, "--save-every", 2)
+    run_module(*tune, "--tokens", 12_000, "--save-every", 1)
+    run_module(*tune, "--tokens", 24_000, "--save-every", 1)
     losses = json.loads((tuned / "training.json").read_text())["losses"]
     assert len(losses) == 2, f"the second process makes the last two steps, not {len(losses)}"
     with serve(tuned, most=64) as address:

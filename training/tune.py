@@ -1,8 +1,9 @@
 """Fine-tune a causal language model on traces, by LoRA or as a whole, and resume an interrupted training.
 
-    python -m training.tune data/train.jsonl --model NAME_OR_FOLDER --out tuned/ [--steps 400] [--full]
+    python -m training.tune data/train.jsonl --model NAME_OR_FOLDER --out tuned/ [--tokens 100000] [--full]
 
-A GPU is used where there is one, in bfloat16; on a CPU everything is float32. Training resumes
+A GPU is used where there is one, in bfloat16. On a CPU weights are float32, and matrix products bfloat16 where the CPU
+has instructions for it. The rate rises for a twentieth of the tokens and then falls linearly to 0. Training resumes
 from the checkpoint in `--out`. At the end `--out` holds the merged model, its tokenizer, and `training.json`.
 """
 
@@ -10,16 +11,17 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from training.packing import Sequences, packed, read_chats
+from training.packing import IGNORED, PackedSequence, packed, read_chats
 
-LORA = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.0, "target_modules": "all-linear", "task_type": "CAUSAL_LM"}
+WARM_UP = 0.05
+"""Share of the tokens in which the rate rises."""
 
 
 def options_of() -> argparse.Namespace:
@@ -28,10 +30,12 @@ def options_of() -> argparse.Namespace:
     parser.add_argument("--model", required=True, help="a name on the hub, or a folder")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--full", action="store_true", help="all weights, not LoRA")
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--length", type=int, default=4096, help="tokens of a packed sequence")
+    parser.add_argument("--lora-r", type=int, default=16, help="rank of the LoRA weights")
+    parser.add_argument("--lora-alpha", type=int, default=32, help="scale of the LoRA weights, over their rank")
+    parser.add_argument("--tokens", type=int, default=400_000, help="tokens to train on, repeated chats included")
+    parser.add_argument("--length", type=int, default=4096, help="most tokens of a sequence of whole chats")
     parser.add_argument("--batch", type=int, default=1, help="sequences of a step")
-    parser.add_argument("--rate", type=float, help="learning rate; default 2e-4 for LoRA, 2e-5 for all weights")
+    parser.add_argument("--rate", type=float, help="highest learning rate; default 2e-4 for LoRA, 2e-5 for all weights")
     parser.add_argument("--save-every", type=int, default=50, help="steps between checkpoints")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
@@ -46,11 +50,20 @@ def loaded(options: argparse.Namespace, device: str) -> tuple[Any, Any]:
     if not options.full:
         from peft import LoraConfig, get_peft_model
 
-        model = get_peft_model(model, LoraConfig(**LORA))
+        size = {"r": options.lora_r, "lora_alpha": options.lora_alpha}
+        model = get_peft_model(
+            model, LoraConfig(**size, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM")
+        )
     return model.to(device), tokenizer
 
 
-def batches(sequences: Sequences, size: int, seed: int, first: int) -> Iterator[Sequences]:
+def fast_bfloat16(device: str) -> bool:
+    """Return True for a GPU, and for a CPU that has instructions for bfloat16."""
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    return device == "cuda" or bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+def batches(sequences: Sequence[PackedSequence], size: int, seed: int, first: int) -> Iterator[list[PackedSequence]]:
     """Yield batches without end, in an order that depends on the seed, from number `first` on."""
     number, epoch = 0, 0
     while True:
@@ -63,59 +76,101 @@ def batches(sequences: Sequences, size: int, seed: int, first: int) -> Iterator[
         epoch += 1
 
 
+def loss_of(model: Any, sequence: PackedSequence, device: str) -> Any:
+    """Return the sum of the losses of the tokens with a label. Only these pass the model's head."""
+    tokens, labels, positions = (torch.tensor([values], device=device) for values in sequence)
+    (places,) = (labels[0, 1:] != IGNORED).nonzero(as_tuple=True)
+    # A position of 0 begins a chat, which attends to itself alone.
+    logits = model(input_ids=tokens, position_ids=positions, use_cache=False, logits_to_keep=places).logits
+    return torch.nn.functional.cross_entropy(logits[0].float(), labels[0, places + 1], reduction="sum")
+
+
+def rate_at(share: float) -> float:
+    """Return the learning rate, as a share of the highest, after a share of the tokens."""
+    return min(1.0, (share + 1e-3) / WARM_UP, (1 - share) / (1 - WARM_UP))
+
+
 def main() -> None:
     options = options_of()
     torch.manual_seed(options.seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer = loaded(options, device)
-    sequences, too_long = packed([c for path in options.chats for c in read_chats(path)], tokenizer, options.length)
+    chats = [chat for path in options.chats for chat in read_chats(path)]
+    random.Random(options.seed).shuffle(chats)
+    sequences, too_long = packed(chats, tokenizer, options.length, options.tokens)
     if not sequences:
         raise SystemExit(f"no chat fits into {options.length} tokens: --length, or smaller graphs")
-    print(f"{len(sequences)} sequences of {options.length} tokens on {device}; {too_long} chats too long", flush=True)
-    rate = options.rate or (2e-5 if options.full else 2e-4)
+    print(
+        f"{len(sequences)} sequences of at most {options.length} tokens on {device}; {too_long} chats too long",
+        flush=True,
+    )
     weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=rate, weight_decay=0.0)
-    first = resumed(options.out, model, optimizer)
-    begun, losses = time.perf_counter(), []
+    optimizer = torch.optim.AdamW(weights, weight_decay=0.0, fused=True)
+    progress = resumed(options.out, model, optimizer)
+    begun, tokens_before = time.perf_counter(), progress["tokens"]
     model.train()
-    for step, batch in zip(
-        range(first, options.steps), batches(sequences, options.batch, options.seed, first), strict=False
-    ):
-        tokens, labels = (torch.tensor([pair[side] for pair in batch], device=device) for side in (0, 1))
-        # Padding is at the end: no trained token attends to it.
-        loss = model(input_ids=tokens, labels=labels).loss
-        loss.backward()
+    for batch in batches(sequences, options.batch, options.seed, progress["step"]):
+        if progress["tokens"] >= options.tokens:
+            break
+        set_rate(optimizer, options, progress["tokens"] / options.tokens)
+        labels = sum(label != IGNORED for sequence in batch for label in sequence.labels)
+        total = 0.0
+        for sequence in batch:
+            with torch.autocast(device, torch.bfloat16, enabled=fast_bfloat16(device)):
+                loss = loss_of(model, sequence, device) / labels
+            loss.backward()
+            total += loss.item()
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        losses.append(loss.item())
-        if (step + 1) % options.save_every == 0 or step + 1 == options.steps:
-            keep(options.out, model, optimizer, step + 1)
-            print(f"step {step + 1}  loss {sum(losses[-20:]) / len(losses[-20:]):.3f}", flush=True)
-    finished(options, model, tokenizer, {"losses": losses, "seconds": time.perf_counter() - begun, "device": device})
+        progress["losses"].append(total)
+        progress["tokens"] += sum(len(sequence.tokens) for sequence in batch)
+        progress["step"] += 1
+        if progress["step"] % options.save_every == 0 or progress["tokens"] >= options.tokens:
+            keep(options.out, model, optimizer, progress)
+            show(progress, options.tokens, (progress["tokens"] - tokens_before) / (time.perf_counter() - begun))
+    facts = {"seconds": time.perf_counter() - begun, "tokens_before": tokens_before, "device": device}
+    finished(options, model, tokenizer, {**progress, **facts})
 
 
-def keep(out: Path, model: Any, optimizer: Any, step: int) -> None:
+def set_rate(optimizer: Any, options: argparse.Namespace, share: float) -> None:
+    for group in optimizer.param_groups:
+        group["lr"] = (options.rate or (2e-5 if options.full else 2e-4)) * rate_at(share)
+
+
+def show(progress: dict[str, Any], tokens: int, speed: float) -> None:
+    """Print step, tokens, mean loss of the last 20 steps, tokens per second and the time left."""
+    last = progress["losses"][-20:]
+    minutes = max(0.0, tokens - progress["tokens"]) / speed / 60
+    print(
+        f"step {progress['step']}  {progress['tokens']:,} of {tokens:,} tokens  loss {sum(last) / len(last):.3f}  "
+        f"{speed:.0f} tokens/s  {minutes:.0f} min left",
+        flush=True,
+    )
+
+
+def keep(out: Path, model: Any, optimizer: Any, progress: dict[str, Any]) -> None:
     """Write a checkpoint whole or not at all: a killed process leaves a file of another name."""
     out.mkdir(parents=True, exist_ok=True)
     trained = {name: tensor for name, tensor in model.named_parameters() if tensor.requires_grad}
     scratch = out / "checkpoint.part"
-    torch.save({"step": step, "weights": trained, "optimizer": optimizer.state_dict()}, scratch)
+    torch.save({"progress": progress, "weights": trained, "optimizer": optimizer.state_dict()}, scratch)
     scratch.replace(out / "checkpoint.pt")
 
 
-def resumed(out: Path, model: Any, optimizer: Any) -> int:
-    """Return the first step; load weights and optimizer from the checkpoint, if there is one."""
+def resumed(out: Path, model: Any, optimizer: Any) -> dict[str, Any]:
+    """Return step, tokens and losses so far; load weights and optimizer from the checkpoint, if there is one."""
     path = out / "checkpoint.pt"
     if not path.exists():
-        return 0
+        return {"step": 0, "tokens": 0, "losses": []}
     checkpoint = torch.load(path, weights_only=True)
     parameters = dict(model.named_parameters())
     with torch.no_grad():
         for name, tensor in checkpoint["weights"].items():
             parameters[name].copy_(tensor)
     optimizer.load_state_dict(checkpoint["optimizer"])
-    return int(checkpoint["step"])
+    progress: dict[str, Any] = checkpoint["progress"]
+    return progress
 
 
 def finished(options: argparse.Namespace, model: Any, tokenizer: Any, facts: dict[str, Any]) -> None:
