@@ -1,9 +1,10 @@
-"""Run the commands of a training, each in a process of its own."""
+"""Run the commands of a training, each in a process of its own: teach pupils, serve them, test and compare them."""
 
+import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,3 +26,43 @@ def serve(model: Path, most: int) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait()
+
+
+def add_pupil_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `taught` and `play`."""
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--model", help="a pretrained model: a name on the hub, or a folder")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="a pupil per seed of the training")
+    parser.add_argument("--full", action="store_true", help="all weights, not LoRA")
+    parser.add_argument("--lora-r", type=int, default=16, help="rank of the LoRA weights")
+    parser.add_argument("--lora-alpha", type=int, default=32, help="scale of the LoRA weights, over their rank")
+    parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
+    parser.add_argument("--tokens", type=int, default=300_000, help="training tokens of each pupil")
+    parser.add_argument("--length", type=int, default=2560, help="most tokens of a sequence of whole chats")
+    parser.add_argument("--reply", type=int, default=1024, help="most tokens of a reply")
+
+
+def taught(options: argparse.Namespace, chats: Path, base: Path, seed: int, name: str) -> Path:
+    """Return the folder of a pupil; an interrupted training is continued."""
+    out = options.folder / f"taught-{name}"
+    if not (out / "training.json").exists():
+        weights = ("--full",) if options.full else ("--lora-r", options.lora_r, "--lora-alpha", options.lora_alpha)
+        budget = ("--tokens", options.tokens, "--length", options.length, "--save-every", 25)
+        place = ("--model", base, "--out", out, "--seed", seed, "--rate", options.rate)
+        run_module("training.tune", chats, *place, *weights, *budget)
+    return out
+
+
+def play(options: argparse.Namespace, model: Path, name: str, words: Sequence[object]) -> None:
+    """Test a model by `graphwalk run WORDS`; an interrupted run is resumed."""
+    out = options.folder / f"run-{name}"
+    words = ["resume", out] if out.exists() else ["run", *words, "--model", f"openai-api/local/{name}", "--out", out]
+    with serve(model, options.reply) as address:
+        run_module("graphwalk", *words, "--max-concurrency", 8, LOCAL_BASE_URL=address)
+
+
+def compare(runs: Sequence[Path]) -> None:
+    """Print the report of each run, and the paired differences between all."""
+    for run in runs:
+        run_module("graphwalk", "report", run)
+    run_module("graphwalk", "compare", *runs)

@@ -80,7 +80,7 @@ class TextProtocol:
         merged: list[Message] = []
         for role, group in groupby(plain, key=lambda message: message.role):
             same = list(group)
-            merged += [Message(role, "\n\n".join(m.content or "" for m in same))] if role == "user" else same
+            merged += [Message(role, "\n\n".join(m.content for m in same if m.content))] if role == "user" else same
         return merged
 
     def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
