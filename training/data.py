@@ -1,6 +1,6 @@
 """Make training data: the expert plays `train.yaml` and `held_out.yaml`, and check that the splits share nothing.
 
-    python -m training.data FOLDER [--of training/walking_and_reading]      runs, train.jsonl, held_out.jsonl with their manifests
+    python -m training.data FOLDER [--of training/walking_and_reading]      runs, train.jsonl and held_out.jsonl
 
 The agents are in `models` of the two experiments.
 """

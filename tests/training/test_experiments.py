@@ -9,7 +9,9 @@ from graphwalk.config.loading import load_experiment
 TRAINING = Path(__file__).parents[2] / "training"
 
 
-@pytest.mark.parametrize("folder", [TRAINING, TRAINING / "walking_and_reading"], ids=["all kinds", "walking and reading"])
+@pytest.mark.parametrize(
+    "folder", [TRAINING, TRAINING / "walking_and_reading"], ids=["all kinds", "walking and reading"]
+)
 def test_experiments_of_a_training(folder: Path) -> None:
     train, held_out = (load_experiment(str(folder / f"{split}.yaml")).model_dump() for split in ("train", "held_out"))
     assert {graph["names"] for graph in train["suite"]["graphs"]} == {"train"}
