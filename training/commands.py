@@ -16,9 +16,9 @@ def run_module(*words: object, **environment: str) -> None:
 
 
 @contextmanager
-def serve(model: Path, most: int) -> Iterator[str]:
+def serve(model: Path, most: int, port: int = 0) -> Iterator[str]:
     """Serve a model while the block runs, and yield its address. A reply has at most `most` tokens."""
-    words = ["training.serve", str(model), "--port", "0", "--most", str(most)]
+    words = ["training.serve", str(model), "--port", str(port), "--most", str(most)]
     server = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -39,6 +39,7 @@ def add_pupil_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
     parser.add_argument("--tokens", type=int, default=300_000, help="training tokens of each pupil")
     parser.add_argument("--length", type=int, default=2560, help="most tokens of a sequence of whole chats")
+    parser.add_argument("--port", type=int, default=8091, help="port of the server; a run is resumed at the same one")
     parser.add_argument("--reply", type=int, default=1024, help="most tokens of a reply")
 
 
@@ -57,7 +58,7 @@ def play(options: argparse.Namespace, model: Path, name: str, words: Sequence[ob
     """Test a model by `graphwalk run WORDS`; an interrupted run is resumed."""
     out = options.folder / f"run-{name}"
     words = ["resume", out] if out.exists() else ["run", *words, "--model", f"openai-api/local/{name}", "--out", out]
-    with serve(model, options.reply) as address:
+    with serve(model, options.reply, options.port) as address:
         run_module("graphwalk", *words, "--max-concurrency", 8, LOCAL_BASE_URL=address)
 
 
