@@ -19,8 +19,6 @@ def blank_ends(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "words",
     [
-        ("report", RUN),
-        ("compare", RUN),
         ("show", RUN),
         ("show", RUN, "node_count"),
         ("runs", RUN.parent),
@@ -43,6 +41,8 @@ def test_tables_are_at_most_120_columns_wide_unless_all_are_wanted(command: str)
     assert "not shown at this width" in narrow.stdout
     assert "not shown at this width" not in wide.stdout
     assert max(map(len, wide.stdout.splitlines())) > 120
+    for done in (narrow, wide):
+        assert (done.returncode, blank_ends(done.stdout), blank_ends(done.stderr)) == (0, [], [])
 
 
 def test_steps_of_an_answer_are_not_cut_at_80_columns(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from graphwalk.runs.run_folder import RunFolder
+from tests.commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat
 
 WALL_CLOCK = ("seconds", "seconds_per_question", "tool_seconds", "tool_seconds_per_question")
@@ -46,10 +47,8 @@ def start_words(folder: Path, seed: int) -> list[str | Path]:
     return ["run", "quickstart", "--model", "openai-api/local/m", *graphs, "--out", folder]
 
 
-async def table(url: str, folder: Path) -> dict[str, Any]:
-    process = await begin(url, "report", folder, "--json")
-    out, _ = await process.communicate()
-    report: dict[str, Any] = json.loads(out)
+def table(folder: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(graphwalk("report", folder, "--json").stdout)
     for row in [*report["rows"], *(row for rows in report["groups"].values() for row in rows)]:
         for name in WALL_CLOCK:
             row.pop(name, None)
@@ -91,7 +90,7 @@ async def killed_and_resumed(folder: Path, kills: int, draw: random.Random) -> N
         assert process.returncode == 0, errors.decode()
         keys = [(r["task_id"], r["model"], r["setting"], r["repeat"]) for r in RunFolder.open(disturbed).records()]
         assert len(keys) == len(set(keys)) == 24
-        assert await table(server.url, disturbed) == await table(server.url, undisturbed)
+        assert table(disturbed) == table(undisturbed)
         # A reply that was on its way at the moment of a kill is all that may be asked for again.
         assert asked == 72
         assert asked <= len(server.requests) <= asked + in_flight

@@ -172,7 +172,7 @@ def test_the_order_of_the_differences_is_the_same_in_every_process() -> None:
             [sys.executable, "-c", program],
             env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }  # fmt: skip
     assert len(texts) == 1
     assert texts.pop().count("agent.") == 5

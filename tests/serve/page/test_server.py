@@ -83,7 +83,7 @@ def test_a_malformed_target_is_answered(server: PageServer, target: str, capfd: 
 
 def test_a_client_that_leaves_makes_no_traceback(server: PageServer, capfd: pytest.CaptureFixture[str]) -> None:
     request = f"GET /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n"
-    for _ in range(50):
+    for _ in range(15):
         with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
             connection.sendall(request.encode())
             # Closing sends a reset, so that the server fails while it writes.
