@@ -44,10 +44,11 @@ def add_pupil_options(parser: argparse.ArgumentParser) -> None:
 
 
 def taught(options: argparse.Namespace, chats: Path, base: Path, seed: int, name: str) -> Path:
-    """Return the folder of a pupil; an interrupted training is continued."""
+    """Return the folder of a pupil; an interrupted training is continued. A base with random weights learns all."""
     out = options.folder / f"taught-{name}"
     if not (out / "training.json").exists():
-        weights = ("--full",) if options.full else ("--lora-r", options.lora_r, "--lora-alpha", options.lora_alpha)
+        lora = ("--lora-r", options.lora_r, "--lora-alpha", options.lora_alpha)
+        weights = ("--full",) if options.full or not options.model else lora
         budget = ("--tokens", options.tokens, "--length", options.length, "--save-every", 25)
         place = ("--model", base, "--out", out, "--seed", seed, "--rate", options.rate)
         run_module("training.tune", chats, *place, *weights, *budget)

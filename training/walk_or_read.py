@@ -23,6 +23,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.walk_or_read", description=__doc__)
     add_pupil_options(parser)
     options = parser.parse_args()
+    if not options.model:
+        parser.error("--model is missing: a name on the hub, or a folder")
     options.folder.mkdir(parents=True, exist_ok=True)
     base, runs = Path(options.model), []
     for pupil, chats in {"walk": walking_chats(options.folder), "read": reading_chats(options.folder)}.items():
