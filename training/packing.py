@@ -11,11 +11,11 @@ IGNORED = -100
 
 
 class PackedSequence(NamedTuple):
-    """Whole chats in a row: tokens, labels, and the position of each token in its chat."""
+    """Whole chats in a row: tokens, labels, and the number of tokens of each chat."""
 
     tokens: list[int]
     labels: list[int]
-    positions: list[int]
+    chat_lengths: list[int]
 
 
 def read_chats(path: Path) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ def packed(
             sequences.append(PackedSequence([], [], []))
         sequences[-1].tokens.extend(tokens)
         sequences[-1].labels.extend(labels)
-        sequences[-1].positions.extend(range(len(tokens)))
+        sequences[-1].chat_lengths.append(len(tokens))
         total += len(tokens)
     return sequences, too_long
 

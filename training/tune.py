@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
 
 from training.packing import IGNORED, PackedSequence, packed, read_chats
 
@@ -46,7 +47,8 @@ def loaded(options: argparse.Namespace, device: str) -> tuple[Any, Any]:
     tokenizer = AutoTokenizer.from_pretrained(options.model)
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
     kind = torch.bfloat16 if device == "cuda" else torch.float32
-    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=kind)
+    AttentionInterface.register("within_chats", attend_within_chats)
+    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=kind, attn_implementation="within_chats")
     if not options.full:
         from peft import LoraConfig, get_peft_model
 
@@ -78,11 +80,28 @@ def batches(sequences: Sequence[PackedSequence], size: int, seed: int, first: in
 
 def loss_of(model: Any, sequence: PackedSequence, device: str) -> Any:
     """Return the sum of the losses of the tokens with a label. Only these pass the model's head."""
-    tokens, labels, positions = (torch.tensor([values], device=device) for values in sequence)
-    (places,) = (labels[0, 1:] != IGNORED).nonzero(as_tuple=True)
-    # A position of 0 begins a chat, which attends to itself alone.
-    logits = model(input_ids=tokens, position_ids=positions, use_cache=False, logits_to_keep=places).logits
-    return torch.nn.functional.cross_entropy(logits[0].float(), labels[0, places + 1], reduction="sum")
+    lengths = sequence.chat_lengths
+    tokens = torch.tensor([sequence.tokens], device=device)
+    labels = torch.tensor(sequence.labels, device=device)
+    positions = torch.cat([torch.arange(length, device=device) for length in lengths])[None]
+    (places,) = (labels[1:] != IGNORED).nonzero(as_tuple=True)
+    given = {"position_ids": positions, "chat_lengths": lengths, "logits_to_keep": places}
+    logits = model(input_ids=tokens, use_cache=False, **given).logits
+    return cross_entropy(logits[0].float(), labels[places + 1], reduction="sum")
+
+
+def attend_within_chats(
+    module: Any, query: Any, key: Any, value: Any, mask: None, scaling: float, chat_lengths: list[int], **_: Any
+) -> tuple[Any, None]:
+    """Let each token attend to the earlier ones of its chat; the time of a long sequence is that of its chats.
+
+    Tensors have the shape (1, heads, tokens, width), the result (1, tokens, heads, width). There is no sliding window.
+    """
+    groups = query.shape[1] // key.shape[1]
+    whole = (query, key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1))
+    chats = zip(*(tensor.split(chat_lengths, dim=2) for tensor in whole), strict=True)
+    attended = [scaled_dot_product_attention(*chat, is_causal=True, scale=scaling) for chat in chats]
+    return torch.cat(attended, dim=2).transpose(1, 2).contiguous(), None
 
 
 def rate_at(share: float) -> float:

@@ -52,12 +52,12 @@ def test_template_that_rewrites_replies_is_refused() -> None:
         encoded(chat(), Forgetful())
 
 
-def test_chats_are_packed_whole_and_each_has_its_own_positions() -> None:
+def test_chats_are_packed_whole() -> None:
     one = len(encoded(chat(), Letters())[0])
     sequences, too_long = packed([chat()] * 5, Letters(), 2 * one + 3)
     assert ([len(sequence.tokens) for sequence in sequences], too_long) == ([2 * one, 2 * one, one], 0)
-    assert all(len(one.tokens) == len(one.labels) == len(one.positions) for one in sequences)
-    assert sequences[0].positions == [*range(one), *range(one)]
+    assert all(len(each.tokens) == len(each.labels) == sum(each.chat_lengths) for each in sequences)
+    assert sequences[0].chat_lengths == [one, one]
     assert "".join(learnt(sequence.labels) for sequence in sequences) == "call\ndone\n" * 5
     assert packed([chat()], Letters(), one - 1) == ([], 1)
     assert len(packed([chat()] * 9, Letters(), one, enough=3 * one)[0]) == 3
