@@ -12,7 +12,7 @@ INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/py
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp filelock langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rapidfuzz rich scipy jinja2 pyyaml zstandard
 
-.PHONY: help quickstart test test-all check style types layers words generated figures site audit docs format formats lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: help quickstart test test-all check style types layers words generated figures site audit docs format formats lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -123,6 +123,26 @@ training-setup: ## What training takes, in .venv-training (gigabytes, with torch
 
 train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run
 	.venv-training/bin/python -m training.smoke
+
+# The runs of docs/results.md. Each target takes hours on two cores; repeat it to resume.
+PUPILS ?= build/pupils
+BASE ?= HuggingFaceTB/SmolLM2-135M-Instruct
+TEACH := .venv-training/bin/python -m training
+
+magma-results: training-setup ## Teach MAGMA with and without intermediate steps, test the pupils of BASE, publish in results/
+	$(TEACH).magma $(PUPILS)/magma --model $(BASE) --full --tokens 150000 --strategy io is ish --seeds 0 1 --algorithm bfs dfs dijkstra floyd_warshall mst_prim --train-nodes 5 7 --nodes 5 7 --count 10 --protocol paper --publish results
+
+walking-results: training-setup ## Teach a pupil of BASE to walk and one to read, test them, publish in results/
+	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full --tokens 200000 --length 5120 --publish results
+
+untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE_URL serves, and publish in results/
+	mkdir -p $(PUPILS)
+	for what in magma questions mazes; do \
+	  out=$(PUPILS)/$$what-$(NAME); \
+	  if [ -d $$out ]; then $(BIN)/graphwalk resume $$out; else \
+	    $(BIN)/graphwalk run training/untaught/$$what.yaml --model openai-api/local/$(NAME) --max-concurrency 1 --out $$out; \
+	  fi && rm -f results/$$what-$(NAME).zip && $(BIN)/graphwalk publish $$out --out results/$$what-$(NAME).zip || exit; \
+	done
 
 ray: ## A run on two nodes of a Ray cluster on this machine, one of which is killed (600 MB in .venv-ray)
 	test -d .venv-ray || $(PYTHON) -m venv .venv-ray

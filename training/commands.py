@@ -1,6 +1,8 @@
 """Run the commands of a training, each in a process of its own: teach pupils, serve them, test and compare them."""
 
 import argparse
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -16,9 +18,9 @@ def run_module(*words: object, **environment: str) -> None:
 
 
 @contextmanager
-def serve(model: Path, most: int, port: int = 0) -> Iterator[str]:
+def serve(model: Path, most: int, port: int = 0, batch: int = 8) -> Iterator[str]:
     """Serve a model while the block runs, and yield its address. A reply has at most `most` tokens."""
-    words = ["training.serve", str(model), "--port", str(port), "--most", str(most)]
+    words = ["training.serve", str(model), "--port", str(port), "--most", str(most), "--batch", str(batch)]
     server = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -41,6 +43,8 @@ def add_pupil_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--length", type=int, default=2560, help="most tokens of a sequence of whole chats")
     parser.add_argument("--port", type=int, default=8091, help="port of the server; a run is resumed at the same one")
     parser.add_argument("--reply", type=int, default=1024, help="most tokens of a reply")
+    parser.add_argument("--batch", type=int, default=16, help="requests that are answered together")
+    parser.add_argument("--publish", type=Path, metavar="DIR", help="write DIR/NAME.zip of each run, and its training")
 
 
 def taught(options: argparse.Namespace, chats: Path, base: Path, seed: int, name: str) -> Path:
@@ -52,15 +56,39 @@ def taught(options: argparse.Namespace, chats: Path, base: Path, seed: int, name
         budget = ("--tokens", options.tokens, "--length", options.length, "--save-every", 25)
         place = ("--model", base, "--out", out, "--seed", seed, "--rate", options.rate)
         run_module("training.tune", chats, *place, *weights, *budget)
+    if options.publish:
+        _publish_training(out / "training.json", options.publish / f"{options.folder.name}-{name}.json")
     return out
 
 
+def _publish_training(facts: Path, out: Path) -> None:
+    """Write options, losses and the digest of the chats of a training, without the folders on this machine."""
+    done = json.loads(facts.read_text(encoding="utf-8"))
+    digests = {Path(chats).name: hashlib.sha256(Path(chats).read_bytes()).hexdigest() for chats in done["chats"]}
+    names = {name: Path(done[name]).name for name in ("model", "out")}
+    losses = [round(loss, 4) for loss in done["losses"]]
+    out.write_text(json.dumps({**done, **names, "chats": digests, "losses": losses}, indent=2) + "\n", encoding="utf-8")
+
+
 def play(options: argparse.Namespace, model: Path, name: str, words: Sequence[object]) -> None:
-    """Test a model by `graphwalk run WORDS`; an interrupted run is resumed."""
+    """Test a model by `graphwalk run WORDS`."""
     out = options.folder / f"run-{name}"
-    words = ["resume", out] if out.exists() else ["run", *words, "--model", f"openai-api/local/{name}", "--out", out]
-    with serve(model, options.reply, options.port) as address:
-        run_module("graphwalk", *words, "--max-concurrency", 8, LOCAL_BASE_URL=address)
+    with serve(model, options.reply, options.port, options.batch) as address:
+        words = [*words, "--model", f"openai-api/local/{name}", "--max-concurrency", options.batch]
+        run_or_resume(out, words, LOCAL_BASE_URL=address)
+    publish(out, options.publish, f"{options.folder.name}-{name}")
+
+
+def run_or_resume(out: Path, words: Sequence[object], **environment: str) -> None:
+    """Do `graphwalk run WORDS`, or resume it if it was begun."""
+    run_module("graphwalk", *(["resume", out] if out.exists() else ["run", *words, "--out", out]), **environment)
+
+
+def publish(run: Path, folder: Path | None, name: str) -> None:
+    """Write a run as NAME.zip in a folder, in place of an earlier one."""
+    if folder:
+        (folder / f"{name}.zip").unlink(missing_ok=True)
+        run_module("graphwalk", "publish", run, "--out", folder / f"{name}.zip")
 
 
 def compare(runs: Sequence[Path]) -> None:

@@ -85,8 +85,8 @@ def loss_of(model: Any, sequence: PackedSequence, device: str) -> Any:
     labels = torch.tensor(sequence.labels, device=device)
     positions = torch.cat([torch.arange(length, device=device) for length in lengths])[None]
     (places,) = (labels[1:] != IGNORED).nonzero(as_tuple=True)
-    given = {"position_ids": positions, "chat_lengths": lengths, "logits_to_keep": places}
-    logits = model(input_ids=tokens, use_cache=False, **given).logits
+    per_chat = {"position_ids": positions, "chat_lengths": lengths}
+    logits = model(input_ids=tokens, logits_to_keep=places, use_cache=False, **per_chat).logits
     return cross_entropy(logits[0].float(), labels[places + 1], reduction="sum")
 
 

@@ -17,6 +17,8 @@ from training.commands import add_pupil_options, compare, play, run_module, taug
 
 EXPERIMENTS = Path(__file__).parent / "walking_and_reading"
 SETTINGS = {"walk": "tools", "read": "no_tools"}
+BASE_REPLY = 256
+"""Most tokens of a reply of the base, which seldom ends one."""
 
 
 def main() -> None:
@@ -31,6 +33,7 @@ def main() -> None:
         for seed in options.seeds:
             test(options, taught(options, chats, base, seed, f"{pupil}-{seed}"), f"{pupil}-{seed}", [SETTINGS[pupil]])
             runs.append(options.folder / f"run-{pupil}-{seed}")
+    options.reply = min(options.reply, BASE_REPLY)
     test(options, base, "base", list(SETTINGS.values()))
     compare([*runs, options.folder / "run-base"])
 

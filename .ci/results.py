@@ -1,0 +1,192 @@
+"""The tables and pictures of docs/results.md, from the published runs in results/.
+
+python .ci/results.py       writes docs/results-magma.svg and docs/results-by-size.svg
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plot_files import page_svg
+from graphwalk.reports.plots import Plot
+from graphwalk.reports.suite_report import Report
+from graphwalk.runs.finished.reporting import measured
+from graphwalk.runs.run_folder import RunFolder
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+
+Row = Mapping[str, Any]
+
+
+class Player(NamedTuple):
+    model: str
+    """Without its server."""
+    setting: str
+
+
+def published(pattern: str) -> list[str]:
+    """Return the names of the published runs that match a pattern."""
+    return sorted(path.stem for path in RESULTS.glob(f"{pattern}.zip"))
+
+
+@cache
+def together(pattern: str) -> tuple[Report, Observations]:
+    """Measure all published runs that match a pattern as one."""
+    folders = [RunFolder.open(RESULTS / f"{name}.zip") for name in published(pattern)]
+    return measured(folders[0], chain.from_iterable(folder.records() for folder in folders))
+
+
+def player(row: Row, which: str = "") -> Player:
+    """Return the player of a row; `which`: first_ or second_, of a pair."""
+    return Player(row[f"{which}model"].rpartition("/")[2], row[f"{which}setting"])
+
+
+def row_of(rows: Sequence[Row], wanted: Player) -> Row:
+    return next(row for row in rows if player(row) == wanted)
+
+
+def number(row: Row, measure: str, digits: int = 1) -> str:
+    """Return a measure with its 95 % interval, or – if it has no value."""
+    value = row.get(measure)
+    if value is None:
+        return "–"
+    interval = row["intervals"].get(measure)
+    return f"{value:.{digits}f}" + (f" ({interval[0]:.{digits}f}–{interval[1]:.{digits}f})" if interval else "")
+
+
+def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+MAGMA = (
+    ("final state", "accuracy", 1),
+    ("earlier states", "intermediate_exact", 1),
+    ("trajectory", "trajectory_exact", 1),
+    ("F1", "f1", 2),
+    ("F1 of the trajectory", "trajectory_f1", 2),
+    ("missing prefix", "missing_prefix_per_reply", 2),
+    ("false negatives", "false_negatives_per_reply", 2),
+    ("hallucinations", "hallucinations_per_reply", 2),
+    ("invalid items", "invalid_items_per_reply", 2),
+)
+"""Title, measure and digits of the columns; shares in percent, errors per reply."""
+
+
+def magma_table() -> str:
+    report, _ = together("magma-*")
+
+    def rows() -> Iterator[list[str]]:
+        for row in [*report.rows, *report.baselines]:
+            name = player(row)
+            yield [f"`{name.model}`", name.setting, str(row["tasks"]), *(number(row, *column[1:]) for column in MAGMA)]
+
+    return table(["model", "asked", "traces", *(title for title, *_ in MAGMA)], rows())
+
+
+def differences(pattern: str, pairs: Sequence[tuple[Player, Player]], measures: Mapping[str, str]) -> str:
+    """Return a table of paired differences, first − second."""
+    report, _ = together(pattern)
+    compared: dict[tuple[Player, Player], Row] = {}
+    for pair in report.comparisons:
+        compared[player(pair, "first_"), player(pair, "second_")] = pair["measures"]
+
+    def cells(first: Player, second: Player) -> Iterator[str]:
+        sign = 1 if (first, second) in compared else -1
+        pair = compared[(first, second) if sign == 1 else (second, first)]
+        for measure in measures:
+            value, (low, high) = pair[measure]["difference"], pair[measure]["interval"]
+            low, high = (low, high) if sign == 1 else (-high, -low)
+            yield f"{sign * value:+.1f} ({low:+.1f} to {high:+.1f})"
+        yield str(pair["accuracy"]["tasks"])
+
+    head = ["first", "second", *measures.values(), "traces"]
+    return table(head, ([*(f"`{one.model}` {one.setting}" for one in pair), *cells(*pair)] for pair in pairs))
+
+
+WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
+
+
+def walking_table() -> str:
+    """Return accuracy by size, by kind of question, and over all."""
+    report, _ = together("walking-*")
+
+    def rows() -> Iterator[list[str]]:
+        for grouping, words in {"nodes": "{} nodes", "question": "`{}`"}.items():
+            grouped = report.groups[grouping]
+            for group in dict.fromkeys(row[grouping] for row in grouped):
+                yield [words.format(group), *cells([row for row in grouped if row[grouping] == group])]
+        yield ["all", *cells(report.rows)]
+
+    def cells(rows: Sequence[Row]) -> Iterator[str]:
+        yield str(rows[0]["tasks"])
+        yield from (number(row_of(rows, one), "accuracy") for one in WALKING)
+
+    return table(["", "questions", *(f"`{one.model}` {one.setting}" for one in WALKING)], rows())
+
+
+def untaught_table() -> str:
+    """Return how untaught models did on questions and mazes, and why answers were wrong."""
+
+    def rows() -> Iterator[list[str]]:
+        for what in ("questions", "mazes"):
+            report, observed = together(f"{what}-*")
+            causes = observed.suite.causes
+            for row in report.rows:
+                name = player(row)
+                wrong = sorted(((row.get(cause) or 0, words) for cause, words in causes.items()), reverse=True)
+                why = ", ".join(f"{words} {count}" for count, words in wrong[:3] if count)
+                tokens = row["tokens_per_question"]
+                yield [
+                    what,
+                    f"`{name.model}`",
+                    name.setting,
+                    str(row["tasks"]),
+                    number(row, "accuracy"),
+                    number(row, "f1", 2) if what == "questions" else "–",
+                    str(row.get("last_mile", "–")),
+                    number(row, "grounded", 2),
+                    "–" if tokens is None else f"{tokens:,.0f}",
+                    why or "–",
+                ]
+
+    head = [
+        "task",
+        "model",
+        "setting",
+        "tasks",
+        "correct %",
+        "F1",
+        "last mile",
+        "grounded",
+        "tokens",
+        "causes of failure",
+    ]
+    return table(head, rows())
+
+
+def pictures() -> Iterator[tuple[str, Plot]]:
+    """Yield the name and the plot of each picture of the page."""
+    for name, pattern, figure in (
+        ("magma", "magma-*", "states-by-size"),
+        ("by-size", "walking-*", "accuracy-by-nodes"),
+    ):
+        report, observed = together(pattern)
+        suite = RunFolder.open(RESULTS / f"{published(pattern)[0]}.zip").suite
+        shown = next(plot for plot in suite.presentation.figures(report, observed) if plot.name == figure)
+        yield f"results-{name}", replace(shown, name=f"results-{name}")
+
+
+def main() -> None:
+    for name, plot in pictures():
+        (ROOT / "docs" / f"{name}.svg").write_text(page_svg(plot), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
