@@ -133,7 +133,7 @@ magma-results: training-setup ## Teach MAGMA with and without intermediate steps
 	$(TEACH).magma $(PUPILS)/magma --model $(BASE) --full --tokens 150000 --strategy io is ish --seeds 0 1 --algorithm bfs dfs dijkstra floyd_warshall mst_prim --train-nodes 5 7 --nodes 5 7 --count 10 --protocol paper --publish results
 
 walking-results: training-setup ## Teach a pupil of BASE to walk and one to read, test them, publish in results/
-	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full --tokens 200000 --length 5120 --publish results
+	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full --tokens 150000 --length 5120 --publish results
 
 untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE_URL serves, and publish in results/
 	mkdir -p $(PUPILS)

@@ -12,9 +12,11 @@ from pathlib import Path
 
 
 def run_module(*words: object, **environment: str) -> None:
-    """Run `python -m WORDS` and show its output. Raise CalledProcessError if it fails."""
+    """Run `python -m WORDS` and show its output. End this process if it fails."""
     print("$ python -m " + " ".join(map(str, words)), flush=True)
-    subprocess.run([sys.executable, "-m", *map(str, words)], check=True, env={**os.environ, **environment})
+    done = subprocess.run([sys.executable, "-m", *map(str, words)], env={**os.environ, **environment})
+    if done.returncode:
+        sys.exit(f"{words[0]} ended with {done.returncode}; to continue from here, repeat the command")
 
 
 @contextmanager
