@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+BASE_REPLY = 256
+"""Most tokens of a reply of a base, which seldom ends one."""
+
 
 def run_module(*words: object, **environment: str) -> None:
     """Run `python -m WORDS` and show its output. End this process if it fails."""

@@ -3,16 +3,18 @@
     python -m training.magma FOLDER --model base/ --full --strategy io is ish --algorithm bfs dfs --nodes 5 7
 
 Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their own
-strategy; the base and `scripted/random`, which guesses in the right form, are tested in every strategy. Data, models
-and runs that exist are kept, and unfinished ones are continued. Without `--model` the base has random weights.
+strategy; the base and `scripted/random`, which guesses in the right form, in every strategy, on fewer graphs. Data,
+models and runs that exist are kept, and unfinished ones are continued. Without `--model` the base has random weights.
 """
 
 import argparse
 from pathlib import Path
 
-from training.commands import add_pupil_options, compare, play, run_module, taught
+from training.commands import BASE_REPLY, add_pupil_options, compare, play, run_module, taught
 
 ALGORITHMS = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
+BASE_COUNT = 5
+"""Most test graphs of each algorithm and size for the base, whose long replies take most of the time."""
 
 
 def options_of() -> argparse.Namespace:
@@ -41,6 +43,7 @@ def main() -> None:
             name = f"{strategy}-{seed}"
             test(options, taught(options, chats[strategy], base, seed, name), name, [strategy])
             runs.append(options.folder / f"run-{name}")
+    options.reply, options.count = min(options.reply, BASE_REPLY), min(options.count, BASE_COUNT)
     test(options, base, "base", options.strategy, "--model", "scripted/random")
     compare([*runs, options.folder / "run-base"])
 

@@ -13,12 +13,10 @@ import json
 from pathlib import Path
 
 from graphwalk.environments.stage import Stage
-from training.commands import add_pupil_options, compare, play, run_module, taught
+from training.commands import BASE_REPLY, add_pupil_options, compare, play, run_module, taught
 
 EXPERIMENTS = Path(__file__).parent / "walking_and_reading"
 SETTINGS = {"walk": "tools", "read": "no_tools"}
-BASE_REPLY = 256
-"""Most tokens of a reply of the base, which seldom ends one."""
 
 
 def main() -> None:
