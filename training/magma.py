@@ -3,8 +3,9 @@
     python -m training.magma FOLDER --model base/ --full --strategy io is ish --algorithm bfs dfs --nodes 5 7
 
 Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their own
-strategy; the base and `scripted/random`, which guesses in the right form, in every strategy, on fewer graphs. Data,
-models and runs that exist are kept, and unfinished ones are continued. Without `--model` the base has random weights.
+strategy, on fewer graphs also with their own states as context; the base and `scripted/random`, which guesses in the
+right form, in every strategy, on fewer graphs. Data, models and runs that exist are kept, and unfinished ones are
+continued. Without `--model` the base has random weights.
 """
 
 import argparse
@@ -13,8 +14,8 @@ from pathlib import Path
 from training.commands import BASE_REPLY, add_pupil_options, compare, play, run_module, taught
 
 ALGORITHMS = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
-BASE_COUNT = 5
-"""Most test graphs of each algorithm and size for the base, whose long replies take most of the time."""
+FEW = 5
+"""Most test graphs of each algorithm and size in the tests of dialogues, and of the base, whose replies are long."""
 
 
 def options_of() -> argparse.Namespace:
@@ -37,14 +38,18 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     chats = {strategy: made_chats(options, strategy) for strategy in options.strategy}
     base = Path(options.model) if options.model else random_base(options, list(chats.values()))
+    few = argparse.Namespace(**{**vars(options), "count": min(options.count, FEW)})
     runs = []
     for seed in options.seeds:
         for strategy in options.strategy:
             name = f"{strategy}-{seed}"
-            test(options, taught(options, chats[strategy], base, seed, name), name, [strategy])
+            pupil = taught(options, chats[strategy], base, seed, name)
+            ask(options, pupil, name, [strategy])
             runs.append(options.folder / f"run-{name}")
-    options.reply, options.count = min(options.reply, BASE_REPLY), min(options.count, BASE_COUNT)
-    test(options, base, "base", options.strategy, "--model", "scripted/random")
+            if strategy != "io":
+                ask(few, pupil, f"{name}-free", [strategy], experiment="magma-free-running")
+    few.reply = min(options.reply, BASE_REPLY)
+    ask(few, base, "base", options.strategy, "--model", "scripted/random")
     compare([*runs, options.folder / "run-base"])
 
 
@@ -67,12 +72,19 @@ def made_chats(options: argparse.Namespace, strategy: str) -> Path:
     return data / "train.jsonl"
 
 
-def test(options: argparse.Namespace, model: Path, name: str, strategies: list[str], *models: str) -> None:
-    """Test a model in strategies on the test split."""
+def ask(
+    options: argparse.Namespace,
+    model: Path,
+    name: str,
+    strategies: list[str],
+    *models: str,
+    experiment: str = "magma-one-size",
+) -> None:
+    """Test a model in strategies on the test split; in `magma-free-running` its own states replace the correct ones."""
     fields = {"algorithm": options.algorithm, "nodes": options.nodes, "count": options.count}
     grid = _repeated("-o", [f"suite.traces.0.{field}={value}" for field, value in fields.items()])
     settings = _repeated("--setting", strategies)
-    play(options, model, name, ["magma-one-size", *grid, *settings, "--protocol", options.protocol, *models])
+    play(options, model, name, [experiment, *grid, *settings, "--protocol", options.protocol, *models])
 
 
 def _repeated(option: str, values: list[str] | list[int]) -> list[str]:

@@ -185,7 +185,8 @@ def _names(pair: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _difference(measure: str, optional: int = 0) -> Column:
-    return Column(f"Δ {measure}", measure, "{:+.2f}".format, optional, two_decimals)
+    title = measure.replace("_", " ")
+    return Column(f"Δ {title}", measure, "{:+.2f}".format, optional, two_decimals)
 
 
 def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:

@@ -168,7 +168,7 @@ def magma_report() -> SuiteReport:
         ),
         columns=layout("magma")["results"],
         group_columns=layout("magma")["groups"],
-        compared=("accuracy", "f1"),
+        compared=("accuracy", "trajectory_exact", "f1"),
         baselines=repeat_baseline,
         reference=paper_reference,
         notes=(
