@@ -20,6 +20,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from training.tune import fast_bfloat16
 
+_GATHERING = 0.05
+"""Seconds in which requests that come together are gathered for one batch."""
+
 
 class Reply(NamedTuple):
     text: str
@@ -52,6 +55,7 @@ class Generator:
     def _answer(self) -> None:
         while True:
             requests = [self._waiting.get()]
+            time.sleep(_GATHERING)
             while len(requests) < self._batch and not self._waiting.empty():
                 requests.append(self._waiting.get())
             try:
