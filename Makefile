@@ -46,8 +46,9 @@ words: $(STAMP) ## Spelling; the words of docs, help and docstrings; the names o
 generated: $(STAMP) ## Are the generated parts of README.md and docs/experiments.md up to date?
 	$(BIN)/cog -I .ci --check README.md docs/experiments.md
 
-figures: $(STAMP) ## Rewrite the generated parts of README.md and docs/experiments.md
-	$(BIN)/cog -I .ci -r README.md docs/experiments.md
+figures: $(STAMP) ## Rewrite the generated parts of README.md and docs, and the pictures of docs/results.md
+	$(BIN)/cog -I .ci -r README.md docs/experiments.md docs/results.md
+	$(BIN)/python .ci/results.py
 
 site: $(STAMP) ## Build the site strictly
 	$(BIN)/mkdocs build --strict --quiet
@@ -133,7 +134,7 @@ magma-results: training-setup ## Teach MAGMA with and without intermediate steps
 	$(TEACH).magma $(PUPILS)/magma --model $(BASE) --full --tokens 150000 --strategy io is ish --seeds 0 1 --algorithm bfs dfs dijkstra floyd_warshall mst_prim --train-nodes 5 7 --nodes 5 7 --count 10 --protocol paper --publish results
 
 walking-results: training-setup ## Teach a pupil of BASE to walk and one to read, test them, publish in results/
-	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full --tokens 150000 --length 5120 --publish results
+	$(TEACH).walk_or_read $(PUPILS)/walking --model $(BASE) --full --tokens 150000 --length 3072 --reply 384 --publish results
 
 untaught-results: $(USER_STAMP) ## Ask the untaught model NAME, which LOCAL_BASE_URL serves, and publish in results/
 	mkdir -p $(PUPILS)

@@ -29,7 +29,7 @@ def options_of() -> argparse.Namespace:
     parser.add_argument("--protocol", default="graphwalk", choices=("graphwalk", "paper"))
     parser.add_argument("--layers", type=int, default=4, help="layers of a base with random weights")
     parser.add_argument("--width", type=int, default=128, help="width of a base with random weights")
-    parser.set_defaults(batch=32, reply=384)  # a matrix of seven nodes has 249 tokens
+    parser.set_defaults(reply=384)  # a matrix of seven nodes has 249 tokens
     return parser.parse_args()
 
 
