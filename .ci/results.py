@@ -1,8 +1,9 @@
 """The tables and pictures of docs/results.md, from the published runs in results/.
 
-python .ci/results.py       writes docs/results-magma.svg and docs/results-by-size.svg
+python .ci/results.py       writes the page's pictures, docs/results-*.svg
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -27,6 +28,10 @@ class Player(NamedTuple):
     model: str
     """Without its server."""
     setting: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.model} {self.setting}"
 
 
 def published(pattern: str) -> list[str]:
@@ -65,6 +70,17 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def told(text: str) -> str:
+    """Return a text with each {RUNS: MODEL SETTING: MEASURE} replaced by the rounded figure."""
+
+    def figure(match: re.Match[str]) -> str:
+        runs, wanted, measure = match[1].split(": ")
+        report, _ = together(f"{runs}-*")
+        return next(f"{row[measure]:.0f}" for row in [*report.rows, *report.baselines] if player(row).words == wanted)
+
+    return re.sub(r"\{([^}]+)\}", figure, text)
+
+
 MAGMA = (
     ("final state", "accuracy", 1),
     ("earlier states", "intermediate_exact", 1),
@@ -90,24 +106,39 @@ def magma_table() -> str:
     return table(["model", "asked", "traces", *(title for title, *_ in MAGMA)], rows())
 
 
-def differences(pattern: str, pairs: Sequence[tuple[Player, Player]], measures: Mapping[str, str]) -> str:
-    """Return a table of paired differences, first − second."""
-    report, _ = together(pattern)
-    compared: dict[tuple[Player, Player], Row] = {}
+MAGMA_PAIRS = (
+    ("is-0 is", "io-0 io"),
+    ("is-1 is", "io-1 io"),
+    ("is-0-free is", "io-0 io"),
+    ("is-1-free is", "io-1 io"),
+    ("ish-0 ish", "is-0 is"),
+    ("io-0 io", "base io"),
+    ("is-0 is", "base is"),
+    ("io-0 io", "qwen-1.5b io"),
+    ("is-0 is", "qwen-1.5b is"),
+)
+
+
+def magma_differences() -> str:
+    """Return a table of paired differences, first − second, between the players that have run."""
+    report, _ = together("magma-*")
+    compared: dict[tuple[str, str], Row] = {}
     for pair in report.comparisons:
-        compared[player(pair, "first_"), player(pair, "second_")] = pair["measures"]
+        compared[player(pair, "first_").words, player(pair, "second_").words] = pair["measures"]
 
-    def cells(first: Player, second: Player) -> Iterator[str]:
-        sign = 1 if (first, second) in compared else -1
-        pair = compared[(first, second) if sign == 1 else (second, first)]
-        for measure in measures:
-            value, (low, high) = pair[measure]["difference"], pair[measure]["interval"]
-            low, high = (low, high) if sign == 1 else (-high, -low)
-            yield f"{sign * value:+.1f} ({low:+.1f} to {high:+.1f})"
-        yield str(pair["accuracy"]["tasks"])
+    def rows() -> Iterator[list[str]]:
+        for names in MAGMA_PAIRS:
+            sign = 1 if names in compared else -1
+            if measures := compared.get(names) or compared.get(names[::-1]):
+                tasks = str(measures["accuracy"]["tasks"])
+                yield [*(f"`{name}`" for name in names), tasks, *(cell(measures[one], sign) for one in shown)]
 
-    head = ["first", "second", *measures.values(), "traces"]
-    return table(head, ([*(f"`{one.model}` {one.setting}" for one in pair), *cells(*pair)] for pair in pairs))
+    def cell(measure: Row, sign: int) -> str:
+        low, high = sorted(sign * end for end in measure["interval"])
+        return f"{sign * measure['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
+
+    shown = {"accuracy": "final state", "trajectory_exact": "trajectory"}
+    return table(["first", "second", "traces", *shown.values()], rows())
 
 
 WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
@@ -116,6 +147,7 @@ WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base
 def walking_table() -> str:
     """Return accuracy by size, by kind of question, and over all."""
     report, _ = together("walking-*")
+    players = [one for one in WALKING if one in map(player, report.rows)]
 
     def rows() -> Iterator[list[str]]:
         for grouping, words in {"nodes": "{} nodes", "question": "`{}`"}.items():
@@ -126,9 +158,9 @@ def walking_table() -> str:
 
     def cells(rows: Sequence[Row]) -> Iterator[str]:
         yield str(rows[0]["tasks"])
-        yield from (number(row_of(rows, one), "accuracy") for one in WALKING)
+        yield from (number(row_of(rows, one), "accuracy") for one in players)
 
-    return table(["", "questions", *(f"`{one.model}` {one.setting}" for one in WALKING)], rows())
+    return table(["", "questions", *(f"`{one.words}`" for one in players)], rows())
 
 
 def untaught_table() -> str:
@@ -171,21 +203,27 @@ def untaught_table() -> str:
     return table(head, rows())
 
 
-def pictures() -> Iterator[tuple[str, Plot]]:
-    """Yield the name and the plot of each picture of the page."""
-    for name, pattern, figure in (
-        ("magma", "magma-*", "states-by-size"),
-        ("by-size", "walking-*", "accuracy-by-nodes"),
-    ):
-        report, observed = together(pattern)
-        suite = RunFolder.open(RESULTS / f"{published(pattern)[0]}.zip").suite
-        shown = next(plot for plot in suite.presentation.figures(report, observed) if plot.name == figure)
-        yield f"results-{name}", replace(shown, name=f"results-{name}")
+PICTURES = (("magma", "states-by-size"), ("walking", "accuracy-by-nodes"))
+"""Runs, and the plot of their report."""
+
+
+def pictures() -> Iterator[Plot]:
+    """Yield the pictures of the page, with models named without their server."""
+    for runs, figure in PICTURES:
+        if names := published(f"{runs}-*"):
+            suite = RunFolder.open(RESULTS / f"{names[0]}.zip").suite
+            plots = suite.presentation.figures(*together(f"{runs}-*"))
+            plot = next(plot for plot in plots if plot.name == figure)
+            panels = tuple(
+                replace(panel, series=tuple(replace(one, name=one.name.rpartition("/")[2]) for one in panel.series))
+                for panel in plot.panels
+            )
+            yield replace(plot, name=f"results-{runs}", panels=panels)
 
 
 def main() -> None:
-    for name, plot in pictures():
-        (ROOT / "docs" / f"{name}.svg").write_text(page_svg(plot), encoding="utf-8")
+    for plot in pictures():
+        (ROOT / "docs" / f"{plot.name}.svg").write_text(page_svg(plot), encoding="utf-8")
 
 
 if __name__ == "__main__":
