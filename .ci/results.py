@@ -131,14 +131,14 @@ def magma_differences() -> str:
             sign = 1 if names in compared else -1
             if measures := compared.get(names) or compared.get(names[::-1]):
                 tasks = str(measures["accuracy"]["tasks"])
-                yield [*(f"`{name}`" for name in names), tasks, *(cell(measures[one], sign) for one in shown)]
+                yield [*(f"`{name}`" for name in names), tasks, *(cell(measures[one], sign) for one in columns)]
 
     def cell(measure: Row, sign: int) -> str:
         low, high = sorted(sign * end for end in measure["interval"])
         return f"{sign * measure['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
 
-    shown = {"accuracy": "final state", "trajectory_exact": "trajectory"}
-    return table(["first", "second", "traces", *shown.values()], rows())
+    columns = {"accuracy": "final state", "trajectory_exact": "trajectory"}
+    return table(["first", "second", "traces", *columns.values()], rows())
 
 
 WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
