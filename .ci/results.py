@@ -70,7 +70,7 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def told(text: str) -> str:
+def with_figures(text: str) -> str:
     """Return a text with each {RUNS: MODEL SETTING: MEASURE} replaced by the rounded figure."""
 
     def figure(match: re.Match[str]) -> str:
