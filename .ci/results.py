@@ -1,6 +1,6 @@
 """The tables and pictures of docs/results.md, from the published runs in results/.
 
-python .ci/results.py       writes the page's pictures, docs/results-*.svg
+python .ci/results.py       writes the page's picture, docs/results-magma.svg
 """
 
 import re
@@ -49,10 +49,6 @@ def together(pattern: str) -> tuple[Report, Observations]:
 def player(row: Row, which: str = "") -> Player:
     """Return the player of a row; `which`: first_ or second_, of a pair."""
     return Player(row[f"{which}model"].rpartition("/")[2], row[f"{which}setting"])
-
-
-def row_of(rows: Sequence[Row], wanted: Player) -> Row:
-    return next(row for row in rows if player(row) == wanted)
 
 
 def number(row: Row, measure: str, digits: int = 1) -> str:
@@ -141,89 +137,20 @@ def magma_differences() -> str:
     return table(["first", "second", "traces", *columns.values()], rows())
 
 
-WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
-
-
-def walking_table() -> str:
-    """Return accuracy by size, by kind of question, and over all."""
-    report, _ = together("walking-*")
-    players = [one for one in WALKING if one in map(player, report.rows)]
-
-    def rows() -> Iterator[list[str]]:
-        for grouping, words in {"nodes": "{} nodes", "question": "`{}`"}.items():
-            grouped = report.groups[grouping]
-            for group in dict.fromkeys(row[grouping] for row in grouped):
-                yield [words.format(group), *cells([row for row in grouped if row[grouping] == group])]
-        yield ["all", *cells(report.rows)]
-
-    def cells(rows: Sequence[Row]) -> Iterator[str]:
-        yield str(rows[0]["tasks"])
-        yield from (number(row_of(rows, one), "accuracy") for one in players)
-
-    return table(["", "questions", *(f"`{one.words}`" for one in players)], rows())
-
-
-def untaught_table() -> str:
-    """Return how untaught models did on questions and mazes, and why answers were wrong."""
-
-    def rows() -> Iterator[list[str]]:
-        for what in ("questions", "mazes"):
-            report, observed = together(f"{what}-*")
-            causes = observed.suite.causes
-            for row in report.rows:
-                name = player(row)
-                wrong = sorted(((row.get(cause) or 0, words) for cause, words in causes.items()), reverse=True)
-                why = ", ".join(f"{words} {count}" for count, words in wrong[:3] if count)
-                tokens = row["tokens_per_question"]
-                yield [
-                    what,
-                    f"`{name.model}`",
-                    name.setting,
-                    str(row["tasks"]),
-                    number(row, "accuracy"),
-                    number(row, "f1", 2) if what == "questions" else "–",
-                    str(row.get("last_mile", "–")),
-                    number(row, "grounded", 2),
-                    "–" if tokens is None else f"{tokens:,.0f}",
-                    why or "–",
-                ]
-
-    head = [
-        "task",
-        "model",
-        "setting",
-        "tasks",
-        "correct %",
-        "F1",
-        "last mile",
-        "grounded",
-        "tokens",
-        "causes of failure",
-    ]
-    return table(head, rows())
-
-
-PICTURES = (("magma", "states-by-size"), ("walking", "accuracy-by-nodes"))
-"""Runs, and the plot of their report."""
-
-
-def pictures() -> Iterator[Plot]:
-    """Yield the pictures of the page, with models named without their server."""
-    for runs, figure in PICTURES:
-        if names := published(f"{runs}-*"):
-            suite = RunFolder.open(RESULTS / f"{names[0]}.zip").suite
-            plots = suite.presentation.figures(*together(f"{runs}-*"))
-            plot = next(plot for plot in plots if plot.name == figure)
-            panels = tuple(
-                replace(panel, series=tuple(replace(one, name=one.name.rpartition("/")[2]) for one in panel.series))
-                for panel in plot.panels
-            )
-            yield replace(plot, name=f"results-{runs}", panels=panels)
+def picture() -> Plot:
+    """Return the picture of the page, with models named without their server."""
+    suite = RunFolder.open(RESULTS / f"{published('magma-*')[0]}.zip").suite
+    plots = suite.presentation.figures(*together("magma-*"))
+    plot = next(plot for plot in plots if plot.name == "states-by-size")
+    panels = tuple(
+        replace(panel, series=tuple(replace(one, name=one.name.rpartition("/")[2]) for one in panel.series))
+        for panel in plot.panels
+    )
+    return replace(plot, panels=panels)
 
 
 def main() -> None:
-    for plot in pictures():
-        (ROOT / "docs" / f"{plot.name}.svg").write_text(page_svg(plot), encoding="utf-8")
+    (ROOT / "docs" / "results-magma.svg").write_text(page_svg(picture()), encoding="utf-8")
 
 
 if __name__ == "__main__":
