@@ -3,9 +3,9 @@
     python -m training.magma FOLDER --model base/ --full --strategy io is ish --algorithm bfs dfs --nodes 5 7
 
 Pupils learn from the training split with the same number of tokens each, and are tested on the test split in their own
-strategy, on fewer graphs also with their own states as context; the base and `scripted/random`, which guesses in the
-right form, in every strategy, on fewer graphs. Data, models and runs that exist are kept, and unfinished ones are
-continued. Without `--model` the base has random weights.
+strategy. On fewer graphs the first pupil of `is` also gets its own states as context, and the base and
+`scripted/random`, which guesses in the right form, are tested in every strategy. Data, models and runs that exist are
+kept, and unfinished ones are continued. Without `--model` the base has random weights.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main() -> None:
             pupil = taught(options, chats[strategy], base, seed, name)
             ask(options, pupil, name, [strategy])
             runs.append(options.folder / f"run-{name}")
-            if strategy != "io":
+            if strategy == "is" and seed == options.seeds[0]:
                 ask(few, pupil, f"{name}-free", [strategy], experiment="magma-free-running")
     few.reply = min(options.reply, BASE_REPLY)
     ask(few, base, "base", options.strategy, "--model", "scripted/random")
