@@ -1,5 +1,7 @@
 """Serve a model from its folder as an OpenAI-compatible server on this machine; waiting requests are answered together.
 
+Each prompt is read from where it differs from those that were answered last.
+
     python -m training.serve tuned/ --port 8080
     LOCAL_BASE_URL=http://127.0.0.1:8080/v1 graphwalk run training/held_out.yaml --model openai-api/local/tuned
 
@@ -11,17 +13,27 @@ import json
 import queue
 import threading
 import time
+from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from torch.nn.functional import pad
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from training.tune import fast_bfloat16
 
 _GATHERING = 0.05
 """Seconds in which requests that come together are gathered for one batch."""
+
+
+class Seen(NamedTuple):
+    """Tokens of a conversation, and their keys and values, a pair per layer of shape (1, heads, tokens, width)."""
+
+    tokens: list[int]
+    layers: list[tuple[torch.Tensor, torch.Tensor]]
 
 
 class Reply(NamedTuple):
@@ -42,6 +54,7 @@ class Generator:
         kind = torch.bfloat16 if fast_bfloat16(device) else torch.float32
         self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=kind).to(device).eval()
         self._most, self._batch = most, batch
+        self._seen: deque[Seen] = deque(maxlen=2 * batch)
         self._waiting: queue.Queue[tuple[str, int, Future[Reply]]] = queue.Queue()
         threading.Thread(target=self._answer, daemon=True).start()
 
@@ -68,14 +81,37 @@ class Generator:
                 future.set_result(reply)
 
     def _generate(self, texts: list[str], most: list[int]) -> list[Reply]:
-        tokens = self._tokenizer(texts, return_tensors="pt", padding=True, add_special_tokens=False)
-        tokens = tokens.to(self._model.device)
+        prompts = self._tokenizer(texts, add_special_tokens=False)["input_ids"]
+        longest = max(map(len, prompts))
+        padded = self._tokenizer.pad({"input_ids": prompts}, return_tensors="pt").to(self._model.device)
         with torch.inference_mode():
-            written = self._model.generate(**tokens, max_new_tokens=max(most), do_sample=False)
-        return [
-            self._cut(row[tokens["input_ids"].shape[1] :].tolist(), int(mask.sum()), limit)
-            for row, mask, limit in zip(written, tokens["attention_mask"], most, strict=True)
-        ]
+            read = [self._read(prompt) for prompt in prompts]
+            columns = zip(*(seen.layers for seen in read), strict=True)
+            cache = DynamicCache(
+                [[_stacked(rows, longest - 1) for rows in zip(*column, strict=True)] for column in columns]
+            )
+            written = self._model.generate(**padded, cache=cache, max_new_tokens=max(most), do_sample=False)
+        replies = []
+        for row, (prompt, limit) in enumerate(zip(prompts, most, strict=True)):
+            start = longest - len(prompt)
+            layers = [
+                tuple(part[row : row + 1, :, start:] for part in (layer.keys, layer.values)) for layer in cache.layers
+            ]
+            self._seen.append(Seen(written[row, start:-1].tolist(), layers))
+            replies.append(self._cut(written[row, longest:].tolist(), len(prompt), limit))
+        return replies
+
+    def _read(self, prompt: list[int]) -> Seen:
+        """Read a prompt up to its last token, from where it differs from all that was seen last."""
+        last = len(prompt) - 1
+        alike = [_alike(prompt[:last], seen.tokens) for seen in self._seen]
+        most = max(alike, default=0)
+        layers = self._seen[alike.index(most)].layers if most else ()
+        cache = DynamicCache([[part[:, :, :most] for part in layer] for layer in layers])
+        if most < last:
+            new = torch.tensor([prompt[most:last]], device=self._model.device)
+            self._model(new, cache=cache, use_cache=True, logits_to_keep=1)
+        return Seen(prompt[:last], [(layer.keys, layer.values) for layer in cache.layers])
 
     def _cut(self, written: list[int], read: int, most: int) -> Reply:
         """Return the reply up to its end; shorter replies of a batch are padded."""
@@ -84,6 +120,17 @@ class Generator:
         length = next((place + 1 for place, token in enumerate(written[:most]) if token in ends), None)
         text = self._tokenizer.decode(written[: length or most], skip_special_tokens=True)
         return Reply(text, read, length or min(most, len(written)), length is None)
+
+
+def _alike(first: list[int], second: list[int]) -> int:
+    """Return the number of tokens with which both begin."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(first), len(second)))
+
+
+def _stacked(rows: Sequence[torch.Tensor], length: int) -> torch.Tensor:
+    """Return rows of shape (1, heads, tokens, width) as one tensor of a length, padded at the left."""
+    return torch.cat([pad(row, (0, 0, length - row.shape[2], 0)) for row in rows])
 
 
 class Answers(BaseHTTPRequestHandler):
