@@ -234,6 +234,11 @@ def _wrong_start(task: QuestionTask, results: Sequence[ToolResult], views: Graph
         looked_up = [result for result in results if result.error not in _UNKNOWN]
         right = right or any(_mentions(result, name) for result in looked_up for name in related)
         return None if right else f"no call finds {' or '.join(map(repr, names))}"
+    starts = re.compile(rf"\bkey\W*(?:IN\W*)?{re.escape(str(keys[0]))}\b")
+    if any(
+        starts.search(result.call.arguments) for result in results if result.call.name == QUERY and not result.error
+    ):
+        return None
     if any(_mentions(result, keys[0]) for result in results if result.rows):
         return None
     label = parse_object(results[0].call.arguments).get("label")
