@@ -1,6 +1,6 @@
 """The tables and pictures of docs/results.md, from the published runs in results/.
 
-python .ci/results.py       writes the page's picture, docs/results-magma.svg
+python .ci/results.py       writes the page's pictures, docs/results-*.svg
 """
 
 import re
@@ -51,6 +51,10 @@ def player(row: Row, which: str = "") -> Player:
     return Player(row[f"{which}model"].rpartition("/")[2], row[f"{which}setting"])
 
 
+def row_of(rows: Sequence[Row], wanted: Player) -> Row:
+    return next(row for row in rows if player(row) == wanted)
+
+
 def number(row: Row, measure: str, digits: int = 1) -> str:
     """Return a measure with its 95 % interval, or – if it has no value."""
     value = row.get(measure)
@@ -71,7 +75,7 @@ def with_figures(text: str) -> str:
 
     def figure(match: re.Match[str]) -> str:
         runs, wanted, measure = match[1].split(": ")
-        report, _ = together(f"{runs}-*")
+        report, _ = together(runs)
         return next(f"{row[measure]:.0f}" for row in [*report.rows, *report.baselines] if player(row).words == wanted)
 
     return re.sub(r"\{([^}]+)\}", figure, text)
@@ -93,11 +97,15 @@ MAGMA = (
 
 def magma_table() -> str:
     report, _ = together("magma-*")
+    by_player = {player(row): row for row in [*report.rows, *report.baselines]}
 
     def rows() -> Iterator[list[str]]:
-        for row in [*report.rows, *report.baselines]:
-            name = player(row)
+        for name, row in by_player.items():
             yield [f"`{name.model}`", name.setting, str(row["tasks"]), *(number(row, *column[1:]) for column in MAGMA)]
+            pair = [by_player.get(Player(f"{name.setting}-{seed}", name.setting)) for seed in (0, 1)]
+            if row is pair[-1] and (first := pair[0]):
+                means = [f"{(first[measure] + row[measure]) / 2:.{digits}f}" for _, measure, digits in MAGMA]
+                yield [f"mean of `{name.setting}-0` and `-1`", name.setting, str(row["tasks"]), *means]
 
     return table(["model", "asked", "traces", *(title for title, *_ in MAGMA)], rows())
 
@@ -137,20 +145,81 @@ def magma_differences() -> str:
     return table(["first", "second", "traces", *columns.values()], rows())
 
 
-def picture() -> Plot:
-    """Return the picture of the page, with models named without their server."""
-    suite = RunFolder.open(RESULTS / f"{published('magma-*')[0]}.zip").suite
-    plots = suite.presentation.figures(*together("magma-*"))
-    plot = next(plot for plot in plots if plot.name == "states-by-size")
-    panels = tuple(
-        replace(panel, series=tuple(replace(one, name=one.name.rpartition("/")[2]) for one in panel.series))
-        for panel in plot.panels
-    )
-    return replace(plot, panels=panels)
+WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
+
+
+def walking_table() -> str:
+    """Return accuracy by size, by kind of question, and over all."""
+    report, _ = together("walking-*")
+    players = [one for one in WALKING if one in map(player, report.rows)]
+
+    def rows() -> Iterator[list[str]]:
+        for grouping, words in {"nodes": "{} nodes", "question": "`{}`"}.items():
+            grouped = report.groups[grouping]
+            for group in dict.fromkeys(row[grouping] for row in grouped):
+                yield [words.format(group), *cells([row for row in grouped if row[grouping] == group])]
+        yield ["all", *cells(report.rows)]
+
+    def cells(rows: Sequence[Row]) -> Iterator[str]:
+        yield str(rows[0]["tasks"])
+        yield from (number(row_of(rows, one), "accuracy") for one in players)
+
+    return table(["", "questions", *(f"`{one.words}`" for one in players)], rows())
+
+
+def untaught_table() -> str:
+    """Return how untaught models did on questions and mazes, and why answers were wrong; a row per run and setting."""
+
+    def rows() -> Iterator[list[str]]:
+        for name in [*published("questions-*"), *published("mazes-*")]:
+            report, observed = together(name)
+            what, _, model = name.partition("-")
+            for row in report.rows:
+                causes = {words: row.get(cause) or 0 for cause, words in observed.suite.causes.items()}
+                commonest = sorted(causes, key=lambda words: -causes[words])[:3]
+                why = ", ".join(f"{words} {causes[words]}" for words in commonest if causes[words])
+                calls = str(row["tool_calls"]) if row["setting"] != "no_tools" else "–"
+                limits = str(row["turn_limits"]) if row["setting"] != "no_tools" else "–"
+                last_mile, grounded = str(row.get("last_mile", "–")), number(row, "grounded", 2)
+                tasks, correct = str(row["tasks"]), number(row, "accuracy")
+                yield [
+                    what,
+                    f"`{model}`",
+                    row["setting"],
+                    tasks,
+                    correct,
+                    calls,
+                    limits,
+                    last_mile,
+                    grounded,
+                    why or "–",
+                ]
+
+    head = "task, model, setting, tasks, correct %, calls, turn limit, last mile, grounded, causes of wrong answers"
+    return table(head.split(", "), rows())
+
+
+PICTURES = (("magma", "states-by-size"), ("walking", "accuracy-by-nodes"))
+"""Runs, and the plot of their report."""
+
+
+def pictures() -> Iterator[Plot]:
+    """Yield the pictures of the page, with models named without their server."""
+    for runs, figure in PICTURES:
+        if names := published(f"{runs}-*"):
+            suite = RunFolder.open(RESULTS / f"{names[0]}.zip").suite
+            plots = suite.presentation.figures(*together(f"{runs}-*"))
+            plot = next(plot for plot in plots if plot.name == figure)
+            panels = tuple(
+                replace(panel, series=tuple(replace(one, name=one.name.rpartition("/")[2]) for one in panel.series))
+                for panel in plot.panels
+            )
+            yield replace(plot, name=f"results-{runs}", panels=panels)
 
 
 def main() -> None:
-    (ROOT / "docs" / "results-magma.svg").write_text(page_svg(picture()), encoding="utf-8")
+    for plot in pictures():
+        (ROOT / "docs" / f"{plot.name}.svg").write_text(page_svg(plot), encoding="utf-8")
 
 
 if __name__ == "__main__":
