@@ -124,14 +124,18 @@ MAGMA_PAIRS = (
 
 
 def magma_differences() -> str:
+    return differences("magma-*", MAGMA_PAIRS, {"accuracy": "final state", "trajectory_exact": "trajectory"})
+
+
+def differences(pattern: str, pairs: Sequence[tuple[str, str]], columns: Mapping[str, str]) -> str:
     """Return a table of paired differences, first − second, between the players that have run."""
-    report, _ = together("magma-*")
+    report, _ = together(pattern)
     compared: dict[tuple[str, str], Row] = {}
     for pair in report.comparisons:
         compared[player(pair, "first_").words, player(pair, "second_").words] = pair["measures"]
 
     def rows() -> Iterator[list[str]]:
-        for names in MAGMA_PAIRS:
+        for names in pairs:
             sign = 1 if names in compared else -1
             if measures := compared.get(names) or compared.get(names[::-1]):
                 tasks = str(measures["accuracy"]["tasks"])
@@ -141,11 +145,21 @@ def magma_differences() -> str:
         low, high = sorted(sign * end for end in measure["interval"])
         return f"{sign * measure['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
 
-    columns = {"accuracy": "final state", "trajectory_exact": "trajectory"}
-    return table(["first", "second", "traces", *columns.values()], rows())
+    return table(["first", "second", "tasks", *columns.values()], rows())
 
 
 WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
+
+
+WALKING_PAIRS = (
+    ("walk-0 tools", "read-0 no_tools"),
+    ("walk-0 tools", "base tools"),
+    ("read-0 no_tools", "base no_tools"),
+)
+
+
+def walking_differences() -> str:
+    return differences("walking-*", WALKING_PAIRS, {"accuracy": "correct"})
 
 
 def walking_table() -> str:
