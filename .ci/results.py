@@ -114,7 +114,6 @@ MAGMA_PAIRS = (
     ("is-0 is", "io-0 io"),
     ("is-1 is", "io-1 io"),
     ("is-0-free is", "io-0 io"),
-    ("is-1-free is", "io-1 io"),
     ("ish-0 ish", "is-0 is"),
     ("io-0 io", "base io"),
     ("is-0 is", "base is"),
