@@ -6,9 +6,11 @@ python .ci/results.py       writes the page's pictures, docs/results-*.svg
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from graphwalk.reports.observations import Observations
@@ -71,12 +73,13 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
 
 
 def with_figures(text: str) -> str:
-    """Return a text with each {RUNS: MODEL SETTING: MEASURE} replaced by the rounded figure."""
+    """Return a text with each {RUNS: MODEL SETTING: MEASURE} replaced by the rounded mean of the players that match."""
 
     def figure(match: re.Match[str]) -> str:
         runs, wanted, measure = match[1].split(": ")
         report, _ = together(runs)
-        return next(f"{row[measure]:.0f}" for row in [*report.rows, *report.baselines] if player(row).words == wanted)
+        rows = [*report.rows, *report.baselines]
+        return f"{fmean(row[measure] for row in rows if fnmatchcase(player(row).words, wanted)):.0f}"
 
     return re.sub(r"\{([^}]+)\}", figure, text)
 

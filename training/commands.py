@@ -1,7 +1,6 @@
 """Run the commands of a training, each in a process of its own: teach pupils, serve them, test and compare them."""
 
 import argparse
-import hashlib
 import json
 import os
 import subprocess
@@ -29,7 +28,9 @@ def serve(model: Path, most: int, port: int = 0, batch: int = 8) -> Iterator[str
     server = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        yield server.stdout.readline().strip()
+        if not (address := server.stdout.readline().strip()):
+            sys.exit(f"the server of {model} did not start; its error is above")
+        yield address
     finally:
         server.terminate()
         server.wait()
@@ -67,12 +68,11 @@ def taught(options: argparse.Namespace, chats: Path, base: Path, seed: int, name
 
 
 def _publish_training(facts: Path, out: Path) -> None:
-    """Write options, losses and the digest of the chats of a training, without the folders on this machine."""
+    """Write the facts of a training without the folders on this machine."""
     done = json.loads(facts.read_text(encoding="utf-8"))
-    digests = {Path(chats).name: hashlib.sha256(Path(chats).read_bytes()).hexdigest() for chats in done["chats"]}
     names = {name: Path(done[name]).name for name in ("model", "out")}
     losses = [round(loss, 4) for loss in done["losses"]]
-    out.write_text(json.dumps({**done, **names, "chats": digests, "losses": losses}, indent=2) + "\n", encoding="utf-8")
+    out.write_text(json.dumps({**done, **names, "losses": losses}, indent=2) + "\n", encoding="utf-8")
 
 
 def play(options: argparse.Namespace, model: Path, name: str, words: Sequence[object]) -> None:

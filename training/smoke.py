@@ -8,6 +8,7 @@ It shows that the steps work, not that a model of this size learns to walk.
 import json
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from training.commands import run_module, serve
@@ -21,6 +22,9 @@ def main(folder: Path) -> None:
     tune = ("training.tune", folder / "data" / "train.jsonl", "--model", tiny, "--out", tuned, "--length", 12_288)
     run_module(*tune, "--tokens", 12_000, "--save-every", 1)
     run_module(*tune, "--tokens", 24_000, "--save-every", 1)
+    with suppress(SystemExit):
+        run_module(*tune, "--tokens", 24_000, "--seed", 1)
+        raise AssertionError("a checkpoint of another seed is not continued")
     training = json.loads((tuned / "training.json").read_text())
     assert training["tokens_before"] >= 12_000, "the second process continues after the tokens of the first"
     assert len(training["losses"]) == training["step"]

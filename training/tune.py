@@ -4,10 +4,12 @@
 
 A GPU is used where there is one, in bfloat16. On a CPU weights are float32, and matrix products bfloat16 where the CPU
 has instructions for it. The rate rises for a twentieth of the tokens and then falls linearly to 0. Training resumes
-from the checkpoint in `--out`. At the end `--out` holds the merged model, its tokenizer, and `training.json`.
+from the checkpoint in `--out`, with the same chats and options; only `--tokens` and `--save-every` may differ. At the
+end `--out` holds the merged model, its tokenizer, and `training.json`.
 """
 
 import argparse
+import hashlib
 import json
 import random
 import time
@@ -39,7 +41,18 @@ def options_of() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, help="highest learning rate; default 2e-4 for LoRA, 2e-5 for all weights")
     parser.add_argument("--save-every", type=int, default=50, help="steps between checkpoints")
     parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args()
+    options = parser.parse_args()
+    for path in options.chats:
+        if not path.is_file():
+            parser.error(f"there is no file {path}")
+    return options
+
+
+def identity_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what all parts of one training share: the model, the digests of the chats, and most options."""
+    shared = {name: value for name, value in vars(options).items() if name not in ("out", "tokens", "save_every")}
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in options.chats}
+    return {**shared, "chats": digests}
 
 
 def loaded(options: argparse.Namespace, device: str) -> tuple[Any, Any]:
@@ -111,6 +124,7 @@ def rate_at(share: float) -> float:
 
 def main() -> None:
     options = options_of()
+    identity = identity_of(options)
     torch.manual_seed(options.seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer = loaded(options, device)
@@ -125,7 +139,7 @@ def main() -> None:
     )
     weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(weights, weight_decay=0.0, fused=True)
-    progress = resumed(options.out, model, optimizer)
+    progress = resumed(options.out, model, optimizer, identity)
     begun, tokens_before = time.perf_counter(), progress["tokens"]
     model.train()
     for batch in batches(sequences, options.batch, options.seed, progress["step"]):
@@ -146,10 +160,11 @@ def main() -> None:
         progress["tokens"] += sum(len(sequence.tokens) for sequence in batch)
         progress["step"] += 1
         if progress["step"] % options.save_every == 0 or progress["tokens"] >= options.tokens:
-            keep(options.out, model, optimizer, progress)
+            keep(options.out, model, optimizer, {"identity": identity, "progress": progress})
             show(progress, options.tokens, (progress["tokens"] - tokens_before) / (time.perf_counter() - begun))
     facts = {"seconds": time.perf_counter() - begun, "tokens_before": tokens_before, "device": device}
-    finished(options, model, tokenizer, {**progress, **facts})
+    more = {"out": str(options.out), "save_every": options.save_every, **progress, **facts}
+    finished(options, model, tokenizer, {**identity, **more})
 
 
 def set_rate(optimizer: Any, options: argparse.Namespace, share: float) -> None:
@@ -168,21 +183,30 @@ def show(progress: dict[str, Any], tokens: int, speed: float) -> None:
     )
 
 
-def keep(out: Path, model: Any, optimizer: Any, progress: dict[str, Any]) -> None:
+def keep(out: Path, model: Any, optimizer: Any, facts: dict[str, Any]) -> None:
     """Write a checkpoint whole or not at all: a killed process leaves a file of another name."""
     out.mkdir(parents=True, exist_ok=True)
     trained = {name: tensor for name, tensor in model.named_parameters() if tensor.requires_grad}
     scratch = out / "checkpoint.part"
-    torch.save({"progress": progress, "weights": trained, "optimizer": optimizer.state_dict()}, scratch)
+    try:
+        torch.save({**facts, "weights": trained, "optimizer": optimizer.state_dict()}, scratch)
+    except (OSError, RuntimeError) as error:  # torch reports a full disk as a RuntimeError
+        scratch.unlink(missing_ok=True)
+        raise SystemExit(f"cannot write {scratch} ({error}): make room and repeat the command") from None
     scratch.replace(out / "checkpoint.pt")
 
 
-def resumed(out: Path, model: Any, optimizer: Any) -> dict[str, Any]:
-    """Return step, tokens and losses so far; load weights and optimizer from the checkpoint, if there is one."""
+def resumed(out: Path, model: Any, optimizer: Any, identity: dict[str, Any]) -> dict[str, Any]:
+    """Return step, tokens and losses so far; load weights and optimizer from the checkpoint, if there is one.
+
+    End the process if the checkpoint is of another training.
+    """
     path = out / "checkpoint.pt"
     if not path.exists():
         return {"step": 0, "tokens": 0, "losses": []}
     checkpoint = torch.load(path, weights_only=True)
+    if other := [name for name, value in identity.items() if checkpoint["identity"][name] != value]:
+        raise SystemExit(f"{path} is of a training with other {', '.join(other)}: choose another folder for --out")
     parameters = dict(model.named_parameters())
     with torch.no_grad():
         for name, tensor in checkpoint["weights"].items():
@@ -196,9 +220,7 @@ def finished(options: argparse.Namespace, model: Any, tokenizer: Any, facts: dic
     merged = model if options.full else model.merge_and_unload()
     merged.save_pretrained(options.out)
     tokenizer.save_pretrained(options.out)
-    done = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
-    done["chats"] = [str(path) for path in options.chats]
-    (options.out / "training.json").write_text(json.dumps({**done, **facts}, indent=2) + "\n", encoding="utf-8")
+    (options.out / "training.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
