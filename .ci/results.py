@@ -113,55 +113,7 @@ def magma_table() -> str:
     return table(["model", "asked", "traces", *(title for title, *_ in MAGMA)], rows())
 
 
-MAGMA_PAIRS = (
-    ("is-0 is", "io-0 io"),
-    ("is-1 is", "io-1 io"),
-    ("is-0-free is", "io-0 io"),
-    ("ish-0 ish", "is-0 is"),
-    ("io-0 io", "base io"),
-    ("is-0 is", "base is"),
-    ("io-0 io", "qwen-1.5b io"),
-    ("is-0 is", "qwen-1.5b is"),
-)
-
-
-def magma_differences() -> str:
-    return differences("magma-*", MAGMA_PAIRS, {"accuracy": "final state", "trajectory_exact": "trajectory"})
-
-
-def differences(pattern: str, pairs: Sequence[tuple[str, str]], columns: Mapping[str, str]) -> str:
-    """Return a table of paired differences, first − second, between the players that have run."""
-    report, _ = together(pattern)
-    compared: dict[tuple[str, str], Row] = {}
-    for pair in report.comparisons:
-        compared[player(pair, "first_").words, player(pair, "second_").words] = pair["measures"]
-
-    def rows() -> Iterator[list[str]]:
-        for names in pairs:
-            sign = 1 if names in compared else -1
-            if measures := compared.get(names) or compared.get(names[::-1]):
-                tasks = str(measures["accuracy"]["tasks"])
-                yield [*(f"`{name}`" for name in names), tasks, *(cell(measures[one], sign) for one in columns)]
-
-    def cell(measure: Row, sign: int) -> str:
-        low, high = sorted(sign * end for end in measure["interval"])
-        return f"{sign * measure['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
-
-    return table(["first", "second", "tasks", *columns.values()], rows())
-
-
 WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
-
-
-WALKING_PAIRS = (
-    ("walk-0 tools", "read-0 no_tools"),
-    ("walk-0 tools", "base tools"),
-    ("read-0 no_tools", "base no_tools"),
-)
-
-
-def walking_differences() -> str:
-    return differences("walking-*", WALKING_PAIRS, {"accuracy": "correct"})
 
 
 def walking_table() -> str:
@@ -181,6 +133,49 @@ def walking_table() -> str:
         yield from (number(row_of(rows, one), "accuracy") for one in players)
 
     return table(["", "questions", *(f"`{one.words}`" for one in players)], rows())
+
+
+PAIRS = {
+    "magma-*": (
+        ("is-0 is", "io-0 io"),
+        ("is-1 is", "io-1 io"),
+        ("is-0-free is", "io-0 io"),
+        ("ish-0 ish", "is-0 is"),
+        ("io-0 io", "base io"),
+        ("is-0 is", "base is"),
+        ("io-0 io", "qwen-1.5b io"),
+        ("is-0 is", "qwen-1.5b is"),
+    ),
+    "walking-*": (
+        ("walk-0 tools", "read-0 no_tools"),
+        ("walk-0 tools", "base tools"),
+        ("read-0 no_tools", "base no_tools"),
+    ),
+}
+"""Compared players, first and second, by published runs."""
+
+
+def differences() -> str:
+    """Return a table of paired differences, first − second, between the players that have run."""
+
+    def rows() -> Iterator[list[str]]:
+        for runs, pairs in PAIRS.items():
+            compared: dict[tuple[str, str], Row] = {}
+            for pair in together(runs)[0].comparisons:
+                compared[player(pair, "first_").words, player(pair, "second_").words] = pair["measures"]
+            for names in pairs:
+                sign = 1 if names in compared else -1
+                if measures := compared.get(names) or compared.get(names[::-1]):
+                    cells = [cell(measures.get(measure), sign) for measure in ("accuracy", "trajectory_exact")]
+                    yield [*(f"`{name}`" for name in names), str(measures["accuracy"]["tasks"]), *cells]
+
+    def cell(measure: Row | None, sign: int) -> str:
+        if measure is None:
+            return "–"
+        low, high = sorted(sign * end for end in measure["interval"])
+        return f"{sign * measure['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
+
+    return table(["first", "second", "tasks", "correct, or final state", "trajectory"], rows())
 
 
 def untaught_table() -> str:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import pad
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, StaticCache
 
 from training.tune import fast_bfloat16
 
@@ -86,18 +86,19 @@ class Generator:
         padded = self._tokenizer.pad({"input_ids": prompts}, return_tensors="pt").to(self._model.device)
         with torch.inference_mode():
             read = [self._read(prompt) for prompt in prompts]
-            columns = zip(*(seen.layers for seen in read), strict=True)
-            cache = DynamicCache(
-                [[_stacked(rows, longest - 1) for rows in zip(*column, strict=True)] for column in columns]
-            )
+            # A cache of fixed size is written in place; one that grows is copied for each token.
+            cache = StaticCache(self._model.config, max_cache_len=longest + max(most))
+            for number, column in enumerate(zip(*(seen.layers for seen in read), strict=True)):
+                cache.update(*(_stacked(rows, longest - 1) for rows in zip(*column, strict=True)), number)
             written = self._model.generate(**padded, cache=cache, max_new_tokens=max(most), do_sample=False)
         replies = []
         for row, (prompt, limit) in enumerate(zip(prompts, most, strict=True)):
-            start = longest - len(prompt)
+            start, end = longest - len(prompt), written.shape[1] - 1
             layers = [
-                tuple(part[row : row + 1, :, start:] for part in (layer.keys, layer.values)) for layer in cache.layers
+                tuple(part[row : row + 1, :, start:end] for part in (layer.keys, layer.values))
+                for layer in cache.layers
             ]
-            self._seen.append(Seen(written[row, start:-1].tolist(), layers))
+            self._seen.append(Seen(written[row, start:end].tolist(), layers))
             replies.append(self._cut(written[row, longest:].tolist(), len(prompt), limit))
         return replies
 
