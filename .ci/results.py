@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import page_svg
-from graphwalk.reports.plots import Plot
+from graphwalk.reports.plots import Panel, Plot
 from graphwalk.reports.suite_report import Report
 from graphwalk.runs.finished.reporting import measured
 from graphwalk.runs.run_folder import RunFolder
@@ -210,22 +210,25 @@ def untaught_table() -> str:
     return table(head.split(", "), rows())
 
 
-PICTURES = (("magma", "states-by-size"), ("walking", "accuracy-by-nodes"))
-"""Runs, and the plot of their report."""
+PICTURES = {
+    ("magma", "states-average"): ("io-0 io", "is-0 is", "is-0-free is", "ish-0 ish", "qwen-1.5b is", "base is"),
+    ("walking", "accuracy-by-nodes"): ("walk-0 tools", "read-0 no_tools"),
+}
+"""Players of a picture, by runs and the plot of their report."""
 
 
 def pictures() -> Iterator[Plot]:
     """Yield the pictures of the page, with models named without their server."""
-    for runs, figure in PICTURES:
-        if names := published(f"{runs}-*"):
-            suite = RunFolder.open(RESULTS / f"{names[0]}.zip").suite
-            plots = suite.presentation.figures(*together(f"{runs}-*"))
-            plot = next(plot for plot in plots if plot.name == figure)
-            panels = tuple(
-                replace(panel, series=tuple(replace(one, name=one.name.rpartition("/")[2]) for one in panel.series))
-                for panel in plot.panels
-            )
-            yield replace(plot, name=f"results-{runs}", panels=panels)
+    for (runs, figure), players in PICTURES.items():
+        suite = RunFolder.open(RESULTS / f"{published(f'{runs}-*')[0]}.zip").suite
+        plot = next(plot for plot in suite.presentation.figures(*together(f"{runs}-*")) if plot.name == figure)
+        yield replace(plot, name=f"results-{runs}", panels=tuple(of_players(panel, players) for panel in plot.panels))
+
+
+def of_players(panel: Panel, players: Sequence[str]) -> Panel:
+    """Return a panel with the series of some players."""
+    named = (replace(series, name=series.name.rpartition("/")[2].replace(" · ", " ")) for series in panel.series)
+    return replace(panel, series=tuple(series for series in named if series.name in players))
 
 
 def main() -> None:
