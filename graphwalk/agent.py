@@ -25,7 +25,7 @@ from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, to_langchain
 from graphwalk.models.tracing import Reporting, callback_manager, with_usage
 from graphwalk.sanitise import Secrets
-from graphwalk.suites.suite import EpisodeSetup, no_next_turn
+from graphwalk.suites.suite import Prompt, no_next_turn
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -62,13 +62,13 @@ class Watcher:
 
 @dataclass(frozen=True)
 class Episode:
-    """The constant parts of an episode: setup, model, configuration and limits.
+    """The constant parts of an episode: prompt, model, configuration and limits.
 
     `deadline` is in seconds of the event loop's clock. `raises`: raise failures of model and store; by default they
     end the episode with a status.
     """
 
-    setup: EpisodeSetup
+    prompt: Prompt
     model: Model
     config: AgentConfig
     options: CallOptions
@@ -93,7 +93,7 @@ class Episode:
 
     def must_answer(self, conversation: Sequence[Message]) -> bool:
         """Return True if the limit of turns, calls or repeats is reached. Dialogues without tools have none."""
-        return self.setup.toolbox is not None and limit_reached(conversation, self.config)
+        return self.prompt.toolbox is not None and limit_reached(conversation, self.config)
 
 
 async def run_episode(episode: Episode) -> Trajectory:
@@ -103,7 +103,7 @@ async def run_episode(episode: Episode) -> Trajectory:
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     status = ExitStatus(end["exit_status"])
-    return Trajectory(episode.setup.prompt, tuple(_turns(end["messages"])), status, end.get("error"))
+    return Trajectory(episode.prompt.messages, tuple(_turns(end["messages"])), status, end.get("error"))
 
 
 @cache
@@ -148,7 +148,7 @@ def compile_graph(
 
 async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Call the model for its next message. A summary made first counts in the turn's usage and time."""
-    episode, toolbox = runtime.context, runtime.context.setup.toolbox
+    episode, toolbox = runtime.context, runtime.context.prompt.toolbox
     if status := episode.exhausted(state["messages"]):
         return _update(status=status)
     conversation = [from_langchain(message) for message in state["messages"]]
@@ -158,7 +158,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
     try:
         async with asyncio.timeout_at(episode.deadline):
             if episode.config.compaction == "none":
-                messages, summary = [*episode.setup.prompt, *answered_calls(conversation, episode.config)], None
+                messages, summary = [*episode.prompt.messages, *answered_calls(conversation, episode.config)], None
             else:
                 messages, summary = await _compacted(episode, model, state["messages"])
             if forced:
@@ -194,8 +194,8 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
     if turn.message.tool_calls and toolbox is not None and not forced:
         return _update([message])
-    if not forced and episode.setup.next_user is not no_next_turn:
-        next_user = episode.setup.next_user(_turns([*state["messages"], message]))
+    if not forced and episode.prompt.next_user is not no_next_turn:
+        next_user = episode.prompt.next_user(_turns([*state["messages"], message]))
         if next_user is not None:
             return _update([message, to_langchain(Message("user", next_user))])
     answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
@@ -205,7 +205,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
 async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Execute all tool calls of the last message."""
     episode = runtime.context
-    toolbox, calls = episode.setup.toolbox, from_langchain(state["messages"][-1]).tool_calls
+    toolbox, calls = episode.prompt.toolbox, from_langchain(state["messages"][-1]).tool_calls
     assert toolbox is not None
     earlier_calls = 0
     for message in reversed(state["messages"]):
@@ -284,7 +284,7 @@ async def _compacted(
     """Return the conversation to send, compacted, and the summary if one was due."""
     config, turns = episode.config, _turns(state)
     first_reply = next((number for number, message in enumerate(state) if message.type == "ai"), len(state))
-    prompt = [*episode.setup.prompt, *map(from_langchain, state[:first_reply])]
+    prompt = [*episode.prompt.messages, *map(from_langchain, state[:first_reply])]
     messages = messages_to_send(prompt, turns, config)
     since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
     # Twice the window must have passed since the last summary, so that summaries stay rare.

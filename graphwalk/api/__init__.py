@@ -33,9 +33,9 @@ from graphwalk.runs.playing.ask import Answer
 from graphwalk.runs.result import Result
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
+from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
 
 __all__ = [

@@ -22,7 +22,7 @@ from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tools
@@ -123,8 +123,8 @@ async def _episode(
     close_with(store, opened.close)
     schema = schema_text(await store.schema(config.schema_samples), config)
     system = _render(config, schema, tools) if prompt is None else f"{prompt}\n\n{schema}"
-    setup = EpisodeSetup((Message("system", system),), await _toolbox(store, tools, agent))
-    return Episode(setup, opened, config, CallOptions(parallel_tool_calls=config.parallel_tool_calls), raises=True)
+    start = Prompt((Message("system", system),), await _toolbox(store, tools, agent))
+    return Episode(start, opened, config, CallOptions(parallel_tool_calls=config.parallel_tool_calls), raises=True)
 
 
 @dataclass(frozen=True)

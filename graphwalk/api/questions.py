@@ -14,7 +14,7 @@ from graphwalk.runs.playing.ask import Answer, asking, open_conversation
 from graphwalk.runs.playing.background import blocking
 from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import GraphInstance
+from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
 

@@ -26,8 +26,8 @@ from graphwalk.settings import read_settings
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.registry import suite_class
+from graphwalk.suites.suite import Task
 from graphwalk.types.check_type import PATH, check_type, names_of
-from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
 
 if TYPE_CHECKING:

@@ -238,7 +238,7 @@ def _commands(kind: str) -> dict[str, Any]:
     commands: dict[str, Any] = {}
     for name in SUITES.names():
         try:
-            module = suite_class(name).presentation.commands
+            module = suite_class(name).commands
         except ConfigError as error:
             say(f"warning: {error}")
             continue

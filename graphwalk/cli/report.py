@@ -45,13 +45,14 @@ def report(
     if plots is None:
         print_report(run, "json" if json else format, all_columns=all_columns)
         return
+    from graphwalk.reports.common_plots import plots_of
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.reports.plots import worth_drawing
     from graphwalk.runs.finished.reporting import measured
 
     figures, report_and_observed = [], measured(run)
     with comment("plots", say):
-        figures = list(run.suite.presentation.figures(*report_and_observed))
+        figures = list(plots_of(*report_and_observed))
     written = save_plots(worth_drawing(figures), plots)
     for path in written:
         data(str(path))

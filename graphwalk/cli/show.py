@@ -85,6 +85,6 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
         for part in shown_episode(Result.from_dict(records[key]), most_rows=most_rows, prompt=prompt):
             stdout().print(part)
         with comment("drawing", say, raises=(OSError,)):
-            for drawing in folder.suite.presentation.drawings(records[key]):
+            for drawing in folder.suite.task_type.model_validate(records[key]["task"]).drawings(records[key]):
                 stdout().print()
                 draw(drawing)

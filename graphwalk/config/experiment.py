@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
@@ -11,12 +11,13 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.protocols import OWN, protocols
+from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.config.variants import checked, combinations, overridden
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.sanitise import credentials_in
 from graphwalk.settings import server_variable
-from graphwalk.suites.registry import SUITES, suite_class
+from graphwalk.suites.registry import SUITES, suite_class, suite_named
 
 C = TypeVar("C", bound=SuiteConfig)
 
@@ -33,16 +34,6 @@ class Extractor(Strict):
     @classmethod
     def _named(cls, data: Any) -> Any:
         return {"model": data} if isinstance(data, str) else data
-
-
-class Scoring(Strict):
-    """How answers are read from replies."""
-
-    extraction: Literal["lenient", "strict"] = "lenient"
-    """lenient: fenced, embedded and wrapped JSON count too; strict: the whole reply must be JSON of the requested form.
-    What is not read goes to the `extractor`, if there is one."""
-    text: Literal["exact", "folded"] = Field(default="exact", exclude_if=lambda text: text == "exact")
-    """Comparison of texts in answers to your own questions. folded: without differences of case, accents and spaces."""
 
 
 class ExperimentConfig(Strict, Generic[C]):
@@ -127,8 +118,8 @@ class ExperimentConfig(Strict, Generic[C]):
             raise ValueError("needs at least one setting")
         if "suite" not in info.data:
             return names
-        suite = suite_class(info.data["suite"].name)
-        words = suite.presentation.abbreviations
+        suite = suite_named(info.data["suite"].name)
+        words = suite.report().abbreviations
         names_in_words = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
         for name in names:
             if name not in suite.settings:

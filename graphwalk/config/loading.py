@@ -15,7 +15,6 @@ from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, shown
 from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.files.resources import data_path
 from graphwalk.sanitise import shown_setting
-from graphwalk.suites.registry import suite_class
 
 
 def shipped_experiments() -> dict[str, Path]:
@@ -116,9 +115,9 @@ def _type(data: Any, source: str) -> type[AnyExperiment]:
 def _graphs_key(data: dict[str, Any], source: str) -> str:
     """Return the dotted key of the list of generated graphs, and write the suite's default there if it is missing."""
     config_type = _type(data, source).model_fields["suite"].annotation
-    suite = suite_class(data["suite"]["name"])
     assert config_type is not None
-    if suite.graphs_field not in data["suite"]:
-        default = config_type.model_fields[suite.graphs_field].get_default(call_default_factory=True)
-        data["suite"][suite.graphs_field] = [entry.model_dump(exclude_unset=True) for entry in default]
-    return f"suite.{suite.graphs_field}"
+    field = config_type.graphs_field
+    if field not in data["suite"]:
+        default = config_type.model_fields[field].get_default(call_default_factory=True)
+        data["suite"][field] = [entry.model_dump(exclude_unset=True) for entry in default]
+    return f"suite.{field}"

@@ -1,5 +1,6 @@
 """Base classes of configurations: immutable, without unknown fields."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -34,12 +35,23 @@ class SuiteConfig(Strict):
 
     rewording: ClassVar[tuple[str, ...]] = ()
     """Fields that change only the words of the questions; an experiment may vary them."""
+    graphs_field: ClassVar[str] = "graphs"
+    """Field that lists the graphs to generate; its entries have a `count`."""
     name: str
 
     @property
     def foreign(self) -> bool:
         """True if the graphs are not generated; they may be large and have long values."""
         return False
+
+    @property
+    def graph_count(self) -> int:
+        """The number of graphs, mazes or traces."""
+        return sum(getattr(entry, "count", 1) for entry in getattr(self, self.graphs_field))
+
+    def texts(self) -> Mapping[str, str]:
+        """Return the additional texts that models read: file name in the run folder → text."""
+        return {}
 
 
 class GivenText(str):

@@ -14,14 +14,15 @@ from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
 from graphwalk.runs.playing.episode import RunModels, judge
 from graphwalk.runs.playing.graph_sources import GraphSources, sources_for
-from graphwalk.runs.playing.plan import LoadedGraph, PlannedEpisode, make_plan
+from graphwalk.runs.playing.plan import PlannedEpisode, PlannedGraph, make_plan
 from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.settings import read_settings
-from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.suite import Prompt, Task
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
-from graphwalk.types.episode import ExitStatus, Task, ToolResult, Trajectory, Turn
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 
 @dataclass
@@ -64,9 +65,9 @@ class Stage:
         suite, config = resolved.suite, resolved.config
         async for instance in suite.read_graphs(config.suite, config.seed, resolved.settings):
             if instance.digest == task["graph_digest"]:
-                loaded = LoadedGraph(instance, await sources.store_of(instance))
+                graph = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
                 typed = suite.task_type.model_validate(task)
-                planned = PlannedEpisode(EpisodeKey(typed.task_id, resolved.models[0], setting, 0), typed, loaded)
+                planned = PlannedEpisode(EpisodeKey(typed.task_id, resolved.models[0], setting, 0), typed, graph)
                 return cls(resolved, [planned], weights or {}, sources)
         raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
 
@@ -81,14 +82,14 @@ class Stage:
     async def begin(self, number: int) -> "OpenEpisode":
         """Start an episode of the task with this number."""
         planned = self.planned[number]
-        return OpenEpisode(self, planned, await planned.setup(self.experiment))
+        return OpenEpisode(self, planned, await planned.prompt(self.experiment))
 
     async def expert(self, number: int) -> Reward:
         """Return the reward of the scripted expert, which is 1 for a valid task."""
         planned, experiment = self.planned[number], self.experiment
         async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
-            setup, secrets = await planned.setup(experiment), experiment.settings.secrets
-            walk = Episode(setup, model, experiment.agent, experiment.options, secrets=secrets)
+            start, secrets = await planned.prompt(experiment), experiment.settings.secrets
+            walk = Episode(start, model, experiment.agent, experiment.options, secrets=secrets)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
             raise ConfigError(f"the expert cannot solve {planned.task.task_id}")
@@ -108,7 +109,7 @@ class OpenEpisode:
 
     stage: Stage
     planned: PlannedEpisode
-    setup: EpisodeSetup
+    start: Prompt
     turns: list[Turn] = field(default_factory=list)
     earned: Reward | None = None
     """The reward after the end; None also after an infrastructure error."""
@@ -125,11 +126,11 @@ class OpenEpisode:
 
     @property
     def prompt(self) -> tuple[Message, ...]:
-        return self.setup.prompt
+        return self.start.messages
 
     @property
     def tools(self) -> Sequence[ToolSpec]:
-        return () if self.setup.toolbox is None else self.setup.toolbox.specs
+        return () if self.start.toolbox is None else self.start.toolbox.specs
 
     @property
     def turns_left(self) -> int | None:
@@ -142,7 +143,7 @@ class OpenEpisode:
 
         Errors are results too. At the turn limit no tool is called.
         """
-        if self.setup.toolbox is None:
+        if self.start.toolbox is None:
             raise ConfigError("this episode has no tools", hint="settings: [tools]")
         earlier = sum(len(turn.results) for turn in self.turns)
         tool_calls = tuple(
@@ -152,7 +153,7 @@ class OpenEpisode:
         agent = self.stage.experiment.agent
         if self.turns_left == 0:
             return [ToolResult(call, agent.render("answer_now.j2"), error="turn_limit") for call in tool_calls]
-        results = await call_tools(self.setup.toolbox, tool_calls, agent, earlier)
+        results = await call_tools(self.start.toolbox, tool_calls, agent, earlier)
         self.turns.append(Turn(Message("assistant", said, tool_calls), results=results))
         if any(result.final for result in results):
             self._end(ExitStatus.ANSWERED)
@@ -162,7 +163,7 @@ class OpenEpisode:
         """Process a reply without calls. Return the next user message, or None at the end of the episode."""
         forced = self.must_answer
         turn = Turn(Message("assistant", text), forced=forced)
-        next_user = None if forced else self.setup.next_user([*self.turns, turn])
+        next_user = None if forced else self.start.next_user([*self.turns, turn])
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER
@@ -183,8 +184,8 @@ class OpenEpisode:
     def judge(self) -> tuple[Any, dict[str, Any] | None]:
         """Return the answer and its score, as in a line of a run."""
         experiment, planned = self.stage.experiment, self.planned
-        scoring, graph = experiment.config.scoring, planned.graph.instance
-        return judge(experiment.suite, self.task, planned.key.setting, self.trajectory, None, scoring, graph)
+        scoring, about = experiment.config.scoring, planned.graph.about
+        return judge(self.task, planned.key.setting, self.trajectory, None, scoring, about)
 
     def _end(self, status: ExitStatus) -> None:
         self.exit_status = status

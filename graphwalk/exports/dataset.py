@@ -19,10 +19,11 @@ from graphwalk.files.bulk import Columns, Row, write_rows
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.graphs.formats.json import json_document
 from graphwalk.runs.playing.graph_sources import sources_for
-from graphwalk.runs.playing.plan import LoadedGraph, PlannedEpisode, make_plan
+from graphwalk.runs.playing.plan import PlannedEpisode, make_plan
 from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.sanitise import Cleaner
 from graphwalk.settings import Settings
+from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.version import __version__
@@ -103,7 +104,7 @@ async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Ro
         for planned in plan.episodes:
             row = await _task_row(planned, experiment)
             rows.setdefault(planned.key.setting.replace(":", "-"), []).append({**row, "canary": canary})
-        graphs = {loaded.instance.digest: _graph_row(loaded) for loaded in plan.graphs}
+        graphs = {graph.about.instance.digest: _graph_row(graph.about.instance) for graph in plan.graphs}
         return {**rows, GRAPHS: list(graphs.values())}
     finally:
         await sources.drop_graphs()
@@ -111,25 +112,25 @@ async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Ro
 
 
 async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str, Any]:
-    task, store = planned.task, planned.graph.store
-    setup, agent = await planned.setup(experiment), experiment.of(planned.key.setting).agent
+    task, store = planned.task, planned.graph.about.store
+    prompt, agent = await planned.prompt(experiment), experiment.of(planned.key.setting).agent
     schema = None if store is None else schema_text(await store.schema(agent.schema_samples), agent)
-    tools = [] if setup.toolbox is None else [spec.as_openai() for spec in setup.toolbox.specs]
+    tools = [] if prompt.toolbox is None else [spec.as_openai() for spec in prompt.toolbox.specs]
     record = task.model_dump(mode="json")
     return {
         **{"id": task.task_id, "suite": task.suite, "template": task.template, "setting": planned.key.setting},
-        **{"question": task.question, "prompt": [message.as_openai() for message in setup.prompt]},
+        **{"question": task.question, "prompt": [message.as_openai() for message in prompt.messages]},
         **{"tools": json.dumps(tools), "schema": schema, "target": json.dumps(record["gold"], ensure_ascii=False)},
         **{"graph": task.graph_digest, "task": record},
     }
 
 
-def _graph_row(loaded: LoadedGraph) -> Row:
+def _graph_row(instance: GraphInstance) -> Row:
     """Return a graph in the form of `graphwalk generate graph --out FILE.parquet`; None in the columns of no graph."""
-    graph = loaded.instance.graph
+    graph = instance.graph
     document = {} if graph is None else json_document(graph)
     columns = {name: document.get(name) for name in ("nodes", "relationships")}
-    return {"digest": loaded.instance.digest, "facts": dict(loaded.instance.facts), **columns}
+    return {"digest": instance.digest, "facts": dict(instance.facts), **columns}
 
 
 def _check_disjoint(test: set[str], train: Iterable[str] = ()) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from graphwalk.errors import ConfigError
 from graphwalk.exports.episodes import Episodes
 from graphwalk.files.writing import write_whole
-from graphwalk.suites.ask.task import cited_keys
+from graphwalk.suites.ask.evidence import cited_keys
 from graphwalk.suites.own_questions.dataset import VALUE
 
 

@@ -18,6 +18,11 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20
 
 
+def plots_of(report: Report, observed: Observations) -> Iterable[Plot]:
+    """Return the plots of a run: those of its suite."""
+    return (report.suite.plots or common_plots)(report, observed)
+
+
 def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
     """Yield accuracy by every shown breakdown, and the plots about effort."""
     for grouping in report.suite.groupings:

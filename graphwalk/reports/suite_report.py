@@ -3,11 +3,15 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from graphwalk.reports.observations import Observations
+    from graphwalk.reports.plots import Plot
 
 ResultRecord = Mapping[str, Any]
 """One object of `results.jsonl`."""
@@ -157,6 +161,10 @@ class SuiteReport:
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
     tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())
     remark: Callable[[ResultRecord], str | None] = lambda result: None
+    plots: "Callable[[Report, Observations], Iterable[Plot]] | None" = None
+    """The plots of a run; None: the common ones."""
+    abbreviations: Mapping[str, str] = field(default_factory=dict)
+    """Abbreviated setting → its full name."""
 
 
 ReportRow = dict[str, Any]

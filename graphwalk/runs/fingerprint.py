@@ -16,7 +16,7 @@ from graphwalk.runs.playing.plan import Plan
 from graphwalk.runs.playing.resolve import Experiment
 from graphwalk.runs.result import RUN_VERSION
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.types.episode import Task
+from graphwalk.suites.suite import Task
 from graphwalk.version import __version__
 
 _FREE = ("limits", "keep", "tags", "description")
@@ -111,7 +111,7 @@ def texts_of(experiment: Experiment) -> dict[str, str]:
         **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
         **of_variants,
         **{f"tools/{tool.name}.yaml": tool.file_text for tool in tools},
-        **experiment.suite.texts(experiment.config.suite),
+        **experiment.config.suite.texts(),
     }
 
 

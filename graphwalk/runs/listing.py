@@ -65,7 +65,7 @@ def listed(folder: RunFolder) -> ListedRun:
     results = {key_of(head): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
     due = sum(bool(head["score"]) for head in results.values())
-    judged = folder.suite.judged
+    scores = [head["score"]["correct"] for head in results.values() if head["score"]]
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,
@@ -77,7 +77,7 @@ def listed(folder: RunFolder) -> ListedRun:
         episodes=episodes,
         done=len(results),
         scored=len(scored),
-        correct=sum(bool(score["correct"]) for score in scored) if judged else None,
+        correct=None if None in scores else sum(scores),
         cost=sum(costs) if costs and None not in costs else None,
         shard=shard_in_words(manifest),
     )

@@ -15,6 +15,7 @@ from graphwalk.errors import ConfigError, install_hint
 from graphwalk.evaluation.comments import comment
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
+from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import can_draw, page_svg
 from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
@@ -25,7 +26,6 @@ from graphwalk.runs.finished.reporting import measured
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
-from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.tools.encodings import decode_notes
 from graphwalk.tools.observed import rows_of
@@ -42,7 +42,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
     trajectory = from_dict(Trajectory, record["trajectory"])
     scene, missing = Scene(), list[str]()
     with comment("step-by-step picture", missing.append):
-        scene = suite.presentation.scene(record) or scene
+        scene = suite.task_type.model_validate(record["task"]).scene(record) or scene
     compared = scene.comparison or plain_comparison(record["answer"], record["task"].get("gold"))
     return {
         "question": record["task"]["question"],
@@ -172,7 +172,7 @@ class RunContent:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
         figures, notes = [], list[str]()
         with comment("plots", notes.append):
-            for figure in worth_drawing(list(suite_named(self.suite).presentation.figures(self.report, self.observed))):
+            for figure in worth_drawing(list(plots_of(self.report, self.observed))):
                 figures.append(
                     {
                         "name": figure.name,

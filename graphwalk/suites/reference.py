@@ -11,9 +11,9 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.reports.suite_report import BASELINE, REFERENCE, ResultRecord
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import Task
+from graphwalk.types.episode import TaskRecord
 
-T = TypeVar("T", bound=Task)
+T = TypeVar("T", bound=TaskRecord)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 from graphwalk.config.registry import Registry
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.suites.suite import Presentation, ScriptedAgents, Suite, Verification
-from graphwalk.types.episode import Score, Task
+from graphwalk.suites.suite import Player, Suite, Task
+from graphwalk.types.episode import Score
 
 SUITES = Registry(
     "suite",
@@ -22,7 +22,7 @@ SUITES = Registry(
         "own_questions": "graphwalk.suites.own_questions.suite:OwnQuestionsSuite",
     },
 )
-_ATTRIBUTES = ("name", "settings", "config_type", "graphs_field", "thing", "task_type", "score_type")
+_ATTRIBUTES = ("name", "settings", "config_type", "task_type", "score_type")
 
 
 def suite_class(name: str) -> type[Suite[Any, Any]]:
@@ -36,13 +36,8 @@ def suite_class(name: str) -> type[Suite[Any, Any]]:
 
 
 def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
-    for attribute, base in (("agents", ScriptedAgents), ("presentation", Presentation), ("verification", Verification)):
-        if not isinstance(getattr(suite, attribute), base):
-            yield f"{attribute} is not an object of a class derived from {base.__name__}"
-    agents = suite.agents
     missing = [attribute for attribute in _ATTRIBUTES if not hasattr(suite, attribute)]
     missing += [f"{method}()" for method in sorted(suite.__abstractmethods__)]
-    missing += ["agents.policy()"] if agents.names and type(agents).policy is ScriptedAgents.policy else []
     if missing:
         yield f"missing {', '.join(missing)}"
     if suite.name != name:
@@ -51,14 +46,16 @@ def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
         value = getattr(suite, attribute)
         if not (inspect.isclass(value) and issubclass(value, parent)):
             yield f"{attribute} is not derived from {parent.__module__}.{parent.__name__}"
-    if suite.graphs_field not in suite.config_type.model_fields:
-        yield f"graphs_field is {suite.graphs_field!r}, which is not a field of {suite.config_type.__name__}"
+    if methods := sorted(getattr(suite.task_type, "__abstractmethods__", ())):
+        yield f"{suite.task_type.__name__} lacks {', '.join(f'{method}()' for method in methods)}"
+    if (field := suite.config_type.graphs_field) not in suite.config_type.model_fields:
+        yield f"graphs_field is {field!r}, which is not a field of {suite.config_type.__name__}"
     if not suite.settings:
         yield "settings is empty"
-    if unknown := [name for name in agents.default_names if name not in agents.names]:
-        yield f"agents.default_names contains {', '.join(unknown)}, which agents.names lacks"
+    if unknown := [name for name, player in suite.players.items() if not isinstance(player, Player)]:
+        yield f"players: {', '.join(unknown)} is not a Player"
 
 
 def suite_named(name: str) -> Suite[Any, Any]:
-    """Return a new suite, which may cache data during a run. Raise ConfigError like `suite_class`."""
+    """Return a suite. Raise ConfigError like `suite_class`."""
     return suite_class(name)()

@@ -18,7 +18,6 @@ from graphwalk.runs.playing.resolve import can_play, resolve
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.scoring.score import extract_rows, score_question
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
@@ -86,7 +85,7 @@ def _correct(task: QuestionTask, reply: str) -> bool:
     trajectory = Trajectory(
         (Message("user", task.question),), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED
     )
-    return score_question(task, "no_tools", trajectory, extract_rows(task, reply)).correct
+    return bool(task.score("no_tools", trajectory, task.read(reply)).correct)
 
 
 async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:

@@ -21,6 +21,8 @@ from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row
 
+BY_REFERENCE = "rows_of_results"
+"""Operation of the tool `answer`."""
 _CONDITION = re.compile(r"""\s*([\w.]+)\s*(!?=)=?\s*("(?:[^"\\]|\\.)*"|'[^']*'(?=\s*(?:,|\Z))|[^,]*?)\s*(?:,|\Z)""")
 _RANGE = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
 _KEY = re.compile(r"(?:.*[._])?key")

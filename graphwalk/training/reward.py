@@ -16,10 +16,10 @@ from pydantic import NonNegativeFloat
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
 from graphwalk.runs.playing.episode import judge
-from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Task
 from graphwalk.tools.observed_values import waste_of
 from graphwalk.types.check_type import check_type
-from graphwalk.types.episode import Task, Trajectory
+from graphwalk.types.episode import Trajectory
 
 
 class Weights(Strict):
@@ -64,7 +64,7 @@ def reward(
     check_type("trajectory", trajectory, Trajectory)
     check_type("weights", weights, Mapping, optional=True)
     chosen = validate(Weights, dict(weights or {}), "weights")
-    _, score = judge(suite_named(task.suite), task, setting, trajectory)
+    _, score = judge(task, setting, trajectory)
     if score is None:
         return None
     parts = {

@@ -19,16 +19,18 @@ from graphwalk.files.bulk import Rows
 from graphwalk.models.text_protocol import TextProtocol, written_out
 from graphwalk.runs.playing.episode import RunModels, play
 from graphwalk.runs.playing.graph_sources import GraphSources
-from graphwalk.runs.playing.plan import LoadedGraph, episodes_about
+from graphwalk.runs.playing.plan import PlannedGraph, episodes_about
 from graphwalk.runs.playing.resolve import Experiment, kept_experiment, per_episode, resolve
 from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.suite import GraphInstance
+from graphwalk.suites.suite import Task
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, setting_of
+from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, setting_of
 from graphwalk.version import __version__
 
 WireMessage = dict[str, Any]
@@ -150,11 +152,12 @@ async def read_run(folder: RunFolder, settings: Settings) -> TraceEpisodes:
         async for instance in suite.read_graphs(config.suite, config.seed, settings):
             here = tasks.pop(instance.digest, {})
             store = await sources.store_of(instance) if here else None
+            about = LoadedGraph(instance, store)
             for setting, fields in here.items():
                 task = suite.task_type.model_validate(fields)
                 played = experiment.of(setting)
-                setup = await suite.setup(task, setting_of(setting), instance, store, played.agent, played.tools)
-                tools[instance.digest, setting] = () if setup.toolbox is None else tuple(setup.toolbox.specs)
+                toolbox = (await task.prompt(about, setting_of(setting), played.agent)).toolbox
+                tools[instance.digest, setting] = () if toolbox is None else tuple(toolbox.specs)
             if store is not None:
                 await store.drop()
             if not tasks:
@@ -278,8 +281,8 @@ def _with_thoughts(run: TraceEpisodes, result: Result, options: TraceOptions) ->
     turns = result.trajectory.turns
     thoughts: Sequence[str] = [""] * len(turns)
     if options.thoughts and result.key.model.startswith("scripted/"):
-        setting = setting_of(result.key.setting)
-        thoughts = run.experiment.suite.agents.thoughts(run.task(result), setting, result.trajectory, options.seed)
+        random = stdlib_random(options.seed, "thoughts", result.key.task_id)
+        thoughts = run.task(result).thoughts(setting_of(result.key.setting), result.trajectory, random)
     spoken = []
     for turn, thought in zip(turns, thoughts, strict=True):
         message = turn.message
@@ -335,14 +338,13 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
         make=partial(_lines, data, options),
         things=suite.graphs(config.suite, config.seed),
         name="graphs",
-        total=suite.graph_count(config.suite),
+        total=config.suite.graph_count,
         columns=COLUMNS,
         inputs={"graphwalk_version": __version__, "experiment": data, "options": asdict(options)},
     )
 
 
 def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:
-    # Suites remember what they made for as long as a run lasts: a fresh one for each part.
     resolved = resolve(experiment_from(experiment, "the experiment"), Settings(), keys=False)
     return run_in_loop(_chats(resolved, graphs, options))
 
@@ -362,12 +364,13 @@ async def _play(experiment: Experiment, players: RunModels, instance: GraphInsta
     tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
     try:
         store = None if instance.graph is None else await database.load(instance.graph)
-        tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
-        loaded = LoadedGraph(instance, store, suite.left_out(instance))
-        for planned in (planned for task in tasks for planned in episodes_about(task, loaded, experiment)):
+        about = LoadedGraph(instance, store)
+        asked, left_out, _ = await suite.tasks(about, config.suite, config.seed, experiment.agent)
+        graph = PlannedGraph(about, left_out)
+        for planned in (planned for task in asked for planned in episodes_about(task, graph, experiment)):
             place = (instance.digest, planned.key.setting)
             if place not in tools:
-                toolbox = (await planned.setup(experiment)).toolbox
+                toolbox = (await planned.prompt(experiment)).toolbox
                 tools[place] = () if toolbox is None else tuple(toolbox.specs)
             async with players.for_episode(planned) as (model, extractor):
                 results.append(await play(planned, model, extractor, experiment))

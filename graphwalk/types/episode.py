@@ -16,8 +16,8 @@ SCHEMA_VERSION = 1
 """Version of everything that GraphWalk writes to disk."""
 
 
-class Task(BaseModel):
-    """One question with its proven target. Suites extend it with what their scorer needs.
+class TaskRecord(BaseModel):
+    """The data of a task: one question with its proven target. Suites extend it with what their scorer needs.
 
     `template` is the question's name, the algorithm, or "maze"; `graph_digest` the digest of the graph it is about.
     `gold` is the target in the form of the suite, `gold_size` its number of rows. The `reference_…` figures are those
@@ -171,6 +171,7 @@ class Trajectory:
 class Score(BaseModel):
     """The score of an answer. Suites extend it; the fields here exist in every suite.
 
+    `correct` to `false_positives` compare the answer with the target; None without one.
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
     `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
     tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
@@ -180,11 +181,11 @@ class Score(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    correct: bool
-    precision: float
-    recall: float
-    f1: float
-    false_positives: int
+    correct: bool | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    false_positives: int | None = None
     extraction_stage: str | None
     lossy: bool = Field(default=False, exclude_if=operator.not_)
     grounded: float | None = None

@@ -1,6 +1,7 @@
 """Chains of nodes with random keys, and their questions."""
 
 from itertools import pairwise
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -21,6 +22,8 @@ class ChainSpec(Spec):
 
 
 class ChainsConfig(SuiteConfig):
+    graphs_field: ClassVar[str] = "chains"
+
     name: str = "chains"
     chains: tuple[ChainSpec, ...] = (ChainSpec(count=3),)
 

@@ -1,33 +1,28 @@
-"""The suite `chains`: tasks, prompts, tools, scores and scripted agents."""
+"""The suite `chains`: tasks with prompts, tools and scores, and scripted agents."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from random import Random
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.jinja import render_text
-from graphwalk.config.strict import SuiteConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.scripted import Ask, Policy
-from graphwalk.seeds import stdlib_random
-from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import EpisodeSetup, Extraction, GraphInstance, Presentation, ScriptedAgents, Suite
-from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.tool import Tool, load_tools
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.suite import Player, Prompt, Suite, Task, Tasks
 from graphwalk.types.chat import Message
-from graphwalk.types.episode import Score, Task, Trajectory
+from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.schema import Schema
 from graphwalk_chains.chains import ChainsConfig, chain_graph, make_chain
 
 FOLDER = Path(__file__).parent
+TOOLS = (str(FOLDER / "next_node.yaml"),)
 
 
-# --- what is logged of a task and of its score ---
-
-
-class ChainTask(Task):
-    length: int
+# --- a task: the data that are logged, and how it is asked, read and scored ---
 
 
 class ChainScore(Score):
@@ -35,28 +30,57 @@ class ChainScore(Score):
     """Nodes between the answer and the end; None where the answer is no node of the chain."""
 
 
+class ChainTask(Task):
+    length: int
+
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        links = sorted(pairwise(self.gold)) if setting == "no_tools" else None
+        text = (FOLDER / "prompt.j2").read_text(encoding="utf-8")
+        messages = (Message("user", render_text(text, start=self.parameters["start"], links=links)),)
+        return Prompt(messages, await about.toolbox(agent, TOOLS) if setting == "tools" else None)
+
+    def read(self, reply: str) -> Extraction:
+        try:
+            return Extraction(str(json.loads(reply)["end"]), "strict")
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return Extraction()
+
+    def answer_format(self, agent: AgentConfig) -> str:
+        return 'a JSON object: {"end": "<key of the node>"}'
+
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> ChainScore:
+        answer = extraction.answer
+        right = answer == self.gold[-1]
+        return ChainScore(
+            correct=right,
+            precision=float(right),
+            recall=float(right),
+            f1=float(right),
+            false_positives=int(answer is not None and not right),
+            extraction_stage=extraction.stage,
+            steps_short=len(self.gold) - 1 - self.gold.index(answer) if answer in self.gold else None,
+        )
+
+
 # --- optional: scripted agents, and the commands `graphwalk generate chain` and `graphwalk export chains` ---
 
 
-class ChainAgents(ScriptedAgents[ChainTask]):
-    names: ClassVar[tuple[str, ...]] = ("expert", "lazy", "guess")
-    default_names: ClassVar[tuple[str, ...]] = ("expert", "guess")
-
-    def can_play(self, name: str, setting: str, task: ChainTask | None = None) -> bool:
-        return setting == "tools" or name == "guess"
-
-    def policy(self, name: str, task: ChainTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        if name == "guess":
-            return _answers(stdlib_random(seed, "guess").choice(["k1", "k2"]))
-        return _walks(str(task.parameters["start"]), 1 if name == "lazy" else task.length)
+def expert(task: ChainTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    return _walk(str(task.parameters["start"]), task.length)
 
 
-def _answers(key: str) -> Policy:
+def lazy(task: ChainTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    return _walk(str(task.parameters["start"]), 1)
+
+
+def guess(task: ChainTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     yield from ()
-    return json.dumps({"end": key})
+    return json.dumps({"end": random.choice(["k1", "k2"])})
 
 
-def _walks(key: str, steps: int) -> Policy:
+def _walk(key: str, steps: int) -> Policy:
     """Follow the chain for so many steps, or to its end."""
     for _ in range(steps):
         (text,) = yield [Ask("next_node", {"key": key})]
@@ -66,26 +90,25 @@ def _walks(key: str, steps: int) -> Policy:
     return json.dumps({"end": key})
 
 
-class ChainPresentation(Presentation[ChainTask]):
-    commands: ClassVar[str | None] = "graphwalk_chains.commands"
+PLAYERS: Mapping[str, Player[ChainTask]] = {
+    "expert": Player(expert, default=True),
+    "lazy": Player(lazy),
+    "guess": Player(guess, ("tools", "no_tools"), default=True),
+}
 
 
 # --- the suite ---
 
 
 class ChainsSuite(Suite[ChainsConfig, ChainTask]):
-    name: ClassVar[str] = "chains"
-    settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
-    config_type: ClassVar[type[SuiteConfig]] = ChainsConfig
-    graphs_field: ClassVar[str] = "chains"
-    thing: ClassVar[str] = "chain"
-    task_type: ClassVar[type[Task]] = ChainTask
-    score_type: ClassVar[type[Score]] = ChainScore
-    tools: ClassVar[tuple[str, ...]] = (str(FOLDER / "next_node.yaml"),)
-    agents: ClassVar[ScriptedAgents[Any]] = ChainAgents()
-    presentation: ClassVar[Presentation[Any]] = ChainPresentation()
-
-    # --- graphs and tasks ---
+    name = "chains"
+    settings = ("tools", "no_tools")
+    config_type = ChainsConfig
+    task_type = ChainTask
+    score_type = ChainScore
+    tools = TOOLS
+    players = PLAYERS
+    commands = "graphwalk_chains.commands"
 
     def graphs(self, config: ChainsConfig, seed: int) -> Iterator[GraphInstance]:
         for spec in config.chains:
@@ -93,17 +116,10 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
                 keys = make_chain(spec.length, seed, number)
                 yield GraphInstance.of(chain_graph(keys), keys, {"number": number})
 
-    async def tasks(
-        self,
-        instance: GraphInstance,
-        store: GraphStore | None,
-        config: ChainsConfig,
-        seed: int,
-        agent: AgentConfig = AgentConfig(),
-    ) -> list[ChainTask]:
-        keys: list[str] = instance.source
+    async def tasks(self, about: LoadedGraph, config: ChainsConfig, seed: int, agent: AgentConfig) -> Tasks[ChainTask]:
+        keys: list[str] = about.instance.source
         task = ChainTask(
-            task_id=f"{instance.digest[:12]}-chain",
+            task_id=f"{about.instance.digest[:12]}-chain",
             suite=self.name,
             template="end_of_chain",
             question=f"Which node does the chain that begins at {keys[0]} end at?",
@@ -111,52 +127,9 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
             gold=keys,
             gold_size=1,
             seed=seed,
-            graph_digest=instance.digest,
+            graph_digest=about.instance.digest,
             reference_turns=len(keys),
             reference_calls=len(keys),
             length=len(keys),
         )
-        return [task]
-
-    # --- prompt and tools ---
-
-    async def setup(
-        self,
-        task: ChainTask,
-        setting: str,
-        instance: GraphInstance,
-        store: GraphStore | None,
-        agent: AgentConfig,
-        tools: Sequence[Tool] | None = None,
-    ) -> EpisodeSetup:
-        links = sorted(pairwise(task.gold)) if setting == "no_tools" else None
-        text = (FOLDER / "prompt.j2").read_text(encoding="utf-8")
-        prompt = (Message("user", render_text(text, start=task.parameters["start"], links=links)),)
-        if store is None or setting == "no_tools":
-            return EpisodeSetup(prompt)
-        offered = tools or load_tools(self.tools)
-        return EpisodeSetup(prompt, GraphToolbox(store, await store.schema(), offered, agent))
-
-    # --- reading and scoring an answer ---
-
-    def extract(self, task: ChainTask, reply: str) -> Extraction:
-        try:
-            return Extraction(str(json.loads(reply)["end"]), "strict")
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return Extraction()
-
-    def answer_format(self, task: ChainTask, agent: AgentConfig = AgentConfig()) -> str:
-        return 'a JSON object: {"end": "<key of the node>"}'
-
-    def score(self, task: ChainTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> ChainScore:
-        answer = extraction.answer
-        right = answer == task.gold[-1]
-        return ChainScore(
-            correct=right,
-            precision=float(right),
-            recall=float(right),
-            f1=float(right),
-            false_positives=int(answer is not None and not right),
-            extraction_stage=extraction.stage,
-            steps_short=len(task.gold) - 1 - task.gold.index(answer) if answer in task.gold else None,
-        )
+        return Tasks([task])

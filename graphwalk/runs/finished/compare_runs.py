@@ -65,7 +65,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
     suite = folders[0].suite
-    declared = suite.presentation.report(suite)
+    declared = suite.report()
     observed = {name: observe(run.records(), declared) for name, run in runs.items()}
     followed = {name: protocol_note(run.manifest["config"]) for name, run in runs.items()}
     same = len(set(followed.values())) == 1

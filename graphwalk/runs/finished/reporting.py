@@ -48,7 +48,7 @@ def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None)
 def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
     manifest = folder.read_manifest()
     config, suite = manifest["config"], folder.suite
-    declared = suite.presentation.report(suite)
+    declared = suite.report()
     seen: set[EpisodeKey] = set()
     missing: Counter[str] = Counter()
     unread = ambiguous = 0
@@ -147,7 +147,7 @@ class MeasuredPair:
 def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
     """Measure all pairs of players of a run. Raise ConfigError unless a pair has two graphs, one with two tasks."""
     folder = RunFolder.open(path)
-    observed = observe(folder.records(), folder.suite.presentation.report(folder.suite))
+    observed = observe(folder.records(), folder.suite.report())
     players = chosen(observed.players, models, settings)
     outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
     pairs = []

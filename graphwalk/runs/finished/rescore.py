@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from graphwalk.config.experiment import Scoring
+from graphwalk.config.scoring import Scoring
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import compressed, encode_line
 from graphwalk.files.writing import write_whole
@@ -13,7 +13,8 @@ from graphwalk.runs.playing.resolve import kept_experiment
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import read_settings
-from graphwalk.suites.suite import GraphInstance, Suite
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.suite import Suite, Task
 
 
 def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) -> tuple[int, int]:
@@ -30,9 +31,9 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
         for record in folder.records():
             result = Result.from_dict(record)
             task = suite.task_type.model_validate(result.task)
-            reply, graph = result.extractor_reply, graphs.get(task.graph_digest)
-            answer, score = judge(suite, task, result.key.setting, result.trajectory, reply, scoring, graph)
-            if graph is None and score is not None and score.items() <= (result.score or {}).items():
+            reply, about = result.extractor_reply, graphs.get(task.graph_digest)
+            answer, score = judge(task, result.key.setting, result.trajectory, reply, scoring, about)
+            if about is None and score is not None and score.items() <= (result.score or {}).items():
                 score = result.score
             scored = {**record, "answer": answer, "score": score}
             changed += scored["score"] != record["score"]
@@ -46,7 +47,8 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
         manifest = folder.read_manifest()
         suite, log = folder.suite, folder.results_file
         scoring = Scoring.model_validate(manifest["config"].get("scoring", {}))
-        graphs = _graphs(suite, folder) if suite.explains else {}
+        has_causes = suite.task_type.with_cause is not Task.with_cause
+        graphs = _graphs(suite, folder) if has_causes else {}
         written = lines() if log == folder.results_path else compressed(lines())
         write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
         if manifest["fingerprint"] is not None:
@@ -55,13 +57,13 @@ def rescore_run(folder: RunFolder, done: Callable[[], object] = lambda: None) ->
     return changed, total
 
 
-def _graphs(suite: Suite[Any, Any], folder: RunFolder) -> Mapping[str, GraphInstance]:
+def _graphs(suite: Suite[Any, Any], folder: RunFolder) -> Mapping[str, LoadedGraph]:
     """Return the graphs of a run by digest, as far as they can be made without a database."""
-    graphs: dict[str, GraphInstance] = {}
+    graphs: dict[str, LoadedGraph] = {}
     try:
         config = kept_experiment(folder, read_settings()).config
         for instance in suite.graphs(config.suite, config.seed):
-            graphs[instance.digest] = instance
+            graphs[instance.digest] = LoadedGraph(instance)
     except GraphwalkError:
         pass
     return graphs

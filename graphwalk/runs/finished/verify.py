@@ -217,11 +217,9 @@ class _VerifiedRun:
 
     async def _check_targets(self) -> None:
         check = self.checks["targets"]
-        for task, loaded in self.plan.tasks:
+        for task, graph in self.plan.tasks:
             try:
-                way = await self.experiment.suite.verification.confirm(
-                    task, loaded.instance, self.experiment.config.suite
-                )
+                way = task.confirm(graph.about.instance)
             except OracleError as error:
                 check.differing.append(f"{task.task_id}: {error}")
                 continue
@@ -251,8 +249,8 @@ class _VerifiedRun:
         experiment, logged = self.experiment.of(planned.key.setting), _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
         tokens, usd, secrets = limits.episode_tokens, limits.episode_usd, experiment.settings.secrets
-        setup = await planned.setup(experiment)
-        episode = Episode(setup, model, experiment.agent, experiment.options, tokens=tokens, usd=usd, secrets=secrets)
+        prompt = await planned.prompt(experiment)
+        episode = Episode(prompt, model, experiment.agent, experiment.options, tokens=tokens, usd=usd, secrets=secrets)
         now = _wire(await run_episode(episode))
         self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
         for number, turn in enumerate(logged["turns"], 1):
@@ -291,18 +289,16 @@ class _VerifiedRun:
             check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
 
     def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
-        suite = self.experiment.suite
         try:
-            task = suite.task_type.model_validate(result.task)
+            task = self.experiment.suite.task_type.model_validate(result.task)
             planned = self.planned.get(result.key)
             answer_and_score = judge(
-                suite,
                 task,
                 result.key.setting,
                 result.trajectory,
                 result.extractor_reply,
                 self.experiment.config.scoring,
-                None if planned is None else planned.graph.instance,
+                None if planned is None else planned.graph.about,
             )
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")

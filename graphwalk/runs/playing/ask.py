@@ -17,7 +17,7 @@ from graphwalk.evaluation.comments import comment
 from graphwalk.models.base import Model
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.playing.episode import RunModels, play
-from graphwalk.runs.playing.plan import LoadedGraph, Plan, PlannedEpisode
+from graphwalk.runs.playing.plan import Plan, PlannedEpisode, PlannedGraph
 from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
@@ -27,7 +27,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, browser_cypher, evidence_of, steps_of
 from graphwalk.suites.ask.pictures import evidence_svg
 from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
-from graphwalk.suites.suite import GraphInstance
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
@@ -168,16 +168,16 @@ class Conversation:
     def __init__(
         self,
         experiment: Experiment,
-        graph: LoadedGraph,
+        about: LoadedGraph,
         models: RunModels,
         log: NewRun | None,
         watcher: Watcher,
         earlier: Sequence[Exchange],
     ) -> None:
-        self._experiment, self._graph, self._models = experiment, graph, models
+        self._experiment, self._graph, self._models = experiment, PlannedGraph(about), models
         self._log, self._watcher = log, watcher
         self._earlier = list(earlier)
-        self._plan = Plan(graphs=[graph])
+        self._plan = Plan(graphs=[self._graph])
         self._questions: list[FreeQuestion] = []
 
     async def ask(self, question: str) -> Result:
@@ -190,7 +190,7 @@ class Conversation:
         free = FreeQuestion(question=question.strip(), earlier=tuple(self._earlier))
         self._questions.append(free)
         config = self._experiment.config
-        task = task_about(free, len(self._questions), self._graph.instance.digest, config.seed)
+        task = task_about(free, len(self._questions), self._graph.about.instance.digest, config.seed)
         key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
         planned = PlannedEpisode(key, task, self._graph)
         self._plan.tasks.append((task, self._graph))
@@ -239,5 +239,4 @@ async def open_conversation(
     lock = nullcontext() if log is None else log.folder.lock()
     async with RunModels(experiment, replies, note=note) as models:
         with lock:
-            loaded = LoadedGraph(instance, store)
-            yield Conversation(experiment, loaded, models, log, watcher or Watcher(), earlier)
+            yield Conversation(experiment, LoadedGraph(instance, store), models, log, watcher or Watcher(), earlier)

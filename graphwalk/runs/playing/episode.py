@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from graphwalk.agent import Episode, Watcher, run_episode
-from graphwalk.config.experiment import Scoring
+from graphwalk.config.scoring import Scoring
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError, counted
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, extract_with_model
@@ -21,12 +21,13 @@ from graphwalk.models.replay import ReplayModel
 from graphwalk.models.tracing import Reporting, callback_manager
 from graphwalk.models.wrappers import Cached, ReplyCache, wrap
 from graphwalk.runs.playing.graph_sources import sources_for
-from graphwalk.runs.playing.plan import LoadedGraph, PlannedEpisode, episodes_about
+from graphwalk.runs.playing.plan import PlannedEpisode, PlannedGraph, episodes_about
 from graphwalk.runs.playing.resolve import Experiment, no_episode, recorded_episodes
 from graphwalk.runs.result import Result
-from graphwalk.suites.suite import GraphInstance, Suite
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.suite import Task
 from graphwalk.types.chat import Reply, Usage
-from graphwalk.types.episode import ExitStatus, Task, Trajectory, setting_of
+from graphwalk.types.episode import ExitStatus, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
 
 _LOGGER = logging.getLogger("graphwalk")
@@ -157,14 +158,14 @@ async def _play(
     experiment = experiment.of(planned.key.setting)
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
-    store = planned.graph.store
+    store = planned.graph.about.store
     generation = 0 if store is None else store.generation
     try:
-        setup = await planned.setup(experiment)
+        prompt = await planned.prompt(experiment)
     except StoreError as error:
         return _result(planned, experiment, Trajectory((), (), ExitStatus.STORE_ERROR, str(error)))
     episode = Episode(
-        setup=setup,
+        prompt=prompt,
         model=model,
         config=experiment.agent,
         options=experiment.options,
@@ -189,7 +190,7 @@ async def _play(
         try:
             # The extractor sees question, reply and format, and never the target.
             agent, task = experiment.agent, planned.task
-            answer_format = experiment.suite.answer_format(task, agent)
+            answer_format = task.answer_format(agent)
             extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
         except ModelError as error:
             return failed(ExitStatus.MODEL_ERROR, f"extractor: {error}")
@@ -200,7 +201,7 @@ def _is_unclear(trajectory: Trajectory, task: Task, experiment: Experiment) -> b
     """Return True for a reply that the parser cannot read for sure."""
     if trajectory.exit_status.infrastructure or not trajectory.reply.strip():
         return False
-    return not read_answer(experiment.suite, task, trajectory.reply, experiment.config.scoring).sure
+    return not read_answer(task, trajectory.reply, experiment.config.scoring).sure
 
 
 def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception) -> Result:
@@ -210,38 +211,36 @@ def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception
     return _result(planned, experiment, Trajectory((), (), ExitStatus.MODEL_ERROR, cause))
 
 
-def read_answer(suite: Suite[Any, Any], task: Task, reply: str, scoring: Scoring) -> Extraction:
+def read_answer(task: Task, reply: str, scoring: Scoring) -> Extraction:
     """Return the answer in a reply; with strict extraction none unless the whole reply is the answer."""
-    extraction = suite.extract(task, reply)
+    extraction = task.read(reply)
     return extraction if scoring.extraction == "lenient" or extraction.stage == "strict" else Extraction()
 
 
 def judge(
-    suite: Suite[Any, Any],
     task: Task,
     setting: str,
     trajectory: Trajectory,
     extractor_reply: str | None = None,
     scoring: Scoring = Scoring(),
-    instance: GraphInstance | None = None,
+    about: LoadedGraph | None = None,
 ) -> tuple[Any, dict[str, Any] | None]:
     """Return answer and score of a trajectory, just played or from a log.
 
     The score is None for an infrastructure failure. `extractor_reply` is used if the parser finds no answer in the
-    model's reply, or a lossy one, and finds one in the extractor's. `instance`: the graph, to explain wrong answers.
+    model's reply, or a lossy one, and finds one in the extractor's. `about`: the graph, to explain wrong answers.
     """
     if trajectory.exit_status.infrastructure:
         return None, None
-    task = task.model_copy(update={"folded": True}) if scoring.text == "folded" else task
-    extraction = read_answer(suite, task, trajectory.reply, scoring)
+    extraction = read_answer(task, trajectory.reply, scoring)
     if not extraction.sure and extractor_reply is not None:
-        second = suite.extract(task, extractor_reply)
+        second = task.read(extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
-    score = suite.score(task, setting_of(setting), trajectory, extraction)
-    if instance is not None and not score.correct:
+    score = task.score(setting_of(setting), trajectory, extraction, scoring)
+    if about is not None and not score.correct:
         missing = list(filter(None, [score.missing]))
         with comment("failure analysis", missing.append):
-            score = suite.explain(task, setting_of(setting), trajectory, extraction.answer, score, instance)
+            score = task.with_cause(score, setting_of(setting), trajectory, extraction.answer, about)
         score = score.model_copy(update={"missing": "; ".join(missing)})
     return extraction.answer, score.model_dump(mode="json")
 
@@ -252,8 +251,8 @@ def _result(
     if trajectory.error is not None:
         trajectory = replace(trajectory, error=experiment.settings.secrets.redact_error(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
-    scoring, graph = experiment.config.scoring, planned.graph.instance
-    answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply, scoring, graph)
+    scoring, about = experiment.config.scoring, planned.graph.about
+    answer, score = judge(planned.task, planned.key.setting, trajectory, reply, scoring, about)
     return Result(
         key=planned.key,
         exit_status=trajectory.exit_status,
@@ -273,8 +272,9 @@ async def play_first(experiment: Experiment) -> Result:
     config, suite = experiment.config, experiment.suite
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
         async with _loaded(instance, experiment) as loaded:
-            for task in await suite.tasks(instance, loaded.store, config.suite, config.seed, experiment.agent):
-                for planned in episodes_about(task, loaded, experiment):
+            asked, left_out, _ = await suite.tasks(loaded, config.suite, config.seed, experiment.agent)
+            for task in asked:
+                for planned in episodes_about(task, PlannedGraph(loaded, left_out), experiment):
                     return await play(planned, experiment.opened[planned.key.model], None, experiment)
     raise no_episode(experiment)
 
@@ -289,7 +289,7 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
             f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
         )
     async with _loaded(GraphInstance.of(graph), experiment) as loaded:
-        for planned in episodes_about(task, loaded, experiment):
+        for planned in episodes_about(task, PlannedGraph(loaded), experiment):
             async with RunModels(experiment) as models, models.for_episode(planned) as (model, extractor):
                 return await play(planned, model, extractor, experiment)
     raise no_episode(experiment)

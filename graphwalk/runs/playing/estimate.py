@@ -162,15 +162,15 @@ async def _of_expert(
     """Play an episode with the first expert that can. Raise StoreError if graph or tool fails."""
     experiment = experiment.of(planned.key.setting)
     setting, task, suite, agent = planned.key.setting, planned.task, experiment.suite, experiment.agent
-    able = (e for e in EXPERTS if e in suite.agents.names and can_play(suite, f"scripted/{e}", setting, task))
+    able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
     expert = next(able, None)
     target = ScriptedModel("target", _answer_target(json.dumps(task.gold, ensure_ascii=False, default=str)))
     text = None if agent.tool_protocol == "native" else TextProtocol(agent.tool_protocol, agent.texts)
     player = await planned.scripted(expert, experiment) if expert else target
     model = _CountingModel(player, text, size, price)
     try:
-        setup, secrets = await planned.setup(experiment), experiment.settings.secrets
-        trajectory = await run_episode(Episode(setup, model, agent, experiment.options, secrets=secrets))
+        prompt, secrets = await planned.prompt(experiment), experiment.settings.secrets
+        trajectory = await run_episode(Episode(prompt, model, agent, experiment.options, secrets=secrets))
     finally:
         await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
@@ -199,7 +199,7 @@ async def estimate_run(experiment: Experiment) -> RunEstimate:
 async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
     strata: dict[tuple[str, str, str, str], list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:  # of the same model, setting, template and size: about the same length
-        facts = planned.graph.instance.facts
+        facts = planned.graph.about.instance.facts
         size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
         strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
     pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
@@ -272,7 +272,7 @@ def _price(experiment: Experiment, model: str) -> Price | None:
 
 def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> Figures | None:
     """Return the plan's figures of the expert's episode on a large graph, with all input new; None without any."""
-    task, graph = planned.task, planned.graph.instance.graph
+    task, graph = planned.task, planned.graph.about.instance.graph
     expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
     if graph is None or graph.node_count < LARGE or not expert_plays:
         return None
@@ -311,7 +311,7 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
         yield "Repeated input (sent again in a conversation) is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):
         yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
-    words = experiment.suite.presentation.abbreviations
+    words = experiment.suite.report().abbreviations
     if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
         yield f"{'; '.join(named)}."
     if "summary" in {one.agent.compaction for one in (*experiment.variants.values(), experiment)}:

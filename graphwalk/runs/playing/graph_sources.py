@@ -11,7 +11,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
-from graphwalk.suites.suite import GraphInstance
+from graphwalk.suites.loaded_graph import GraphInstance
 
 OpenOnce = Callable[[], Awaitable[Database]]
 

@@ -10,21 +10,20 @@ from graphwalk.models.base import Model
 from graphwalk.runs.playing.graph_sources import GraphSources
 from graphwalk.runs.playing.resolve import Experiment, can_play, no_episode
 from graphwalk.runs.result import EpisodeKey
-from graphwalk.seeds import seed_for
-from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite
-from graphwalk.types.episode import Task, setting_of
+from graphwalk.seeds import seed_for, stdlib_random
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.suite import Prompt, Suite, Task
+from graphwalk.types.episode import setting_of
 
 MOST_EPISODES = 1_000_000
 """Largest number of episodes of a run; each takes some kilobytes of memory."""
 
 
 @dataclass(frozen=True)
-class LoadedGraph:
-    """A graph and its store, which is None for suites without one."""
+class PlannedGraph:
+    """A loaded graph with what is recorded of its tasks."""
 
-    instance: GraphInstance
-    store: GraphStore | None
+    about: LoadedGraph
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Question → reason why it is not asked about this graph."""
     reworded: Mapping[str, Mapping[str, Task]] = field(default_factory=dict)
@@ -34,35 +33,37 @@ class LoadedGraph:
     def facts(self) -> dict[str, Any]:
         """The record of the graph in results."""
         left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
-        return {"digest": self.instance.digest, **self.instance.facts, **left_out}
+        instance = self.about.instance
+        return {"digest": instance.digest, **instance.facts, **left_out}
 
 
 @dataclass(frozen=True)
 class PlannedEpisode:
     key: EpisodeKey
     task: Task
-    graph: LoadedGraph
+    graph: PlannedGraph
 
-    async def setup(self, experiment: Experiment) -> EpisodeSetup:
+    async def prompt(self, experiment: Experiment) -> Prompt:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
-        graph, played = self.graph, experiment.of(self.key.setting)
-        setting = setting_of(self.key.setting)
-        return await played.suite.setup(self.task, setting, graph.instance, graph.store, played.agent, played.tools)
+        setting = self.key.setting
+        return await self.task.prompt(self.graph.about, setting_of(setting), experiment.of(setting).agent)
 
     async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
-        schema = None if self.graph.store is None else await self.graph.store.schema()
+        store = self.graph.about.store
+        schema = None if store is None else await store.schema()
         setting = setting_of(self.key.setting)
         seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
-        return experiment.suite.agents.model(name, self.task, setting, schema, seed)
+        random = stdlib_random(seed, "policy", self.task.task_id)
+        return experiment.suite.players[name].model(f"scripted/{name}", self.task, setting, schema, random)
 
 
 @dataclass
 class Plan:
     """All graphs, tasks and episodes of a run, in the order in which they are played."""
 
-    graphs: list[LoadedGraph] = field(default_factory=list)
-    tasks: list[tuple[Task, LoadedGraph]] = field(default_factory=list)
+    graphs: list[PlannedGraph] = field(default_factory=list)
+    tasks: list[tuple[Task, PlannedGraph]] = field(default_factory=list)
     episodes: list[PlannedEpisode] = field(default_factory=list)
     unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Model and reason → number of episodes that a scripted agent cannot play."""
@@ -81,9 +82,10 @@ class Plan:
     def notes(self) -> Iterator[str]:
         """Yield the notes of the suite, and a line for each question and episode that is left out."""
         yield from self.task_notes
-        for loaded in self.graphs:
-            name = loaded.instance.facts.get("name", loaded.instance.digest[:12])
-            yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
+        for graph in self.graphs:
+            instance = graph.about.instance
+            name = instance.facts.get("name", instance.digest[:12])
+            yield from (f"{name}: without {what}: {why}" for what, why in graph.left_out.items())
         yield from self.unplayed_notes()
 
     def unplayed_notes(self) -> Iterator[str]:
@@ -92,16 +94,16 @@ class Plan:
             yield f"{counted(number, 'episode')} of {model} left out: {reason}."
 
 
-def episodes_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
+def episodes_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
     """Return the episodes of one task that the models can play."""
     return (planned for planned, playable in _asked_about(task, graph, experiment) if playable)
 
 
-def _asked_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
+def _asked_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
     """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.settings_played:
-            if experiment.suite.applies(task, setting_of(setting), experiment.config.suite):
+            if (plain := setting_of(setting)) not in graph.left_out and task.asked_in(plain):
                 worded = graph.reworded.get(setting.partition(":")[2], {}).get(task.task_id, task)
                 for model in experiment.models:
                     planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), worded, graph)
@@ -117,8 +119,9 @@ async def grow(
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
         store = await sources.store_of(instance)
-        tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
-        tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
+        about = LoadedGraph(instance, store)
+        asked, left_out, notes = await suite.tasks(about, config.suite, config.seed, experiment.agent)
+        tasks = asked if config.limit is None else asked[: config.limit - len(plan.tasks)]
         per_task = config.repeats * len(experiment.settings_played) * len(experiment.models)
         if (len(plan.tasks) + len(tasks)) * per_task > MOST_EPISODES:
             raise ConfigError(
@@ -127,39 +130,37 @@ async def grow(
             )
         if store is not None and tasks:
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
-        reworded = await _reworded(experiment, instance, store)
-        loaded = LoadedGraph(instance, store, suite.left_out(instance), reworded)
-        pairs = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
+        graph = PlannedGraph(about, left_out, await _reworded(experiment, about))
+        pairs = [pair for task in tasks for pair in _asked_about(task, graph, experiment)]
         episodes = [planned for planned, playable in pairs if playable]
         plan.unplayed.update(_unplayed(each, suite) for each, playable in pairs if not playable)
-        plan.graphs.append(loaded)
-        plan.tasks += [(task, loaded) for task in tasks]
+        plan.graphs.append(graph)
+        plan.tasks += [(task, graph) for task in tasks]
+        plan.task_notes += notes
         plan.episodes += episodes
         on_tasks(len(plan.tasks))
         yield episodes
-    plan.task_notes = list(suite.notes([task for task, _ in plan.tasks]))
     if not plan.episodes:
         raise no_episode(experiment, plan.notes())
 
 
 def _unplayed(planned: PlannedEpisode, suite: Suite[Any, Any]) -> tuple[str, str]:
     """Return the model of an episode that is left out, and the reason."""
-    key = planned.key
-    agent = key.model.partition("/")[2].partition(":")[0]
-    return key.model, suite.agents.why_not(agent, setting_of(key.setting), planned.task)
+    model, setting = planned.key.model, setting_of(planned.key.setting)
+    player = suite.players[model.partition("/")[2]]
+    cannot = f"this scripted agent cannot play {setting}"
+    return model, cannot if setting not in player.settings else player.why_not(planned.task)
 
 
-async def _reworded(
-    experiment: Experiment, instance: GraphInstance, store: GraphStore | None
-) -> dict[str, dict[str, Task]]:
+async def _reworded(experiment: Experiment, about: LoadedGraph) -> dict[str, dict[str, Task]]:
     """Return the tasks of variants whose suite words questions in another way; other variants share the tasks."""
     config, suite, by_variant = experiment.config, experiment.suite, {}
     by_wording: dict[str, dict[str, Task]] = {config.suite.model_dump_json(): {}}
     for name, variant in config.variants.items():
         words = variant.suite.model_dump_json()
         if words not in by_wording:
-            tasks = await suite.tasks(instance, store, variant.suite, config.seed, experiment.agent)
-            by_wording[words] = {task.task_id: task for task in tasks}
+            tasks = await suite.tasks(about, variant.suite, config.seed, experiment.agent)
+            by_wording[words] = {task.task_id: task for task in tasks.asked}
         by_variant[name] = by_wording[words]
     return by_variant
 

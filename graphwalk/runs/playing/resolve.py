@@ -16,7 +16,6 @@ from graphwalk.files.writing import check_links
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
-from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.sanitise import LOOKS_LIKE_KEYS
 from graphwalk.settings import Settings
@@ -69,8 +68,6 @@ class Experiment:
     suite: Suite[Any, Any]
     models: tuple[str, ...]
     options: CallOptions
-    report: SuiteReport
-    reference: Reference | None
     settings: Settings
     tools: tuple[Tool, ...]
     """Tools of the agent, in settings with tools."""
@@ -143,14 +140,18 @@ def resolve(
     _refuse_secrets(config, settings)
     settings = settings.serving(config.servers)
     suite = suite_named(config.suite.name)
-    report = suite.presentation.report(suite)
-    reference = report.reference(config.reference) if config.reference else None
-    if config.scoring.text == "folded" and "folded" not in suite.task_type.model_fields:
+    if config.reference is not None:
+        suite.report().reference(config.reference)  # raises for an unknown name
+    if config.scoring.text == "folded" and suite.name != "own_questions":
         raise ConfigError(f"scoring.text: the suite {suite.name} compares no texts", hint="leave the field out")
     tools = _tools(config.agent, suite)
     _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)
-    own = (settings.model,) if settings.model else tuple(f"scripted/{name}" for name in suite.agents.default_names)
+    own = (
+        (settings.model,)
+        if settings.model
+        else tuple(f"scripted/{name}" for name, player in suite.players.items() if player.default)
+    )
     models, opened = config.models or own, dict(objects or {})
     if not models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
@@ -173,8 +174,6 @@ def resolve(
         suite=suite,
         models=models,
         options=call_options(config),
-        report=report,
-        reference=reference,
         settings=settings,
         tools=tools,
         prices=_prices(config, called, settings) if prices is None else prices,
@@ -225,7 +224,10 @@ def per_episode(spec: str) -> bool:
 def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
     """Return True if a model can play a task in a setting; only scripted agents are limited."""
     provider, _, name = model.partition("/")
-    return provider != "scripted" or suite.agents.can_play(name.partition(":")[0], setting_of(setting), task)
+    if provider != "scripted":
+        return True
+    player = suite.players[name]
+    return setting_of(setting) in player.settings and not (task and player.why_not(task))
 
 
 def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
@@ -262,9 +264,9 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
     provider, _, name = spec.partition("/")
     if per_episode(spec) and arguments:
         raise ConfigError(f"{spec} takes no arguments: {', '.join(arguments)}", hint="-M is for models that are opened")
-    if provider == "scripted" and name not in suite.agents.names:
-        names = ", ".join(suite.agents.names) or "the suite has none"
-        close = did_you_mean(name, suite.agents.names)
+    if provider == "scripted" and name not in suite.players:
+        names = ", ".join(suite.players) or "the suite has none"
+        close = did_you_mean(name, suite.players)
         raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {names}")
     if provider == "replay":
         recorded_episodes(spec)
@@ -297,8 +299,6 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
         suite=suite,
         models=config.models,
         options=call_options(config),
-        report=suite.presentation.report(suite),
-        reference=None,
         settings=settings,
         tools=load_tools([_kept_tool(name, texts) for name in tools]),
     ).with_variants()

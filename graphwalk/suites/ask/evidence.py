@@ -1,5 +1,6 @@
 """Evidence of an answer: tool calls, observed nodes and relationships, and Cypher that shows them in Neo4j."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -12,11 +13,12 @@ from graphwalk.graphs.formats.cypher import literal
 from graphwalk.models.text_protocol import find_calls
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.suites.ask.task import cited_keys
 from graphwalk.suites.walked import paths_to_nearest
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
 from graphwalk.tools.observed_values import Evidence
 from graphwalk.types.episode import ToolResult, Trajectory
+
+_CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 
 
 @dataclass(frozen=True)
@@ -176,3 +178,11 @@ def _query(match: str, names: dict[str, str], lookups: Sequence[_Lookup], store:
         cypher = store.render(template, names) if store.in_neo4j else render_cypher(template, names)
         return {f"WITH {', '.join(lookup.binding for lookup in lookups)}\n{cypher}": None}
     return {}
+
+
+def cited_keys(answer: str) -> tuple[str, ...]:
+    """Return the keys in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` cites p3, p4 and p5."""
+    keys: dict[str, None] = {}
+    for match in _CITED.finditer(answer):
+        keys |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
+    return tuple(key for key in keys if key)

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, layout, scored
-from graphwalk.reports.plots import Scene
 from graphwalk.reports.suite_report import (
     PLAYER,
     Column,
@@ -18,12 +16,6 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.text_table import TextTable
 from graphwalk.sanitise import one_line
-from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
-from graphwalk.suites.ask.task import AskTask
-from graphwalk.suites.suite import Presentation, Suite
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 def _question_and_answer(result: ResultRecord) -> str:
@@ -60,14 +52,3 @@ def ask_report() -> SuiteReport:
         compared=("answered",),
         tables=_questions,
     )
-
-
-class AskPresentation(Presentation[AskTask]):
-    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return ask_report()
-
-    def scene(self, record: ResultRecord) -> Scene:
-        return ask_scene(record)
-
-    def drawings(self, record: ResultRecord) -> Iterator["Table"]:
-        return ask_drawings(record)

@@ -1,15 +1,30 @@
 """Configuration, tasks and scores of free questions."""
 
 import hashlib
-import re
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import Strict, SuiteConfig
+from graphwalk.evaluation.extraction import Extraction, visible_text
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.suites.ask.evidence import cited_keys
+from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.suite import Prompt, Task
+from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.tools.observed_values import tool_evidence
-from graphwalk.types.episode import Score, Task, Trajectory
+from graphwalk.tools.schema_text import schema_text
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import Score, Trajectory
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class Exchange(Strict):
@@ -42,7 +57,15 @@ class AskConfig(SuiteConfig):
     questions: tuple[QuestionOrText, ...] = ()
 
 
-_CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
+class AskScore(Score):
+    """The score of an answer without a target.
+
+    `cited` is the number of keys in square brackets. `grounded` is the share of them in tool results; None if there
+    are none.
+    """
+
+    answered: bool
+    cited: int
 
 
 class AskTask(Task):
@@ -51,21 +74,37 @@ class AskTask(Task):
     number: int
     earlier: tuple[Exchange, ...] = ()
 
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        return await asked_in_words(self.question, self.earlier, about, agent)
 
-class AskScore(Score):
-    """The score of an answer without a target.
+    def read(self, reply: str) -> Extraction:
+        """Return the reply without its reasoning."""
+        answer = visible_text(reply)
+        return Extraction(answer, "strict") if answer else Extraction()
 
-    `cited` is the number of keys in square brackets. `grounded` is the share of them in tool results; None if there
-    are none.
-    """
+    def answer_format(self, agent: AgentConfig) -> str:
+        return "The answer in words."
 
-    correct: bool | None = None  # type: ignore[assignment]  # there is no target
-    precision: float | None = None  # type: ignore[assignment]
-    recall: float | None = None  # type: ignore[assignment]
-    f1: float | None = None  # type: ignore[assignment]
-    false_positives: int | None = None  # type: ignore[assignment]
-    answered: bool
-    cited: int
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> AskScore:
+        return score_of(trajectory, extraction.answer)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return ask_scene(record)
+
+    def drawings(self, record: ResultRecord) -> Iterator["Table"]:
+        return ask_drawings(record)
+
+
+async def asked_in_words(question: str, earlier: Sequence[Exchange], about: LoadedGraph, agent: AgentConfig) -> Prompt:
+    """Return the prompt of a question about an own graph, after the earlier exchanges. Raise StoreError."""
+    schema, toolbox = await about.schema(agent), await about.toolbox(agent, OWN_GRAPH_TOOLS)
+    text = schema_text(schema, agent)
+    prompt = [Message("system", agent.render("ask.j2", schema=text, clock=agent.clock, search=toolbox.searches))]
+    for exchange in earlier:
+        prompt += [Message("user", exchange.question), Message("assistant", exchange.answer or "(no answer)")]
+    return Prompt((*prompt, Message("user", question)), toolbox)
 
 
 def task_about(entry: FreeQuestion, number: int, digest: str, seed: int) -> AskTask:
@@ -84,14 +123,6 @@ def task_about(entry: FreeQuestion, number: int, digest: str, seed: int) -> AskT
         number=number,
         earlier=entry.earlier,
     )
-
-
-def cited_keys(answer: str) -> tuple[str, ...]:
-    """Return the keys in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` cites p3, p4 and p5."""
-    keys: dict[str, None] = {}
-    for match in _CITED.finditer(answer):
-        keys |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
-    return tuple(key for key in keys if key)
 
 
 def unseen_keys(trajectory: Trajectory, answer: str | None) -> tuple[str, ...]:

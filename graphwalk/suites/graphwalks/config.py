@@ -1,10 +1,12 @@
 """Configuration of the suite `graphwalks`."""
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
 from graphwalk.config.strict import ExistingFile, Spec, SuiteConfig
+from graphwalk.suites.graph_prompts import query_texts
 
 Operation = Literal["bfs", "parents"]
 
@@ -24,6 +26,8 @@ class ProblemSpec(Spec):
 
 class GraphwalksConfig(SuiteConfig):
     """The suite `graphwalks`: a breadth-first search, or the parents of a node, on generated or published graphs."""
+
+    graphs_field: ClassVar[str] = "problems"
 
     name: Literal["graphwalks"] = "graphwalks"
     problems: tuple[ProblemSpec, ...] = (ProblemSpec(count=5),)
@@ -48,3 +52,6 @@ class GraphwalksConfig(SuiteConfig):
         if isinstance(data, dict) and (data.get("problems") in ((), []) or any(map(data.get, of_file))):
             raise ValueError("without file, give problems, and no operation, max_chars or skip_bad_rows")
         return data
+
+    def texts(self) -> Mapping[str, str]:
+        return query_texts()

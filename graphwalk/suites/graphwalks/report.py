@@ -1,17 +1,13 @@
 """Report of GraphWalks by operation and size of the prompt."""
 
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import cache, partial
 
 from graphwalk.reports.measures import count_if, plain_report
-from graphwalk.reports.plots import Scene
 from graphwalk.reports.published_tables import published_tables
 from graphwalk.reports.suite_report import Grouping, Measure, ResultRecord, SuiteReport
-from graphwalk.suites.graphwalks.score import GraphwalksTask
+from graphwalk.suites.graphwalks.task import GraphwalksScore
 from graphwalk.suites.reference import expert_result
-from graphwalk.suites.suite import Presentation, Suite
-from graphwalk.suites.walked import keys_scene
 
 _SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
 """Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
@@ -30,19 +26,17 @@ def _remark(result: ResultRecord) -> str | None:
     return f"Left out of {graph['name']}: {left_out} (run.json has the reasons)." if left_out else None
 
 
-class GraphwalksPresentation(Presentation[GraphwalksTask]):
-    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        plain = plain_report(suite.name, suite.score_type)
-        from_file = Measure("from_file", "percent", count_if(lambda result: "row" in result["task"]))
-        size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
-        return replace(
-            plain,
-            measures=(*plain.measures, from_file),
-            groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
-            baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
-            remark=_remark,
-            tables=published_tables,
-        )
-
-    def scene(self, record: ResultRecord) -> Scene:
-        return keys_scene(record, str(record["task"]["parameters"]["node"]))
+@cache
+def graphwalks_report() -> SuiteReport:
+    """Return the report of GraphWalks."""
+    plain = plain_report("graphwalks", GraphwalksScore)
+    from_file = Measure("from_file", "percent", count_if(lambda result: "row" in result["task"]))
+    size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
+    return replace(
+        plain,
+        measures=(*plain.measures, from_file),
+        groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
+        baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
+        remark=_remark,
+        tables=published_tables,
+    )

@@ -1,7 +1,7 @@
 """Configuration of the suite `magma`."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, NonNegativeInt, model_validator
 
@@ -64,6 +64,8 @@ class MagmaGrid(Strict):
 class MagmaConfig(SuiteConfig):
     """The suite `magma`: graph algorithms step by step, on the traces of every entry of `traces`."""
 
+    graphs_field: ClassVar[str] = "traces"
+
     name: Literal["magma"] = "magma"
     traces: tuple[MagmaGrid, ...] = Field(default=(MagmaGrid(),), min_length=1)
     free_running: bool = False
@@ -89,3 +91,7 @@ class MagmaConfig(SuiteConfig):
     def specs(self) -> tuple[MagmaSpec, ...]:
         """Return the specs of all entries in order."""
         return tuple(spec for grid in self.traces for spec in grid.specs())
+
+    @property
+    def graph_count(self) -> int:
+        return sum(spec.count for spec in self.specs())

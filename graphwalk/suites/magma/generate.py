@@ -19,6 +19,7 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.seeds import generator
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm, FirstState, MagmaSpec
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 Graph: TypeAlias = "nx.Graph[int]"
 Adjacency = Sequence[Mapping[int, float]]
@@ -482,3 +483,15 @@ def adjacency_of(instance: Instance) -> Adjacency:
     for i, j, weight in instance.weighted_edges:
         adjacency[i][j] = adjacency[j][i] = weight
     return adjacency
+
+
+NODE, EDGE = "Node", "EDGE"
+
+
+def stored_graph(trace: MagmaTrace) -> PropertyGraph:
+    """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
+    n, edges, weights, _ = trace.instance
+    nodes = [Node(str(number), (NODE,), {}) for number in range(n)]
+    held = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
+    links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, held, strict=True)]
+    return PropertyGraph.from_rows(nodes, links, seed=trace.seed, spec={"trace": trace.trace_id})

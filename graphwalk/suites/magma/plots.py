@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
+from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import (
     Fate,
     Panel,
@@ -23,9 +24,11 @@ from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.score import canonical
-from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.types.episode import Trajectory, setting_of
 from graphwalk.types.wire import from_dict
+
+if TYPE_CHECKING:
+    from graphwalk.suites.magma.task import MagmaTask
 
 _ERRORS = {
     "missing_prefix_per_reply": "no prefix",
@@ -44,7 +47,7 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 _STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
 
-def magma_figures(report: Report) -> Iterator[Plot]:
+def magma_plots(report: Report, observed: Observations) -> Iterator[Plot]:
     """Yield the plots of a run."""
     published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), _mark(report)
     for measure, (name, title, y) in _EXACT.items():
@@ -163,10 +166,9 @@ _LEGEND = {
 _Item = tuple[Fate, Any]
 
 
-def magma_scene(record: ResultRecord) -> Scene:
+def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
     """Return the picture of an episode: the given states, then the model's states."""
-    task, setting = MagmaTask.model_validate(record["task"]), setting_of(record["setting"])
-    trajectory = from_dict(Trajectory, record["trajectory"])
+    setting, trajectory = setting_of(record["setting"]), from_dict(Trajectory, record["trajectory"])
     links = _links(task)
     steps = [*_prompt_states(task, setting, trajectory, links)]
     marked: list[_Item] = []
@@ -194,7 +196,7 @@ def magma_scene(record: ResultRecord) -> Scene:
 
 
 def _prompt_states(
-    task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequence[SceneLink]
+    task: "MagmaTask", setting: str, trajectory: Trajectory, links: Sequence[SceneLink]
 ) -> Iterator[SceneStep]:
     if task.whole or setting not in STEPWISE:
         return
@@ -218,7 +220,7 @@ def _mark_items(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]
             yield "missed", item
 
 
-def _state(task: MagmaTask, number: int) -> str:
+def _state(task: "MagmaTask", number: int) -> str:
     return f"state after step {number} of {task.total_steps}" if number else "state 0, before the first step"
 
 
@@ -229,7 +231,7 @@ def _verdict(marked: Sequence[_Item], items: Sequence[Any] | None) -> str:
     return ", ".join(f"{count} {text}" for text, count in counts.items() if count) or "exact"
 
 
-def _step(task: MagmaTask, caption: str, turn: int, marked: Sequence[_Item], links: Sequence[SceneLink]) -> SceneStep:
+def _step(task: "MagmaTask", caption: str, turn: int, marked: Sequence[_Item], links: Sequence[SceneLink]) -> SceneStep:
     """Return a step that marks items on the graph: nodes, components, edges, or distances as node labels."""
     nodes: dict[int, Fate] = {}
     labels: dict[int, str] = {}
@@ -266,7 +268,7 @@ def _table(algorithm: str, marked: Sequence[_Item]) -> StateTable:
     return StateTable(columns, tuple(rows))
 
 
-def _links(task: MagmaTask) -> list[SceneLink]:
+def _links(task: "MagmaTask") -> list[SceneLink]:
     """Return the edges of the problem statement; empty if a custom prompt lists them in another form."""
     instance = read_problem(task.question, task.n)
     if instance is None:

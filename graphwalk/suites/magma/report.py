@@ -1,15 +1,13 @@
 """Report of MAGMA: measures, tables, and the figures of the paper."""
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.reports.measures import EFFORT, OUTCOME, layout, scored
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
     PLAYER,
     Column,
@@ -33,11 +31,9 @@ from graphwalk.suites.magma.matrices import (
     size_tables,
     trace_records,
 )
-from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_figures, magma_scene
+from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_plots
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
-from graphwalk.suites.magma.task import MagmaTask
-from graphwalk.suites.suite import Presentation, Suite
 from graphwalk.types.episode import setting_of
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
@@ -179,18 +175,6 @@ def magma_report() -> SuiteReport:
         ),
         records=trace_records,
         tables=more_tables,
+        plots=magma_plots,
+        abbreviations=STRATEGIES,
     )
-
-
-class MagmaPresentation(Presentation[MagmaTask]):
-    abbreviations: ClassVar[Mapping[str, str]] = STRATEGIES
-    commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
-
-    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return magma_report()
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        return magma_figures(report)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        return magma_scene(record)

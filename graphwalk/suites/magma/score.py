@@ -1,14 +1,63 @@
 """Read and score the states in a model's reply."""
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
 
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.answers import TRIPLES, answer_start, read_answer
-from graphwalk.suites.magma.task import MagmaScore, MagmaTask, StepScore
-from graphwalk.types.episode import Trajectory
+from graphwalk.suites.magma.config import Algorithm
+from graphwalk.types.episode import Score, Trajectory
+
+if TYPE_CHECKING:
+    from graphwalk.suites.magma.task import MagmaTask
 
 ERRORS = ("missing_prefix", "false_negatives", "hallucinations", "invalid_items")
+
+
+class StepScore(BaseModel):
+    """The score of one reply against the state after `step`.
+
+    `missing_prefix` is 0 or 1; without a prefix there is no answer, and nothing else is counted. `false_negatives`
+    counts missing items, `hallucinations` items that are not in the state. `invalid_items` is 1 if any item has the
+    wrong type or shape.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    step: int
+    exact: bool = False
+    precision: float = 0.0
+    recall: float = 0.0
+    f1: float = 0.0
+    missing_prefix: int = 0
+    false_negatives: int = 0
+    hallucinations: int = 0
+    invalid_items: int = 0
+
+
+class MagmaScore(Score):
+    """The score of an episode. Fields of every suite are those of the last reply; `correct` is its exact match.
+
+    Error counts are sums over the replies. `first_divergence` is the first step that is not exact. `recovered` is True
+    if a later one is exact; None if none diverges or no step follows. `thinking_tokens` are reported by the provider;
+    `reasoning_tokens` are output tokens before the answer, in proportion to characters (None if not counted).
+    """
+
+    algorithm: Algorithm
+    n: int
+    trace_id: str
+    total_steps: int
+    steps: tuple[StepScore, ...]
+    missing_prefix: int
+    false_negatives: int
+    hallucinations: int
+    invalid_items: int
+    first_divergence: int | None
+    recovered: bool | None
+    thinking_tokens: int | None
+    reasoning_tokens: int | None
 
 
 def judge(algorithm: str, step: int, items: list[Any] | None, gold: list[Any]) -> StepScore:
@@ -60,7 +109,7 @@ def _is_node(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
+def score_episode(task: "MagmaTask", setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
     """Score all replies. The `extraction` of the last one may come from an extractor model."""
     steps = _judge_replies(task, setting, trajectory, extraction)
     last = steps[-1]
@@ -88,7 +137,7 @@ def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extract
 
 
 def _judge_replies(
-    task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction
+    task: "MagmaTask", setting: str, trajectory: Trajectory, extraction: Extraction
 ) -> tuple[StepScore, ...]:
     """Return a score per requested state. A state without a reply is not exact and has no error."""
     states = task.requested_states(setting)
@@ -102,7 +151,7 @@ def _judge_replies(
     return (*judged, *(StepScore(step=step) for step, _ in states[len(judged) :]))
 
 
-def _reasoning_tokens(task: MagmaTask, trajectory: Trajectory) -> int | None:
+def _reasoning_tokens(task: "MagmaTask", trajectory: Trajectory) -> int | None:
     """Return the output tokens of text before the answers; all of them if there is no answer."""
     counted = [turn for turn in trajectory.turns if turn.usage.output_tokens is not None]
     if not counted:

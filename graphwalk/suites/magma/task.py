@@ -1,15 +1,28 @@
-"""Tasks and scores: one state of a trace after the correct earlier states, or a whole free-running trace."""
+"""Task of MAGMA: one state of a trace after the correct earlier states, or a whole free-running trace."""
 
+from collections.abc import Sequence
+from functools import partial
+from random import Random
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.config import Algorithm, GraphInput
-from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace
-from graphwalk.types.episode import Score, Task
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
+from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace, check_states
+from graphwalk.suites.magma.plots import magma_scene
+from graphwalk.suites.magma.score import MagmaScore, score_episode
+from graphwalk.suites.magma.thoughts import steps_in_words
+from graphwalk.suites.suite import Prompt, Task
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+from graphwalk.types.episode import Trajectory, Turn
 from graphwalk.types.values import Scalar
 
 
@@ -30,6 +43,10 @@ class MagmaTask(Task):
     """0 if the trace begins with the state before the first step."""
     explain: bool = True
     input: GraphInput = "edges"
+    in_store: bool = Field(default=True, exclude=True)
+    """The graph is in the store, which the setting `tools` needs."""
+    io_steps: bool = Field(default=True, exclude=True)
+    """Input–output strategies ask for earlier states too."""
 
     @property
     def weighted(self) -> bool:
@@ -53,55 +70,64 @@ class MagmaTask(Task):
         states = list(enumerate(self.gold, start=self.first_step))
         return states if setting in prompts.STEPWISE else states[-1:]
 
+    def asked_in(self, setting: str) -> bool:
+        """Return False for earlier states in input–output strategies without `io_steps`, and for impossible settings.
 
-class StepScore(BaseModel):
-    """The score of one reply against the state after `step`.
+        A trace of one step has no other step whose hint could be the wrong one.
+        """
+        if (setting == "tools" and not self.in_store) or (setting == "ish_wrong" and self.total_steps == 1):
+            return False
+        return setting in prompts.STEPWISE or self.io_steps or self.step in (None, self.total_steps)
 
-    `missing_prefix` is 0 or 1; without a prefix there is no answer, and nothing else is counted. `false_negatives`
-    counts missing items, `hallucinations` items that are not in the state. `invalid_items` is 1 if any item has the
-    wrong type or shape.
-    """
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return the conversation up to the question for the task's state, or for the first one if it runs freely."""
+        trace, schema, toolbox = about.instance.source, None, None
+        if setting == "tools":
+            assert about.store is not None
+            schema, toolbox = await about.store.schema(), await about.toolbox(agent, GRAPH_TOOLS)
+        if self.whole and setting in prompts.STEPWISE:
+            first = prompts.conversation(trace, setting, self.first_step, agent, schema, self.form)
+            return Prompt(first, toolbox, partial(_next_user, trace, setting, agent, self.form))
+        step = self.total_steps if self.step is None else self.step
+        return Prompt(prompts.conversation(trace, setting, step, agent, schema, self.form), toolbox)
 
-    model_config = ConfigDict(frozen=True)
+    def read(self, reply: str) -> Extraction:
+        return read_answer(self.algorithm, reply)
 
-    step: int
-    exact: bool = False
-    precision: float = 0.0
-    recall: float = 0.0
-    f1: float = 0.0
-    missing_prefix: int = 0
-    false_negatives: int = 0
-    hallucinations: int = 0
-    invalid_items: int = 0
+    def answer_format(self, agent: AgentConfig) -> str:
+        return prompts.answer_format(self.algorithm, agent)
+
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> MagmaScore:
+        return score_episode(self, setting, trajectory, extraction)
+
+    def confirm(self, instance: GraphInstance) -> str:
+        states = dict(enumerate(self.gold, self.first_step)) if self.step is None else {self.step: self.gold}
+        check_states(self.algorithm, instance.source.instance, states)
+        return "networkx"
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return magma_scene(self, record)
+
+    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
+        return steps_in_words(self, setting, trajectory, random)
 
 
-class MagmaScore(Score):
-    """The score of an episode. Fields of every suite are those of the last reply; `correct` is its exact match.
-
-    Error counts are sums over the replies. `first_divergence` is the first step that is not exact. `recovered` is True
-    if a later one is exact; None if none diverges or no step follows. `thinking_tokens` are reported by the provider;
-    `reasoning_tokens` are output tokens before the answer, in proportion to characters (None if not counted).
-    """
-
-    algorithm: Algorithm
-    n: int
-    trace_id: str
-    total_steps: int
-    steps: tuple[StepScore, ...]
-    missing_prefix: int
-    false_negatives: int
-    hallucinations: int
-    invalid_items: int
-    first_divergence: int | None
-    recovered: bool | None
-    thinking_tokens: int | None
-    reasoning_tokens: int | None
+def _next_user(
+    trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, turns: Sequence[Turn]
+) -> str | None:
+    """Return the question for the next state; None if all states were asked for."""
+    replies = sum(not turn.message.tool_calls for turn in turns)
+    step = min(trace.states) + replies
+    return prompts.turn(trace, setting, step, agent, form) if step in trace.states else None
 
 
 def make_task(
-    trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig(), form: prompts.Form = prompts.STANDARD
+    trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig(), config: MagmaConfig = MagmaConfig()
 ) -> MagmaTask:
     """Return the task of one step, or of the whole trace."""
+    form = prompts.Form(config.explain, config.input)
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
     states = {number: state.answer for number, state in trace.states.items()}
     gold = list(states.values()) if step is None else states[step]
@@ -132,16 +158,6 @@ def make_task(
         first_step=min(states),
         explain=form.explain,
         input=form.input,
+        in_store=config.in_store,
+        io_steps=config.io_steps,
     )
-
-
-NODE, EDGE = "Node", "EDGE"
-
-
-def stored_graph(trace: MagmaTrace) -> PropertyGraph:
-    """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
-    n, edges, weights, _ = trace.instance
-    nodes = [Node(str(number), (NODE,), {}) for number in range(n)]
-    held = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
-    links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, held, strict=True)]
-    return PropertyGraph.from_rows(nodes, links, seed=trace.seed, spec={"trace": trace.trace_id})

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
@@ -48,6 +48,8 @@ class MazeSpec(Spec):
 
 class MazesConfig(SuiteConfig):
     """The suite `mazes`. Every entry of `mazes` is generated `count` times."""
+
+    graphs_field: ClassVar[str] = "mazes"
 
     name: Literal["mazes"] = "mazes"
     mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)

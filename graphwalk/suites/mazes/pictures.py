@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
+    from graphwalk.suites.mazes.task import MazeTask
 
 _SIGNS = {
     "wall": ("██", "bright_black"),
@@ -84,9 +85,9 @@ _SCENE_LEGEND = {
 }
 
 
-def maze_scene(record: ResultRecord) -> Scene:
+def maze_scene(task: "MazeTask", record: ResultRecord) -> Scene:
     """Return the step-by-step picture of an episode."""
-    episode = maze_episode(record)
+    episode = maze_episode(task, record)
     maze = episode.maze
     trajectory = from_dict(Trajectory, record["trajectory"])
     turns = [number for number, turn in enumerate(trajectory.turns, 1) for _ in turn.results]
@@ -125,11 +126,11 @@ def _comparison(episode: MazeEpisode, record: ResultRecord) -> StateTable:
     return StateTable(("step", "cell"), tuple(rows), note)
 
 
-def maze_drawing(record: ResultRecord) -> "RenderableType":
+def maze_drawing(task: "MazeTask", record: ResultRecord) -> "RenderableType":
     """Return title, verdict and drawing of an episode."""
     from rich.console import Group
     from rich.text import Text
 
-    episode = maze_episode(record)
+    episode = maze_episode(task, record)
     drawing = draw(episode.maze, episode.walk.visited, episode.path, episode.hit)
     return Group(Text(episode.title), Text(episode.verdict), drawing)

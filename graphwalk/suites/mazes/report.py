@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import (
@@ -13,7 +13,7 @@ from graphwalk.reports.common_plots import (
 )
 from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_class, layout, number, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Plot, Scene
+from graphwalk.reports.plots import Plot
 from graphwalk.reports.suite_report import (
     REFERENCE,
     Grouping,
@@ -26,13 +26,8 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.mazes.pictures import maze_drawing, maze_scene
-from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
+from graphwalk.suites.mazes.score import PATH_ERRORS
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
-from graphwalk.suites.suite import Presentation, Suite
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _SIZES = {
     "size": "cells per side",
@@ -108,6 +103,19 @@ def more_tables(report: Report) -> Iterator[TextTable]:
     yield from players_table(report, "Errors and wasted calls", layout("mazes")["errors"])
 
 
+def maze_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+    """Yield the plots of a run with mazes."""
+    varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
+    if varied:  # the others vary with the first
+        name, axis = varied[0], _SIZES[varied[0]]
+        yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
+        calls = ("calls_per_question", "tool calls per maze")
+        yield against_size(report, name, f"Calls by {axis}", axis, *calls, percent=False, baselines=(REFERENCE,))
+    yield failure_classes(report, {name: name.replace("_", " ") for name in PATH_ERRORS}, "How paths end")
+    yield within_calls(observed, "Valid paths by number of calls")
+    yield cost_against_accuracy(report)
+
+
 @cache
 def maze_report() -> SuiteReport:
     return SuiteReport(
@@ -130,28 +138,5 @@ def maze_report() -> SuiteReport:
         baselines=baselines,
         notes=("Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",),
         tables=more_tables,
+        plots=maze_plots,
     )
-
-
-class MazePresentation(Presentation[MazeTask]):
-    commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
-
-    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return maze_report()
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
-        if varied:  # the others vary with the first
-            name, axis = varied[0], _SIZES[varied[0]]
-            yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
-            calls = ("calls_per_question", "tool calls per maze")
-            yield against_size(report, name, f"Calls by {axis}", axis, *calls, percent=False, baselines=(REFERENCE,))
-        yield failure_classes(report, {name: name.replace("_", " ") for name in PATH_ERRORS}, "How paths end")
-        yield within_calls(observed, "Valid paths by number of calls")
-        yield cost_against_accuracy(report)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        return maze_scene(record)
-
-    def drawings(self, record: ResultRecord) -> Iterator["RenderableType"]:
-        yield maze_drawing(record)

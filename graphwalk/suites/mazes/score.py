@@ -1,24 +1,29 @@
-"""Scoring of maze answers, and the check of their targets."""
+"""Scoring of maze answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
-from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generate import Maze, check_path
-from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
+from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
-from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
+from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
 from graphwalk.types.wire import from_dict
+
+if TYPE_CHECKING:
+    from graphwalk.suites.mazes.task import MazeTask
+
+PathError = Literal[
+    "no_answer", "unreadable", "wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"
+]
+PATH_ERRORS: tuple[PathError, ...] = get_args(PathError)
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
 """"other" is a call of a tool that is not a maze tool."""
@@ -99,7 +104,51 @@ def extract_path(reply: str) -> Extraction:
     return extract(reply, AnswerForm(_key_list, member="path"))
 
 
-def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
+class MazeScore(Score):
+    """The score of one path. `correct` means valid: from start to goal over adjacent open cells.
+
+    A path is correct or wrong as a whole, so precision, recall and F1 are 1 or 0. `false_positives` counts cells
+    that are not open cells of the grid. `grounded` is the share of its steps that tool results show; None if only
+    other tools were used. `strict_correct` is false for answers that the turn limit forced.
+
+    `error_class` is the first error along the path; None for a valid path.
+
+    * "no_answer": nothing or an empty list.
+    * "unreadable": a text without a path.
+    * "wrong_start", "wrong_goal": the path starts or ends at another cell.
+    * "out_of_grid": a cell does not exist.
+    * "through_wall": a cell is a wall.
+    * "not_adjacent": a step joins cells that share no edge.
+
+    Of the answer: `path_length` in steps; `length_ratio` to the shortest path (1 is optimal; None if invalid);
+    `repeated_cells`; `wall_hits`, its walls; `teleports`, its steps between cells that share no edge.
+
+    Of the calls: `visited`, distinct cells; `revisits`; `jumps`, first visits that are not adjacent to the start or a
+    visited cell; `wall_calls`; `goal_visited`.
+    """
+
+    valid: bool
+    optimal: bool
+    strict_correct: bool
+    error_class: PathError | None
+    path_length: int | None
+    length_ratio: float | None
+    repeated_cells: int
+    wall_hits: int
+    teleports: int
+    visited: int
+    revisits: int
+    jumps: int
+    wall_calls: int
+    goal_visited: bool
+    calls: int
+    repeated_calls: int
+    cycles: int
+    tool_errors: int
+    parallel_calls: int
+
+
+def score_path(task: "MazeTask", setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
     """Score a path and count the tool calls before it."""
     maze, path = task.maze, path_cells(task.maze, extraction.answer)
     walk, waste = walk_of(maze, trajectory.results), waste_of(trajectory)
@@ -201,9 +250,8 @@ class MazeEpisode:
         return [*called, *(cell for cell in self.path if cell in self.maze.wall_set)]
 
 
-def maze_episode(record: Mapping[str, Any]) -> MazeEpisode:
+def maze_episode(task: "MazeTask", record: Mapping[str, Any]) -> MazeEpisode:
     """Return the episode of a log record, which may have failed."""
-    task = MazeTask.model_validate(record["task"])
     walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
     repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
     title = one_line(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
@@ -213,16 +261,9 @@ def maze_episode(record: Mapping[str, Any]) -> MazeEpisode:
     return MazeEpisode(title, task.maze, walk, path, text)
 
 
-def verdict(score: MazeScore, task: MazeTask) -> str:
+def verdict(score: MazeScore, task: "MazeTask") -> str:
     """Return a short description of the outcome."""
     if score.valid:
         steps = counted(score.path_length or 0, "step")
         return f"valid, {steps} (shortest {task.shortest_path_length}), {counted(score.calls, 'call')}"
     return f"{(score.error_class or '').replace('_', ' ')}, {counted(score.calls, 'call')}"
-
-
-class MazeVerification(Verification[MazesConfig, MazeTask]):
-    async def confirm(self, task: MazeTask, instance: GraphInstance, config: MazesConfig) -> str:
-        assert instance.graph is not None
-        check_path(instance.graph, str(task.start), str(task.goal), task.gold)
-        return "networkx"

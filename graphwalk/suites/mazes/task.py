@@ -1,17 +1,31 @@
-"""Task and score of one maze."""
+"""Task of one maze: how it is asked, read and scored."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
-from typing import Literal, get_args
+from random import Random
+from typing import TYPE_CHECKING
 
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.evaluation.extraction import Extraction
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import Layout
-from graphwalk.suites.mazes.generate import Maze
-from graphwalk.types.episode import Score, Task
+from graphwalk.suites.mazes.generate import Maze, check_path
+from graphwalk.suites.mazes.pictures import draw_with_keys, maze_drawing, maze_scene
+from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
+from graphwalk.suites.mazes.thoughts import walk_in_words
+from graphwalk.suites.mazes.toolbox import MazeToolbox
+from graphwalk.suites.suite import Prompt, Task
+from graphwalk.tools.tool import load_tools
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.schema import Schema
 
-PathError = Literal[
-    "no_answer", "unreadable", "wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"
-]
-PATH_ERRORS: tuple[PathError, ...] = get_args(PathError)
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 class MazeTask(Task):
@@ -34,46 +48,60 @@ class MazeTask(Task):
     def maze(self) -> Maze:
         return Maze(**{field.name: getattr(self, field.name) for field in fields(Maze)})
 
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return the drawn maze, or the tools through which a model sees it."""
+        if setting == "no_tools":
+            return Prompt(no_tools_prompt(self, agent))
+        assert about.store is not None
+        schema = await about.store.schema()
+        tools = None if agent.tools is None else load_tools(agent.tools)
+        toolbox = MazeToolbox(
+            about.store, self.size, str(self.start), strict=self.strict, agent=agent, tools=tools, schema=schema
+        )
+        return Prompt(tools_prompt(self, schema, agent), toolbox)
 
-class MazeScore(Score):
-    """The score of one path. `correct` means valid: from start to goal over adjacent open cells.
+    def read(self, reply: str) -> Extraction:
+        return extract_path(reply)
 
-    A path is correct or wrong as a whole, so precision, recall and F1 are 1 or 0. `false_positives` counts cells
-    that are not open cells of the grid. `grounded` is the share of its steps that tool results show; None if only
-    other tools were used. `strict_correct` is false for answers that the turn limit forced.
+    def answer_format(self, agent: AgentConfig) -> str:
+        return agent.render("maze_format.j2").strip()
 
-    `error_class` is the first error along the path; None for a valid path.
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> MazeScore:
+        return score_path(self, setting, trajectory, extraction)
 
-    * "no_answer": nothing or an empty list.
-    * "unreadable": a text without a path.
-    * "wrong_start", "wrong_goal": the path starts or ends at another cell.
-    * "out_of_grid": a cell does not exist.
-    * "through_wall": a cell is a wall.
-    * "not_adjacent": a step joins cells that share no edge.
+    def confirm(self, instance: GraphInstance) -> str:
+        assert instance.graph is not None
+        check_path(instance.graph, str(self.start), str(self.goal), self.gold)
+        return "networkx"
 
-    Of the answer: `path_length` in steps; `length_ratio` to the shortest path (1 is optimal; None if invalid);
-    `repeated_cells`; `wall_hits`, its walls; `teleports`, its steps between cells that share no edge.
+    def scene(self, record: ResultRecord) -> Scene:
+        return maze_scene(self, record)
 
-    Of the calls: `visited`, distinct cells; `revisits`; `jumps`, first visits that are not adjacent to the start or a
-    visited cell; `wall_calls`; `goal_visited`.
-    """
+    def drawings(self, record: ResultRecord) -> "Iterator[RenderableType]":
+        yield maze_drawing(self, record)
 
-    valid: bool
-    optimal: bool
-    strict_correct: bool
-    error_class: PathError | None
-    path_length: int | None
-    length_ratio: float | None
-    repeated_cells: int
-    wall_hits: int
-    teleports: int
-    visited: int
-    revisits: int
-    jumps: int
-    wall_calls: int
-    goal_visited: bool
-    calls: int
-    repeated_calls: int
-    cycles: int
-    tool_errors: int
-    parallel_calls: int
+    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
+        return walk_in_words(trajectory, random)
+
+
+def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
+    """Return the system prompt with the schema table (docs/method.md, Schema), and the question."""
+    system = agent.render(
+        "maze_tools.j2",
+        rows=tuple(schema.rows()),
+        size=task.size,
+        start=task.start,
+        goal=task.goal,
+        strict=task.strict,
+        clock=agent.clock,
+    )
+    return Message("system", system), Message("user", task.question)
+
+
+def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
+    """Return the system prompt with the drawn maze, and the question."""
+    drawing, ends = draw_with_keys(task.maze, task.layout), {"start": task.start, "goal": task.goal}
+    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock, **ends)
+    return Message("system", system), Message("user", task.question)

@@ -29,12 +29,13 @@ async def holds_only(store: GraphStore, graph: PropertyGraph, agent: AgentConfig
 
 async def tasks_about(
     graph: PropertyGraph, engines: Sequence[GraphStore], dataset: Dataset, agent: AgentConfig, seed: int
-) -> list[OwnQuestionTask]:
-    """Return the tasks of a file. Queries run on each engine, with the limits of write_cypher; the first one counts.
+) -> tuple[list[OwnQuestionTask], list[str]]:
+    """Return the tasks of a file, and notes on targets that other sources do not confirm.
 
-    Raise ConfigError with all mistakes of the file.
+    Queries run on each engine, with the limits of write_cypher; the first one counts. Raise ConfigError with all
+    mistakes of the file.
     """
-    values, tasks = _GraphValues(graph), []
+    values, tasks, notes = _GraphValues(graph), list[OwnQuestionTask](), list[str]()
     for number, (place, question) in enumerate(dataset.questions.items(), 1):
         try:
             targets = await _targets(question, engines, values, agent)
@@ -43,7 +44,6 @@ async def tasks_about(
             continue
         gold = next(iter(targets.values()))
         others = [source for source, rows in targets.items() if _as_set(rows) != _as_set(gold)]
-        differ = f"{dataset.unit} {place}: the query gives other rows than {' and '.join(others)}"
         task = task_about(FreeQuestion(question=question.question), number, graph.digest, seed)
         own = {
             "suite": "own_questions",
@@ -55,11 +55,13 @@ async def tasks_about(
             "gold_size": len(gold),
             "fields": tuple(gold[0]) if gold else (VALUE,),
             "names": {cell: names for row in gold for cell in row.values() if (names := values.other_names(cell))},
-            "remark": differ if others else "",
         }
         tasks.append(OwnQuestionTask(**{**vars(task), **own}))
+        if others:
+            rows_of = " and ".join(others)
+            notes.append(f"{own['task_id']}, {dataset.unit} {place}: the query gives other rows than {rows_of}")
     dataset.check()
-    return tasks
+    return tasks, notes
 
 
 def _as_set(rows: Sequence[Row]) -> frozenset[Any]:

@@ -3,22 +3,36 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import EXAMPLE
+from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.evaluation.rows import typed_rows
+from graphwalk.evaluation.extraction import Extraction, extract
+from graphwalk.evaluation.rows import compare_rows, row_form, typed_rows
 from graphwalk.files.resources import data_path
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.stores.search import folded
-from graphwalk.suites.ask.task import AskTask
-from graphwalk.suites.questions.config import OwnGraph, existing_path
-from graphwalk.types.episode import Score
+from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
+from graphwalk.suites.ask.task import Exchange, asked_in_words
+from graphwalk.suites.graph_prompts import graph_prompt, query_texts
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.own_graphs import OwnGraph, existing_path
+from graphwalk.suites.suite import Prompt, Task
+from graphwalk.tools.observed_values import tool_evidence
+from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 NEAR = 1e-9
 """Relative difference of equal numbers."""
@@ -51,22 +65,11 @@ class OwnQuestionsConfig(SuiteConfig):
         is_example = str(self.dataset) == EXAMPLE and not self.dataset.exists()
         return data_path("templates") / "graphs" / "harbour.questions.jsonl" if is_example else self.dataset
 
-
-class OwnQuestionTask(AskTask):
-    """A question with the rows of its target; none if the question is unanswerable.
-
-    `fields`: columns; only `VALUE` for single values. `names`: key of a node in the target → texts that name only it.
-    """
-
-    gold: list[Row]
-    fields: tuple[str, ...]
-    names: dict[str, tuple[str, ...]]
-    tags: tuple[str, ...]
-    cypher: str | None
-    remark: str = Field(default="", exclude=True)
-    """Which other source has another target; not logged, since it depends on the databases at hand."""
-    folded: bool = Field(default=False, exclude=True)
-    """Compare texts without differences of case, accents and spaces (`scoring.text`)."""
+    def texts(self) -> Mapping[str, str]:
+        """Return the file of questions, and the YAML of the tool of write_cypher."""
+        file = self.dataset_file
+        questions = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        return {**query_texts(), f"dataset/{file.name}": questions}
 
 
 class OwnQuestionScore(Score):
@@ -81,15 +84,72 @@ class OwnQuestionScore(Score):
     invented: bool | None
 
 
-def comparable_rows(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the rows of answer and target, with values as texts that are equal where the values are."""
+class OwnQuestionTask(Task):
+    """A question with the rows of its target; none if the question is unanswerable. `number` counts from 1.
+
+    `fields`: columns; only `VALUE` for single values. `names`: key of a node in the target → texts that name only it.
+    """
+
+    gold: list[Row]
+    number: int
+    earlier: tuple[Exchange, ...] = ()
+    """Always empty; a field of every log."""
+    fields: tuple[str, ...]
+    names: dict[str, tuple[str, ...]]
+    tags: tuple[str, ...]
+    cypher: str | None
+
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return the prompt of `ask` with tools, else that of a graph; both with the form of the answer."""
+        question = agent.render("own_question.j2", question=self.question, fields=self.fields)
+        if setting == "tools":
+            return await asked_in_words(question, (), about, agent)
+        return await graph_prompt(question, about, setting, agent)
+
+    def read(self, reply: str) -> Extraction:
+        return extract(reply, row_form(self.fields))
+
+    def answer_format(self, agent: AgentConfig) -> str:
+        return agent.render("own_format.j2", fields=self.fields)
+
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> OwnQuestionScore:
+        answer: list[Row] = extraction.answer or []
+        rows, gold = comparable_rows(self, answer, folding=scoring.text == "folded")
+        seen = tool_evidence(trajectory)
+        texts = [row[field] for row in answer for field in self.fields if isinstance(row.get(field), str)]
+        return OwnQuestionScore(
+            **asdict(compare_rows(None if extraction.answer is None else rows, gold, self.fields)),
+            extraction_stage=extraction.stage,
+            lossy=extraction.lossy,
+            grounded=sum(map(seen.holds, texts)) / len(texts) if texts and setting != "no_tools" else None,
+            answered=bool(answer),
+            abstained=extraction.answer == [] if gold else None,
+            invented=None if gold else bool(answer),
+        )
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return ask_scene(record)
+
+    def drawings(self, record: ResultRecord) -> Iterator["Table"]:
+        return ask_drawings(record)
+
+
+def comparable_rows(
+    task: OwnQuestionTask, answer: Iterable[Row], *, folding: bool = False
+) -> tuple[list[Row], list[Row]]:
+    """Return the rows of answer and target, with values as texts that are equal where the values are.
+
+    `folding`: texts are equal without differences of case, accents and spaces.
+    """
     numbers = [value for row in task.gold for value in row.values() if isinstance(value, int | float)]
 
     def text(value: Any) -> str:
         if isinstance(value, list):
             return repr(sorted(map(text, value)))
         if isinstance(value, str):
-            same = folded(value) if task.folded else unicodedata.normalize("NFC", value)
+            same = folded(value) if folding else unicodedata.normalize("NFC", value)
             return f"text {_as_date(value) or same}"
         if isinstance(value, int | float) and not isinstance(value, bool):
             return f"number {next((n for n in numbers if math.isclose(value, n, rel_tol=NEAR)), value)!r}"

@@ -2,24 +2,23 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
-    BeforeValidator,
     Discriminator,
     Field,
     PositiveInt,
     Tag,
-    ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from graphwalk.config.graph_source import EXAMPLE, GraphSource
-from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig, absolute, existing_file
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec
+from graphwalk.suites.graph_prompts import query_texts
+from graphwalk.suites.own_graphs import OwnGraph
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 from graphwalk.suites.questions.template import Target, Wording
 
@@ -52,36 +51,6 @@ class RowBounds(Strict):
 
 ANY_ROWS = RowBounds()
 """At least one row."""
-
-
-def existing_path(path: Any, info: ValidationInfo) -> Any:
-    """Return the absolute path of a file or folder that exists; "example" stays."""
-    is_example = str(path) == EXAMPLE and not absolute(path, info).exists()
-    return path if is_example else existing_file(path, info)
-
-
-class OwnGraph(GraphSource):
-    """Your own graph: `{file: movies.graphml}` or `{neo4j: movies}`.
-
-    `labels` and `relationship_types` select a part. With `twin` the questions are also asked on an anonymised copy.
-    """
-
-    file: Annotated[Path, BeforeValidator(existing_path)] | None = None
-    """A file or folder; "example" is the built-in graph."""
-    twin: bool = False
-
-    @model_validator(mode="after")
-    def _check_not_empty(self) -> Self:
-        for name in ("labels", "relationship_types"):
-            if getattr(self, name) == ():
-                raise ValueError(f"{name}: an empty list selects nothing; omit the field to select all")
-        return self
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Return name and source of the graph for the run log."""
-        source = f"file {self.file.name}" if self.file is not None else f"neo4j {self.neo4j or self.loaded}"
-        return {"name": self.name, "source": source}
 
 
 def _kind(entry: Any) -> str:
@@ -179,3 +148,7 @@ class QuestionsConfig(SuiteConfig):
     def kinds(self) -> tuple[QuestionKind, ...]:
         """Return the questions."""
         return choose_kinds(self.questions)
+
+    def texts(self) -> Mapping[str, str]:
+        """Return the YAML of every question, and of the tool of write_cypher."""
+        return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in self.kinds}, **query_texts()}

@@ -7,7 +7,6 @@ from math import prod
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.common_plots import (
     against_size,
     by_group,
@@ -17,7 +16,7 @@ from graphwalk.reports.common_plots import (
 )
 from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, ROWS, WASTE, count_class, if_scored, layout, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Fate, Panel, Plot, PlotPoint, Scene, Series, StateTable
+from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.suite_report import (
     CHANCE,
     REFERENCE,
@@ -35,16 +34,9 @@ from graphwalk.suites.questions.scoring.failure_report import MEASURES as FAILUR
 from graphwalk.suites.questions.scoring.failure_report import failure_plot, failure_tables
 from graphwalk.suites.questions.scoring.failures import CAUSES
 from graphwalk.suites.questions.scoring.score import ERROR_CLASSES
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
-from graphwalk.suites.suite import Presentation, Suite
-from graphwalk.suites.walked import walked_scene
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.values import Row
-from graphwalk.types.wire import from_dict
 
-_MOST_ROWS = 2_000
 """Rows of an answer that are compared with the target."""
 
 EMPTY, EVERYTHING = "always empty", "everything"
@@ -108,6 +100,18 @@ def remark(result: ResultRecord) -> str | None:
     return f"{task['template']} has one oracle: its targets come from its Cypher, without an independent check."
 
 
+def question_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+    """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
+    yield by_group(report, "category", "Accuracy by category")
+    yield by_group(report, "question", "Accuracy by kind of question")
+    ceiling = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
+    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=ceiling)
+    yield walked_against_text(report)
+    yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
+    yield failure_plot(report)
+    yield from effort_plots(report, observed)
+
+
 @cache
 def question_report() -> SuiteReport:
     """Return the report of questions, with groups in the order of the built-in questions."""
@@ -132,6 +136,7 @@ def question_report() -> SuiteReport:
             " the nodes or relationships of the graph); expert (reference) is the scripted expert.",
         ),
         tables=more_tables,
+        plots=question_plots,
     )
 
 
@@ -245,45 +250,3 @@ def walked_against_text(report: Report) -> Plot:
     panel = Panel((whole, *walked) if texts else ())
     about = f"{walks.about} A walk sends all earlier turns with each call; the whole graph is sent once."
     return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about, logarithmic=is_wide(texts))
-
-
-def _marked(rows: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
-    """Yield every row of the answer, then the missing rows of the target."""
-    target, answered = row_set(gold, fields), row_set(rows, fields)
-    for row in rows:
-        yield ("right" if row_set([row], fields) <= target else "wrong"), row
-    for row in gold[:_MOST_ROWS]:
-        if not row_set([row], fields) <= answered:
-            yield "missed", row
-
-
-class QuestionPresentation(Presentation[QuestionTask]):
-    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
-        return question_report()
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
-        yield by_group(report, "category", "Accuracy by category")
-        yield by_group(report, "question", "Accuracy by kind of question")
-        ceiling = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
-        yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=ceiling)
-        yield walked_against_text(report)
-        yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
-        yield failure_plot(report)
-        yield from effort_plots(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        """Return the step-by-step picture of an episode; rows are compared by their scored fields."""
-        task = record["task"]
-        gold, scored_fields, fields = task["gold"], task["scored_fields"], tuple(task["answer_fields"])
-        rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
-        marked = list(_marked(typed_rows(rows, gold, scored_fields), gold, scored_fields))
-        # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
-        names = {
-            str(v) for name, v in task["parameters"].items() if name.endswith(("label", "type", "property", "hops"))
-        }
-        values = {str(value) for value in task["parameters"].values()} - names
-        answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
-        note = "One row of the target is enough." if task["mode"] != "set" and len(gold) > 1 else ""
-        table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
-        return walked_scene(from_dict(Trajectory, record["trajectory"]), values, answered, table)

@@ -1,13 +1,33 @@
-"""Task of one question about one graph, with its verified target."""
+"""Task of one question about one graph: how it is asked, read and scored."""
 
-from typing import Literal
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Literal
 
 from pydantic import Field
 
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.errors import OracleError
+from graphwalk.evaluation.extraction import Extraction, extract
+from graphwalk.evaluation.rows import distinct, row_form, same_rows
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.suites.graph_prompts import graph_prompt
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.config import RowBounds
+from graphwalk.suites.questions.pictures import question_scene
+from graphwalk.suites.questions.scoring.altered_questions import views_of
+from graphwalk.suites.questions.scoring.failures import failure_of
+from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
-from graphwalk.types.episode import Task
+from graphwalk.suites.questions.thoughts import walk_in_words
+from graphwalk.suites.suite import Prompt, Task
+from graphwalk.tools.by_reference import BY_REFERENCE, ReferenceToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import load_tools
+from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row, Scalar
 
 
@@ -54,3 +74,47 @@ class QuestionTask(Task):
             return frozenset(self.computed)
         shipped = shipped_kinds().get(self.template)
         return frozenset(shipped.template.computed if shipped else ())
+
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        prompt = await graph_prompt(self.question, about, setting, agent)
+        tools = load_tools(agent.tools or ()) if setting == "tools" else ()
+        answering = next((tool for tool in tools if tool.operation == BY_REFERENCE), None)
+        if answering is None:
+            return prompt
+        assert isinstance(prompt.toolbox, GraphToolbox)
+        return Prompt(prompt.messages, ReferenceToolbox(prompt.toolbox, answering, agent))
+
+    def read(self, reply: str) -> Extraction:
+        """Extract the rows of a reply with a parser."""
+        return extract(reply, row_form(self.answer_fields))
+
+    def answer_format(self, agent: AgentConfig) -> str:
+        return agent.render("graph_format.j2", fields=self.answer_fields)
+
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> QuestionScore:
+        return score_question(self, setting, trajectory, extraction)
+
+    def with_cause(
+        self, score: QuestionScore, setting: str, trajectory: Trajectory, answer: Any, about: LoadedGraph
+    ) -> QuestionScore:
+        failure = failure_of(self, setting, trajectory, answer, score, views_of(about))
+        return score.model_copy(update=vars(failure))
+
+    def confirm(self, instance: GraphInstance) -> str | None:
+        """Compute the target again over networkx; a question with a fast enough Python part has one."""
+        assert instance.graph is not None
+        python = python_part(self.template)
+        rows = None if python is None else python(**self.parameters).rows_by_brute_force(instance.graph)
+        # Of several tied rows the paper's query returns one.
+        size = len(self.gold) + self.tied_rows
+        if rows is not None and not (len(distinct(rows)) == size and same_rows([*rows, *self.gold], rows)):
+            raise OracleError(f"brute force over networkx finds other rows for {self.template} {self.parameters}")
+        return None if rows is None else "networkx"
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return question_scene(self, record)
+
+    def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
+        return walk_in_words(self, trajectory, random)

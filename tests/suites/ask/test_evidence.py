@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.suites.ask.evidence import MOST_NODES, evidence_of, step_of
-from graphwalk.suites.ask.task import cited_keys
+from graphwalk.suites.ask.evidence import MOST_NODES, cited_keys, evidence_of, step_of
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

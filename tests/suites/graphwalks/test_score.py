@@ -1,8 +1,8 @@
 """Replies are read by the published rule, and by ours."""
 
 import pytest
-
 from graphwalk.suites.graphwalks.score import GraphwalksScore, GraphwalksTask
+
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn

@@ -3,11 +3,12 @@
 from random import Random
 from typing import Any
 
+from graphwalk.suites.magma.scripted import FLAWS, replies
+
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.loading import experiment_from
 from graphwalk.models.scripted import ScriptedModel
-from graphwalk.suites.magma.scripted import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.wire import to_dict

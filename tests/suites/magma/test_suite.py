@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from graphwalk.suites.magma.scripted import FLAWS, replies
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
@@ -17,7 +18,6 @@ from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.export import STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
-from graphwalk.suites.magma.scripted import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
 from graphwalk.suites.suite import GraphInstance

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.suites.mazes.scripted import FLAWS
+
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy, ScriptedModel
@@ -12,7 +14,6 @@ from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.config import Layout, MazesConfig, MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
-from graphwalk.suites.mazes.scripted import FLAWS
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox

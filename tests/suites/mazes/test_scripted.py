@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from graphwalk.suites.mazes.scripted import FLAWS, agent_named
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.scripted import FLAWS, agent_named
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.tools.encodings import ENCODINGS
 from graphwalk.types.episode import ExitStatus

@@ -7,14 +7,15 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import compare_rows
 from graphwalk.stores.graph_schema import schema_of
+from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.agents.scripted import expert
-from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.oracles import Scratch
 from graphwalk.suites.reference import ReferenceWalk, drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.toolbox import Toolbox
+from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -29,7 +30,7 @@ class ExpertReference:
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
         """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
         agent = expert(task.template, task.parameters, self.schema)
-        prompt = tools_prompt(task.question, self.schema, AgentConfig())
+        prompt = (tools_system(self.schema, AgentConfig()), Message("user", task.question))
         walk = await drive(agent, self.toolbox, prompt)
         rows: list[Row] = json.loads(walk.answer)
         any_one = task.mode != "set"

@@ -1,49 +1,27 @@
-"""Scripted agents for questions: expert, flawed expert and baselines, and their thoughts for training data."""
+"""Scripted agents for questions: expert, flawed expert and baselines."""
 
 import json
-import random
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
-from typing import ClassVar, Literal
+from random import Random
 
-from graphwalk.errors import ConfigError, did_you_mean
-from graphwalk.evaluation.values import parse_object
+from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.seeds import stdlib_random
 from graphwalk.suites.questions.agents.flawed import flawed, varied
 from graphwalk.suites.questions.agents.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.agents.walker import Steps, Walker, neighborhood, nodes, read, unique_values
-from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
+from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import ScriptedAgents
-from graphwalk.suites.thoughts import Thoughts
+from graphwalk.suites.suite import Player
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import KEY, labels_in
-from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import Trajectory, Turn
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
-_LOOK_UPS = {"get_node_by_property": "look_up", "get_all_nearest_neighbors": "neighbours"}
-_VALUES = "get_unique_property_values"
-AGENTS = (
-    "expert",
-    "varied",
-    "by_reference",
-    "cypher",
-    "forgetful",
-    *(f"forgetful:{context}" for context in CONTEXTS),
-    "flawed",
-    "random",
-)
-WRITE_QUERIES = ("cypher",)
-"""Agents for the setting write_cypher only."""
-FOLLOW_A_PLAN = ("expert", "varied", "by_reference", "forgetful", "flawed")
-"""Agents that need a question's Python part."""
 ANSWER = "answer"
 PAGE = 1000
 """Default page size of the tool."""
@@ -52,24 +30,6 @@ MOST_CALLS = 3
 """Calls of one turn."""
 MOST_ROWS = 4
 HIGHEST_COUNT = 12
-
-
-def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
-    """Return the scripted agent of this name for one episode. Raise ConfigError for an unknown name."""
-    if name == "cypher":
-        return own_cypher(task)
-    if name == "random":
-        return random_walk(task, schema, draw)
-    if name not in AGENTS:
-        raise ConfigError(
-            f"unknown scripted agent {name!r}{did_you_mean(name, AGENTS)}", hint=f"known agents: {', '.join(AGENTS)}"
-        )
-    walk = expert(task.template, task.parameters, schema)
-    if name == "flawed":
-        return flawed(walk, draw)
-    if name == "by_reference":
-        return by_reference(walk, task, schema)
-    return varied(walk, draw) if name == "varied" else walk
 
 
 def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Policy:
@@ -127,7 +87,7 @@ def own_cypher(task: QuestionTask) -> Policy:
     return json.dumps(answer, ensure_ascii=False)
 
 
-def random_walk(task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
+def random_walk(task: QuestionTask, schema: Schema, draw: Random) -> Policy:
     """Call random tools on values of the question and of earlier results, then answer with random rows."""
     memory = _Memory(task.parameters)
     try:
@@ -164,14 +124,14 @@ class _Memory:
             elif "properties" in row:
                 self._meet_node(row, "label", row["properties"])
 
-    def guess(self, draw: random.Random, task: QuestionTask) -> list[Row]:
+    def guess(self, draw: Random, task: QuestionTask) -> list[Row]:
         computed = task.computed_fields
         single = task.mode != "set" or computed.issuperset(task.answer_fields)
         number = 1 if single else draw.randint(1, MOST_ROWS)
         rows = [{name: self._value(draw, name, computed) for name in task.answer_fields} for _ in range(number)]
         return [row for row in rows if any(value is not None for value in row.values())]
 
-    def _value(self, draw: random.Random, field: str, computed: Collection[str]) -> Value | None:
+    def _value(self, draw: Random, field: str, computed: Collection[str]) -> Value | None:
         if field in computed:
             return draw.randint(1, HIGHEST_COUNT)
         name = KEY if field.endswith("key") else self._asked_property if field == "value" else field
@@ -188,7 +148,7 @@ class _Memory:
             self.centres.append((label, name, value))
 
 
-def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:
+def _any_call(draw: Random, memory: _Memory, schema: Schema) -> Ask:
     if memory.centres and draw.random() < 0.7:
         return draw.choice([nodes, neighborhood, neighborhood])(*draw.choice(memory.centres))
     owners = [(node.label, p.name) for node in schema.nodes for p in node.properties]
@@ -197,94 +157,45 @@ def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:
     return unique_values(name, owner, "node" if (owner, name) in owners else "relationship")
 
 
-# Thoughts: texts in templates/thoughts/questions.yaml, and in `thoughts` of templates/questions/NAME.yaml
+@dataclass(frozen=True)
+class ForgetfulPlayer(Player[QuestionTask]):
+    """The forgetful agent, which reads the messages; `context` is its window in tokens."""
+
+    context: int | None = None
+
+    def model(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Model:
+        plan = partial(plan_of, task.template, task.parameters, _shown(schema))
+        return ForgetfulModel(name, task, plan, self.context)
 
 
-def walk_in_words(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -> list[str]:
-    """Return a thought before every turn, based on the question, the calls and earlier results."""
-    thoughts = Thoughts("questions", draw)
-    texts = []
-    for number, turn in enumerate(trajectory.turns):
-        parts = (_outlook(task, thoughts, trajectory.turns[:number]), _next_step(task, thoughts, turn, trajectory))
-        texts.append(" ".join(filter(None, parts)))
-    return texts
+def _shown(schema: Schema | None) -> Schema:
+    assert schema is not None
+    return schema
 
 
-def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> str:
-    """Describe the state before a turn: the plan, the last mistake, or the number of rows found."""
-    if not before:
-        plans = _of_kind(task, "plan")
-        return thoughts.say("begin", plan=thoughts.choose(plans, **task.parameters)) if plans else ""
-    results = before[-1].results
-    wrong = [result.error for result in results if result.error is not None]
-    if wrong:
-        return thoughts.say("refused", error=str(wrong[0]).replace("_", " "))
-    return thoughts.say("learnt", rows=sum(result.rows or 0 for result in results)) if results else ""
+def _walk(task: QuestionTask, schema: Schema | None) -> Policy:
+    return expert(task.template, task.parameters, _shown(schema))
 
 
-def _next_step(task: QuestionTask, thoughts: Thoughts, turn: Turn, trajectory: Trajectory) -> str:
-    """Explain the calls of a turn; without calls, how the answer follows."""
-    if turn.message.tool_calls and not any(result.final for result in turn.results):
-        return " ".join(_steps(thoughts, turn.message.tool_calls))
-    rules = _of_kind(task, "rule")
-    seen = sum(result.rows or 0 for result in trajectory.results)
-    return thoughts.say("conclude", rule=thoughts.choose(rules, **task.parameters), seen=seen) if rules else ""
+def _no_plan(task: QuestionTask) -> str:
+    if task.oracles == 2:
+        return ""
+    return f"the question {task.template} has no Python part, which this scripted agent follows"
 
 
-def _of_kind(task: QuestionTask, name: Literal["plan", "rule"]) -> Sequence[str]:
-    """Return the texts in the YAML of a built-in question."""
-    kind = shipped_kinds().get(task.template)
-    return kind.template.thoughts.get(name, ()) if kind else ()
-
-
-def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:
-    """Yield one sentence per tool, label and property."""
-    for tool, group in groupby(sorted(map(_subject, calls)), key=lambda subject: subject[0]):
-        subjects = list(group)
-        if tool == _VALUES:
-            names = list(dict.fromkeys(f"{name} of {owner}" for _, owner, name in subjects))
-            yield thoughts.say("list_values", names=names)
-        elif tool in _LOOK_UPS:
-            for (_, label, name), same in groupby(subjects):
-                yield thoughts.say(_LOOK_UPS[tool], label=label, property=name, calls=len(list(same)))
-        else:
-            yield thoughts.say("other", tool=tool)
-
-
-def _subject(call: ToolCall) -> tuple[str, str, str]:
-    """Return tool, label or type, and property of a call; "" for missing arguments."""
-    arguments = parse_object(call.arguments)
-    owner = arguments.get("label", arguments.get("entity_name", ""))
-    return call.name, str(owner), str(arguments.get("property_name", ""))
-
-
-class QuestionAgents(ScriptedAgents[QuestionTask]):
-    names: ClassVar[tuple[str, ...]] = AGENTS
-    default_names: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
-
-    def can_play(self, name: str, setting: str, task: QuestionTask | None = None) -> bool:
-        """Return False for settings without tools or queries, and for questions without a required plan."""
-        if setting == "write_cypher" or name in WRITE_QUERIES:
-            return setting == "write_cypher" and name in WRITE_QUERIES
-        return setting == "tools" and (task is None or task.oracles == 2 or name not in FOLLOW_A_PLAN)
-
-    def why_not(self, name: str, setting: str, task: QuestionTask) -> str:
-        if self.can_play(name, setting):
-            return f"the question {task.template} has no Python part, which this scripted agent follows"
-        return super().why_not(name, setting, task)
-
-    def policy(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        assert schema is not None
-        return agent_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
-
-    def model(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Model:
-        """Return the forgetful agent, which reads the messages, or a model that plays the policy."""
-        kind, _, context = name.partition(":")
-        if kind != "forgetful":
-            return super().model(name, task, setting, schema, seed)
-        assert schema is not None
-        plan = partial(plan_of, task.template, task.parameters, schema)
-        return ForgetfulModel(f"scripted/{name}", task, plan, CONTEXTS.get(context))
-
-    def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))
+_EXPERT = Player[QuestionTask](lambda task, setting, schema, random: _walk(task, schema), why_not=_no_plan)
+PLAYERS: Mapping[str, Player[QuestionTask]] = {
+    "expert": replace(_EXPERT, default=True),
+    "varied": replace(_EXPERT, policy=lambda task, setting, schema, random: varied(_walk(task, schema), random)),
+    "by_reference": replace(
+        _EXPERT,
+        policy=lambda task, setting, schema, random: by_reference(_walk(task, schema), task, _shown(schema)),
+    ),
+    "cypher": Player(lambda task, setting, schema, random: own_cypher(task), ("write_cypher",)),
+    "forgetful": ForgetfulPlayer(**vars(_EXPERT)),
+    **{f"forgetful:{name}": ForgetfulPlayer(**vars(_EXPERT), context=size) for name, size in CONTEXTS.items()},
+    "flawed": Player(
+        lambda task, setting, schema, random: flawed(_walk(task, schema), random), default=True, why_not=_no_plan
+    ),
+    "random": Player(lambda task, setting, schema, random: random_walk(task, _shown(schema), random), default=True),
+}

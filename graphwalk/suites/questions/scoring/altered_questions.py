@@ -2,21 +2,24 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphwalk.evaluation.rows import as_shown, row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.stores.graph_schema import schema_of
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, PartialIndex
 from graphwalk.suites.questions.tasks.parameters import OWN, ParameterSpace
 from graphwalk.suites.questions.template import Role
 from graphwalk.types.graph import PropertyColumn, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value, shown
+
+if TYPE_CHECKING:
+    from graphwalk.suites.questions.task import QuestionTask
 
 ANSWER, START = "answer", "start"
 """Conditions of variants that ask for another property, and that start at another node."""
@@ -42,6 +45,12 @@ class Variant(NamedTuple):
     condition: str
     change: str
     rows: Iterable[Row]
+
+
+@lru_cache(maxsize=3)  # changed copies take memory
+def views_of(about: LoadedGraph) -> "GraphViews":
+    """Return the views of a graph; those of the latest graphs are kept."""
+    return GraphViews(about.graph)
 
 
 class GraphViews:
@@ -111,7 +120,7 @@ def _logged(value: Value) -> Value:
     return tuple(map(_logged, value)) if isinstance(value, tuple) else shown(value)
 
 
-def roles_of(task: QuestionTask) -> dict[str, Role | None]:
+def roles_of(task: "QuestionTask") -> dict[str, Role | None]:
     """Return the roles of the parameters: of a built-in question from its template, else from their names."""
     kind = shipped_kinds().get(task.template)
     if kind is not None:
@@ -119,12 +128,12 @@ def roles_of(task: QuestionTask) -> dict[str, Role | None]:
     return {name: _WORDS.get(name.rpartition("_")[2]) for name in task.parameters}
 
 
-def parameters_with(task: QuestionTask, *roles: Role) -> list[Any]:
+def parameters_with(task: "QuestionTask", *roles: Role) -> list[Any]:
     """Return the values of the parameters with one of these roles."""
     return [task.parameters[name] for name, role in roles_of(task).items() if role in roles]
 
 
-def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
+def variants(task: "QuestionTask", views: GraphViews) -> Iterator[Variant]:
     """Yield the variants of a question, those with the fewest alternatives first.
 
     There are none without an evaluator, on large graphs, or if the evaluator does not find the target from the logged
@@ -164,7 +173,7 @@ def variants(task: QuestionTask, views: GraphViews) -> Iterator[Variant]:
             yield Variant(condition, f"with any value as {name}", everything)
 
 
-def _others(task: QuestionTask, index: GraphIndex, name: str, role: Role | None) -> tuple[str, Sequence[Value]]:
+def _others(task: "QuestionTask", index: GraphIndex, name: str, role: Role | None) -> tuple[str, Sequence[Value]]:
     """Return the condition that a parameter is, and its possible values on this graph; none if its owner is unknown."""
     if role == "label":
         return "label", sorted(index.keys_by_label)
@@ -186,7 +195,7 @@ def _others(task: QuestionTask, index: GraphIndex, name: str, role: Role | None)
 class _Evaluations:
     """Evaluations of one question. Those that exceed the effort have no rows."""
 
-    task: QuestionTask
+    task: "QuestionTask"
     part: Callable[..., PythonPart]
     ways: int = 0
 

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from statistics import fmean
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from graphwalk.evaluation.extraction import strip_thinking
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
@@ -19,11 +19,13 @@ from graphwalk.suites.questions.scoring.altered_questions import (
     variants,
 )
 from graphwalk.suites.questions.scoring.score import Cause, QuestionScore, names_target
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed import ObservedGraph, schema_pairs
 from graphwalk.tools.observed_values import Evidence, call_signature
 from graphwalk.types.episode import ToolResult, Trajectory
 from graphwalk.types.values import Row
+
+if TYPE_CHECKING:
+    from graphwalk.suites.questions.task import QuestionTask
 
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 CONDITIONS = ("negation", "direction", "hops", "label", "type", "property", "value")
@@ -52,7 +54,7 @@ class Failure:
 
 
 def failure_of(
-    task: QuestionTask,
+    task: "QuestionTask",
     setting: str,
     trajectory: Trajectory,
     rows: Sequence[Row] | None,
@@ -68,7 +70,7 @@ class _WrongAnswer:
 
     def __init__(
         self,
-        task: QuestionTask,
+        task: "QuestionTask",
         setting: str,
         trajectory: Trajectory,
         rows: Sequence[Row] | None,
@@ -221,7 +223,7 @@ def _is_fixated(results: Sequence[ToolResult], trajectory: Trajectory) -> bool:
     return sum(second) >= _FEWEST_STALE and 2 * sum(second) > len(second)
 
 
-def _wrong_start(task: QuestionTask, results: Sequence[ToolResult], views: GraphViews) -> str | None:
+def _wrong_start(task: "QuestionTask", results: Sequence[ToolResult], views: GraphViews) -> str | None:
     """Return a phrase if the calls began at another entity than the question's and never came to it, else None."""
     if not results:
         return None
@@ -246,7 +248,7 @@ def _wrong_start(task: QuestionTask, results: Sequence[ToolResult], views: Graph
     return None if begins_at_other_end else f"the first call does not find {keys[0]!r}, and no later one does"
 
 
-def _related_names(task: QuestionTask, names: Sequence[str], views: GraphViews) -> set[str]:
+def _related_names(task: "QuestionTask", names: Sequence[str], views: GraphViews) -> set[str]:
     """Return the labels and types of the question, the ends of such types, and labels within its hops."""
     pairs = [(source, t.type, target) for t in views.schema.relationships for source, target in t.pairs]
     related = set(names)

@@ -9,19 +9,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from graphwalk.evaluation.rows import row_set
 from graphwalk.evaluation.values import normalise
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.kinds import PythonPart
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, PartialIndex
 from graphwalk.tools.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
 from graphwalk.tools.observed_values import shows_data
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Row, Value
+
+if TYPE_CHECKING:
+    from graphwalk.suites.questions.task import QuestionTask
 
 RowTuple = tuple[Hashable, ...]
 """The scored fields of a row, as `graphwalk.evaluation.rows.row_set` has them."""
@@ -49,7 +51,7 @@ V = TypeVar("V")
 _python_part = lru_cache(maxsize=64)(python_part)
 
 
-def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
+def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
     """Return those of `rows` that the tool results prove, or None if that is unknown.
 
     It is unknown if the question has no evaluator, no result has a known form, the tools hide directions or
@@ -72,7 +74,7 @@ def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Ro
 
 
 def _proven(
-    task: QuestionTask, part: PythonPart, observed: ObservedGraph, wanted: frozenset[RowTuple]
+    task: "QuestionTask", part: PythonPart, observed: ObservedGraph, wanted: frozenset[RowTuple]
 ) -> frozenset[RowTuple] | None:
     index = ObservedIndex(observed)
     rows = _rows_found(task, part, index, wanted)
@@ -90,7 +92,7 @@ def only_grows(cypher: str) -> bool:
 
 
 def _rows_found(
-    task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: frozenset[RowTuple]
+    task: "QuestionTask", part: PythonPart, index: GraphIndex, wanted: frozenset[RowTuple]
 ) -> frozenset[RowTuple]:
     """Return the wanted rows that the evaluator finds; stop when all are found."""
     missing = set(wanted)

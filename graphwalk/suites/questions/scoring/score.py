@@ -2,26 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import Field
 
 from graphwalk.evaluation.comments import comment
-from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
+from graphwalk.evaluation.extraction import Extraction, strip_thinking
 from graphwalk.evaluation.rows import (
     RowScore,
     compare_rows,
     missing_fields,
-    row_form,
     row_set,
     typed_rows,
     unknown_fields,
 )
 from graphwalk.suites.questions.scoring.groundedness import supported_rows
-from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.observed_values import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
+
+if TYPE_CHECKING:
+    from graphwalk.suites.questions.task import QuestionTask
 
 ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
@@ -93,12 +94,7 @@ class QuestionScore(Score):
     ignored_condition: str | None = Field(default=None, exclude_if=_is_none)
 
 
-def extract_rows(task: QuestionTask, reply: str) -> Extraction:
-    """Extract the rows of a reply with a parser."""
-    return extract(reply, row_form(task.answer_fields))
-
-
-def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
+def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
     """Score an answer against the target and the tool results."""
     rows: list[Row] | None = extraction.answer
     any_one, fields = task.mode != "set", task.answer_fields
@@ -152,7 +148,7 @@ class _Audit:
     `invented`: a value of the answer that is not computed is in no tool result.
     """
 
-    def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
+    def __init__(self, task: "QuestionTask", setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
         self.grounded: float | None = None
         self.sufficient: bool | None = None
         self.invented = False
@@ -188,13 +184,15 @@ def _error_class(
     return "incomplete" if audit.grounded == 1 else "unsupported"
 
 
-def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: list[Row] | None, audit: _Audit) -> bool:
+def _only_the_form_is_wrong(
+    task: "QuestionTask", trajectory: Trajectory, rows: list[Row] | None, audit: _Audit
+) -> bool:
     if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
         return False
     return names_target(task, strip_thinking(trajectory.reply))
 
 
-def names_target(task: QuestionTask, text: str) -> bool:
+def names_target(task: "QuestionTask", text: str) -> bool:
     """Return True if a text contains the values of every row of the target, or of one if one is enough."""
     evidence = Evidence([text])
     named = (holds_row(row, task.scored_fields, evidence) for row in task.gold)

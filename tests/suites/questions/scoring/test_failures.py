@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
+from graphwalk.suites.graph_suite import QUERY_TOOLS
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.graph_suite import QUERY_TOOLS
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.scoring.failures import CAUSES

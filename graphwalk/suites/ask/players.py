@@ -6,13 +6,13 @@ relationships that the question names, else all relationships.
 
 import json
 import re
-from collections.abc import Generator, Iterable
-from typing import Any, ClassVar
+from collections.abc import Generator, Iterable, Mapping
+from random import Random
+from typing import Any
 
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.stores.search import MATCHES, folded, words_of
-from graphwalk.suites.ask.task import AskTask
-from graphwalk.suites.suite import ScriptedAgents
+from graphwalk.suites.suite import Player, Task
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import KEY, NEIGHBORS, ObservedGraph, labels_in, observed_graph
 from graphwalk.types.chat import ToolCall
@@ -122,10 +122,10 @@ def _look_up(tool: str, row: Row) -> Ask:
     return Ask(tool, {"label": label, "property_name": KEY, "property_value": row[KEY]})
 
 
-class AskAgents(ScriptedAgents[AskTask]):
-    names: ClassVar[tuple[str, ...]] = ("look",)
-    default_names: ClassVar[tuple[str, ...]] = ("look",)
+def look_up(task: Task, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Answer a question in words."""
+    text, _ = yield from look(task.question)
+    return text
 
-    def policy(self, name: str, task: AskTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        text, _ = yield from look(task.question)
-        return text
+
+PLAYERS: Mapping[str, Player[Task]] = {"look": Player(look_up, default=True)}

@@ -15,8 +15,9 @@ from graphwalk.runs.playing.plan import Plan, make_plan
 from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.runs.result import Result
 from graphwalk.settings import Settings
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.registry import suite_class
-from graphwalk.suites.suite import GraphInstance, Suite
+from graphwalk.suites.suite import Suite
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
 
@@ -41,17 +42,17 @@ async def check_suite(
     experiment = _experiment(name, config or {}, seed, graphs, limit)
     plan = await _plan(experiment)
     _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, graphs, limit)))
-    await _check_setups(experiment, plan)
-    await _check_confirm(experiment, plan)
+    await _check_prompts(experiment, plan)
+    _check_confirm(experiment, plan)
     results = await _results(experiment, plan)
-    instances = {loaded.instance.digest: loaded.instance for loaded in plan.graphs}
+    graphs_by_digest = {graph.about.instance.digest: graph.about for graph in plan.graphs}
     for result in results:
-        _check_result(experiment.suite, result, instances)
+        _check_result(experiment.suite, result, graphs_by_digest)
     for (task, _), reply in product(plan.tasks, _ODD_REPLIES):
         try:
-            experiment.suite.extract(task, reply)
+            task.read(reply)
         except Exception as error:
-            raise AssertionError(f"{name}: extract fails on the reply {reply[:20]!r}: {error!r}") from error
+            raise AssertionError(f"{name}: read fails on the reply {reply[:20]!r}: {error!r}") from error
     for agent, wanted in (accuracy or {}).items():
         correct = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{agent}"]
         assert correct, f"scripted/{agent} played nothing"
@@ -62,7 +63,7 @@ async def check_suite(
 
 def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | None, limit: int | None) -> Experiment:
     suite = suite_class(name)
-    models = [f"scripted/{agent}" for agent in suite.agents.names]
+    models = [f"scripted/{agent}" for agent in suite.players]
     data = {"name": "check", "suite": {"name": name, **config}, "models": models, "settings": suite.settings}
     assert models, f"the suite {name} has no scripted agents, so that nothing can be played without a model"
     return resolve(load_experiment({**data, "seed": seed, "limit": limit}, graphs=graphs), Settings())
@@ -77,9 +78,9 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     tasks = [task for task, _ in plan.tasks]
     assert tasks == [task for task, _ in again.tasks], f"{name}: the tasks differ although the seed is the same"
     assert len({task.task_id for task in tasks}) == len(tasks), f"{name}: two tasks have the same task_id"
-    for task, loaded in plan.tasks:
+    for task, graph in plan.tasks:
         assert task.suite == name, f"{name}: the task {task.task_id} has the suite {task.suite!r}"
-        digest = loaded.instance.digest
+        digest = graph.about.instance.digest
         assert task.graph_digest == digest, f"{name}: graph_digest of {task.task_id} is not the digest of its graph"
         copy = task_type.model_validate_json(task.model_dump_json())
         assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
@@ -88,25 +89,25 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     assert copy == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {copy}"
 
 
-async def _check_setups(experiment: Experiment, plan: Plan) -> None:
+async def _check_prompts(experiment: Experiment, plan: Plan) -> None:
     name = experiment.suite.name
     for planned in plan.episodes:
         where = f"{name}: {planned.key.task_id} in the setting {planned.key.setting}"
-        first, second = await planned.setup(experiment), await planned.setup(experiment)
-        assert first.prompt, f"{where}: the prompt is empty"
-        assert first.prompt == second.prompt, f"{where}: another prompt each time"
+        first, second = await planned.prompt(experiment), await planned.prompt(experiment)
+        assert first.messages, f"{where}: the prompt is empty"
+        assert first.messages == second.messages, f"{where}: another prompt each time"
         if first.toolbox is not None:
             names = [spec.name for spec in first.toolbox.specs]
             assert len(set(names)) == len(names), f"{where}: two tools have the same name"
-        assert experiment.suite.answer_format(planned.task).strip(), f"{where}: answer_format is empty"
+        assert planned.task.answer_format(experiment.agent).strip(), f"{where}: answer_format is empty"
 
 
-async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
-    suite, config = experiment.suite, experiment.config.suite
-    for task, loaded in plan.tasks:
+def _check_confirm(experiment: Experiment, plan: Plan) -> None:
+    suite = experiment.suite
+    for task, graph in plan.tasks:
         where = f"{suite.name}: confirm of {task.task_id}"
         try:
-            way = await suite.verification.confirm(task, loaded.instance, config)
+            way = task.confirm(graph.about.instance)
         except OracleError as error:
             raise AssertionError(f"{where} computes a different target than `tasks`: {error}") from error
         assert way is None or way, f"{where} does not give the way; None means that there is none"
@@ -114,7 +115,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
             continue
         wrong = task.model_copy(update={"gold": _falsify(task.gold)})
         try:
-            await suite.verification.confirm(wrong, loaded.instance, config)
+            wrong.confirm(graph.about.instance)
         except OracleError:
             continue
         except Exception as error:
@@ -142,20 +143,20 @@ async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     return results
 
 
-def _check_result(suite: Suite[Any, Any], result: Result, instances: Mapping[str, GraphInstance]) -> None:
+def _check_result(suite: Suite[Any, Any], result: Result, graphs: Mapping[str, LoadedGraph]) -> None:
     where = f"{suite.name}: {result.key.model} on {result.key.task_id} in the setting {result.key.setting}"
     assert result.score is not None, f"{where} failed: {result.trajectory.error}"
     score = suite.score_type.model_validate(result.score)
     assert score.model_dump(mode="json") == result.score, f"{where}: the score is another one after JSON"
     back = Result.from_dict(json.loads(json.dumps(result.as_dict())))
     task = suite.task_type.model_validate(back.task)
-    instance = instances[task.graph_digest]
-    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply, instance=instance)
+    about = graphs[task.graph_digest]
+    _, again = judge(task, back.key.setting, back.trajectory, back.extractor_reply, about=about)
     assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
 
 
 def _check_report(suite: Suite[Any, Any], results: list[Result]) -> None:
-    report = build_report([result.as_dict() for result in results], suite.presentation.report(suite))
+    report = build_report([result.as_dict() for result in results], suite.report())
     for write in (as_text, to_csv, to_markdown):
         assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
     assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"

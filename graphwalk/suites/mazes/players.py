@@ -1,26 +1,21 @@
-"""Scripted agents for mazes, and their thoughts for training data."""
+"""Scripted agents for mazes."""
 
 import json
-import random
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, ClassVar
+from random import Random
+from typing import Any
 
-from graphwalk.errors import ConfigError, did_you_mean
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.seeds import stdlib_random
-from graphwalk.suites.mazes.score import called_cell
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
-from graphwalk.suites.suite import ScriptedAgents
-from graphwalk.suites.thoughts import Thoughts
+from graphwalk.suites.suite import Player
 from graphwalk.tools.encodings import read_rows
-from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 Order = Callable[[Row], Any]
 """Sort key that decides which adjacent cell to try first."""
-MakePolicy = Callable[[str, str, random.Random], Policy]
+MakePolicy = Callable[[str, str, Random], Policy]
 """(key of the start, key of the goal, random) → a scripted agent for one episode."""
 Visit = Generator[list[Ask], list[str], list[Row]]
 
@@ -55,7 +50,7 @@ def depth_first(start: str, goal: str, order: Order) -> Policy:
     return answer([key for key in trail if key in untried])
 
 
-def expert(start: str, goal: str, draw: random.Random) -> Policy:
+def expert(start: str, goal: str, draw: Random) -> Policy:
     """Explore depth-first, the cell nearest to the goal first."""
     return depth_first(start, goal, nearest_first)
 
@@ -94,7 +89,7 @@ _SWAY = 1.5
 """Largest random addition to a distance, in cells."""
 
 
-def varied(start: str, goal: str, draw: random.Random) -> Policy:
+def varied(start: str, goal: str, draw: Random) -> Policy:
     """Explore like the expert in a slightly random order, with mistakes that are corrected at once."""
 
     def nearly_nearest(row: Row) -> float:
@@ -115,7 +110,7 @@ def varied(start: str, goal: str, draw: random.Random) -> Policy:
             return answer
 
 
-def random_walk(start: str, goal: str, draw: random.Random) -> Policy:
+def random_walk(start: str, goal: str, draw: Random) -> Policy:
     """Walk randomly to the goal or the end of the turns, and answer with the path without loops."""
     trail = [start]
     try:
@@ -135,19 +130,19 @@ def random_walk(start: str, goal: str, draw: random.Random) -> Policy:
 _FEW_STEPS = 4
 
 
-def flawed(start: str, goal: str, draw: random.Random) -> Policy:
+def flawed(start: str, goal: str, draw: Random) -> Policy:
     """Play a random one of the flaws."""
     return (yield from FLAWS[draw.choice(list(FLAWS))](start, goal, draw))
 
 
-def jump(start: str, goal: str, draw: random.Random) -> Policy:
+def jump(start: str, goal: str, draw: Random) -> Policy:
     """Visit only start and goal, and answer with them (not_adjacent)."""
     yield from visit(start)
     yield from visit(goal)
     return answer([start, goal])
 
 
-def early_stop(start: str, goal: str, draw: random.Random) -> Policy:
+def early_stop(start: str, goal: str, draw: Random) -> Policy:
     """Take a few steps towards the goal and answer with them (wrong_goal)."""
     way = [start]
     for _ in range(_FEW_STEPS):
@@ -159,7 +154,7 @@ def early_stop(start: str, goal: str, draw: random.Random) -> Policy:
     return answer(way)
 
 
-def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
+def through_wall(start: str, goal: str, draw: Random) -> Policy:
     """Call cells near the start and answer with a refused one (through_wall or out_of_grid)."""
     yield from visit(start)
     here, refused = int(start), "-1"
@@ -171,7 +166,7 @@ def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
     return answer([start, refused, goal])
 
 
-def wall(start: str, goal: str, draw: random.Random) -> Policy:
+def wall(start: str, goal: str, draw: Random) -> Policy:
     """Call cells with lower numbers, including walls, then continue correctly (correct)."""
     yield from visit(start)
     for offset in range(1, _FEW_STEPS + 1):
@@ -180,29 +175,29 @@ def wall(start: str, goal: str, draw: random.Random) -> Policy:
     return (yield from expert(start, goal, draw))
 
 
-def bad_id(start: str, goal: str, draw: random.Random) -> Policy:
+def bad_id(start: str, goal: str, draw: Random) -> Policy:
     """Call the start with malformed keys, then continue correctly (correct)."""
     for node_id in (int(start), f"cell {start}", f"{start}.0", None):
         yield [Ask(NEXT_CELLS, {"node_id": node_id})]
     return (yield from expert(start, goal, draw))
 
 
-def prose(start: str, goal: str, draw: random.Random) -> Policy:
+def prose(start: str, goal: str, draw: Random) -> Policy:
     """Wrap the answer in prose (correct)."""
     text = yield from expert(start, goal, draw)
     return f"I walked from {start} until I stood at {goal}. This is the way:\n\n{text}\n\nThank you for the maze!"
 
 
-def empty(start: str, goal: str, draw: random.Random) -> Policy:
+def empty(start: str, goal: str, draw: Random) -> Policy:
     """Explore and reply with an empty text (no_answer)."""
     yield from expert(start, goal, draw)
     return ""
 
 
-def _altered(alter: Callable[[list[str], random.Random], list[str]]) -> MakePolicy:
+def _altered(alter: Callable[[list[str], Random], list[str]]) -> MakePolicy:
     """Return an agent that finds the path like the expert, and answers with an altered one."""
 
-    def policy(start: str, goal: str, draw: random.Random) -> Policy:
+    def policy(start: str, goal: str, draw: Random) -> Policy:
         text = yield from expert(start, goal, draw)
         return answer(alter(json.loads(text)["path"], draw))
 
@@ -223,73 +218,19 @@ FLAWS: dict[str, MakePolicy] = {
 }
 
 
-AGENTS: dict[str, MakePolicy] = {
-    "expert": expert,
-    "depth_first": lambda start, goal, draw: depth_first(start, goal, lambda row: int(row["key"])),
-    "varied": varied,
-    "random": random_walk,
-    "flawed": flawed,
+def _player(make: MakePolicy, *, default: bool = True) -> Player[MazeTask]:
+    """Return the player of an agent; without tools, agents see no maze."""
+
+    def policy(task: MazeTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+        return make(str(task.start), str(task.goal), random)
+
+    return Player(policy, default=default)
+
+
+PLAYERS: Mapping[str, Player[MazeTask]] = {
+    "expert": _player(expert),
+    "depth_first": _player(lambda start, goal, draw: depth_first(start, goal, lambda row: int(row["key"]))),
+    "varied": _player(varied, default=False),
+    "random": _player(random_walk),
+    "flawed": _player(flawed),
 }
-
-
-def agent_named(name: str, start: str, goal: str, draw: random.Random) -> Policy:
-    """Return the scripted agent of this name for one episode. Raise ConfigError for an unknown name."""
-    if name not in AGENTS:
-        raise ConfigError(
-            f"unknown scripted agent {name!r}{did_you_mean(name, AGENTS)}", hint=f"known agents: {', '.join(AGENTS)}"
-        )
-    return AGENTS[name](start, goal, draw)
-
-
-def walk_in_words(trajectory: Trajectory, draw: random.Random) -> list[str]:
-    """Return a thought before every turn, based on earlier calls and results."""
-    thoughts, texts = Thoughts("mazes", draw), list[str]()
-    seen: dict[str, dict[str, float]] = {}
-    """Visited cell → adjacent open cells with their distances to the goal."""
-    here, error = "", None
-    for turn in trajectory.turns:
-        calls = turn.message.tool_calls
-        cell = called_cell(calls[0]) if calls and calls[0].name == NEXT_CELLS else None
-        fresh = {key: distance for key, distance in seen.get(here, {}).items() if key not in seen}
-        if not calls:
-            texts.append(thoughts.say("answer"))
-        elif cell is None:
-            texts.append(thoughts.say("join", visited=len(seen)) if seen else "")
-        elif error is not None:
-            texts.append(thoughts.say("refused", error=error.replace("_", " "), next=cell))
-        else:
-            move = _move(cell, fresh) if seen else "start"
-            texts.append(thoughts.say(move, here=here, next=cell, fresh=list(fresh)))
-        for result in turn.results:
-            error = result.error
-            visited = called_cell(result.call) if result.call.name == NEXT_CELLS else None
-            if visited is not None and error is None:
-                rows = read_rows(result.content) or []
-                here, seen[visited] = visited, {str(row["key"]): float(row["euclidean_distance"]) for row in rows}
-        if not turn.results:
-            error = None
-    return texts
-
-
-def _move(cell: str, fresh: Mapping[str, float]) -> str:
-    """Return the name of the thought before a visit; `fresh` are the unvisited neighbours of the current cell."""
-    if cell not in fresh:
-        return "onward" if fresh else "back"
-    if len(fresh) == 1:
-        return "only"
-    return "nearest" if fresh[cell] == min(fresh.values()) else "onward"
-
-
-class MazeAgents(ScriptedAgents[MazeTask]):
-    names: ClassVar[tuple[str, ...]] = tuple(AGENTS)
-    default_names: ClassVar[tuple[str, ...]] = ("expert", "depth_first", "random", "flawed")
-
-    def can_play(self, name: str, setting: str, task: MazeTask | None = None) -> bool:
-        """Return False without tools, through which agents see a maze."""
-        return setting == "tools"
-
-    def policy(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        return agent_named(name, str(task.start), str(task.goal), stdlib_random(seed, "policy", task.task_id))
-
-    def thoughts(self, task: MazeTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        return walk_in_words(trajectory, stdlib_random(seed, "thoughts", task.task_id))

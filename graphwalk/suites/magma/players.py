@@ -1,22 +1,18 @@
-"""Scripted agents for algorithm traces, and their thoughts for training data."""
+"""Scripted agents for algorithm traces."""
 
-import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from random import Random
-from typing import Any, ClassVar
+from typing import Any
 
-from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy
-from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
-from graphwalk.suites.magma.generate import Instance, Step, run_algorithm, state_before
-from graphwalk.suites.magma.task import NODE, MagmaTask
+from graphwalk.suites.magma.generate import NODE, Instance
+from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.suites.magma.thoughts import states_of
 from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
-from graphwalk.suites.suite import ScriptedAgents
-from graphwalk.suites.thoughts import Thoughts
-from graphwalk.types.episode import Trajectory
+from graphwalk.suites.suite import Player
 from graphwalk.types.schema import Schema
 
 MakeReply = Callable[[MagmaTask, list[Any], Random], str]
@@ -45,16 +41,10 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
     source = task.parameters.get("source")
     weights = tuple(edges.values()) if task.weighted else None
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
-    states = _states(task, instance)
+    states = states_of(task, instance)
     return (
         yield from _say(write_answer(task.algorithm, states[step].answer) for step, _ in task.requested_states(setting))
     )
-
-
-def _states(task: MagmaTask, instance: Instance) -> dict[int, Step]:
-    """Return the number of each step of the task's trace → its hint and state."""
-    before = state_before(task.algorithm, instance) if task.first_step == 0 else None
-    return ({} if before is None else {0: before}) | dict(enumerate(run_algorithm(task.algorithm, instance), 1))
 
 
 def _hallucination(task: MagmaTask, state: list[Any], draw: Random) -> str:
@@ -98,39 +88,26 @@ def replies(task: MagmaTask, setting: str, reply: MakeReply, draw: Random) -> Po
     return _say(reply(task, state, draw) for _, state in task.requested_states(setting))
 
 
-def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: random.Random) -> list[str]:
-    """Return a thought before every reply: the working state of its step, or of all steps for a single reply.
-
-    Turns with tool calls have no thought.
-    """
-    instance = prompts.read_problem(task.question, task.n) or Instance(task.n, (), None, None)
-    thoughts = Thoughts("magma", draw)
-    texts = {
-        number: thoughts.say("step", step=number, state=prompts.hint_in_words(task.algorithm, step, AgentConfig()))
-        for number, step in _states(task, instance).items()
-    }
-    words = iter(
-        texts[step]
-        if setting in prompts.STEPWISE
-        else "\n".join(text for number, text in texts.items() if number <= step)
-        for step, _ in task.requested_states(setting)
-    )
-    return ["" if turn.message.tool_calls else next(words, "") for turn in trajectory.turns]
+def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Read the graph with tools, or give the correct states."""
+    if setting == "tools":
+        return walking_expert(task, setting)
+    return replies(task, setting, lambda task, state, random: write_answer(task.algorithm, state), random)
 
 
-class MagmaAgents(ScriptedAgents[MagmaTask]):
-    names: ClassVar[tuple[str, ...]] = ("expert", "random", "flawed")
-    default_names: ClassVar[tuple[str, ...]] = ("expert", "random")
+def any_states(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Guess in the right form."""
+    return replies(task, setting, _random, random)
 
-    def policy(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        if name not in self.names:
-            return super().policy(name, task, setting, schema, seed)
-        if setting == "tools" and name == "expert":
-            return walking_expert(task, setting)
-        draw = stdlib_random(seed, "magma.policy", name, task.task_id)
-        if name == "expert":
-            return _say(write_answer(task.algorithm, state) for _, state in task.requested_states(setting))
-        return replies(task, setting, _random if name == "random" else FLAWS[draw.choice(list(FLAWS))], draw)
 
-    def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))
+def flawed(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    """Make one of four mistakes in every reply."""
+    return replies(task, setting, FLAWS[random.choice(list(FLAWS))], random)
+
+
+_ALL = (*prompts.STRATEGIES, "tools")
+PLAYERS: Mapping[str, Player[MagmaTask]] = {
+    "expert": Player(expert, _ALL, default=True),
+    "random": Player(any_states, _ALL, default=True),
+    "flawed": Player(flawed, _ALL),
+}

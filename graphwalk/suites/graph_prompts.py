@@ -1,0 +1,75 @@
+"""Prompts and tools of questions about one graph, shared by suites."""
+
+from collections.abc import Mapping
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.text import graph_text
+from graphwalk.models.scripted import Policy
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.suites.suite import Prompt
+from graphwalk.tools.schema_text import schema_text
+from graphwalk.tools.tool import load_tools
+from graphwalk.types.chat import Message
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+
+GRAPH_SETTINGS = ("tools", "no_tools", "write_cypher")
+"""Settings: with tools, with the whole graph in the prompt, or with queries of the model."""
+QUERY_TOOLS = ("run_cypher",)
+"""Tools of the setting write_cypher."""
+_FORMATS = {
+    "json": "JSON",
+    "triples": "triples",
+    "incidence": "incidence lists",
+    "cypher": "Cypher CREATE statements",
+    "graphml": "GraphML",
+}
+
+
+async def graph_prompt(question: str, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+    """Return the prompt of one of `GRAPH_SETTINGS`. Raise StoreError."""
+    if setting == "no_tools":
+        whole = about.once(("whole graph", agent), lambda: whole_graph(about.graph, agent))
+        return Prompt((whole, Message("user", question)))
+    schema = await about.schema(agent)
+    if setting == "write_cypher":
+        toolbox = await about.toolbox(agent.model_copy(update={"tools": QUERY_TOOLS}))
+        system = about.once(("queries", agent), lambda: with_schema("graph_write_cypher.j2", schema, agent))
+    else:
+        toolbox = await about.toolbox(agent)
+        system = about.once(("system", agent), lambda: tools_system(schema, agent, search=toolbox.searches))
+    return Prompt((system, Message("user", question)), toolbox)
+
+
+def whole_graph(graph: PropertyGraph, agent: AgentConfig) -> Message:
+    """Return the system prompt with the whole graph in `agent.graph_encoding`."""
+    text, form = graph_text(graph, agent.graph_encoding), _FORMATS[agent.graph_encoding]
+    return Message("system", agent.render("graph_no_tools.j2", graph=text, format=form, clock=agent.clock))
+
+
+def query_texts() -> Mapping[str, str]:
+    """Return the YAML of the tool of write_cypher, by file name in a run folder."""
+    return {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
+
+
+async def reference_walk(question: str, about: LoadedGraph, policy: Policy) -> ReferenceWalk:
+    """Return the walk of a scripted agent with the default prompt and tools."""
+    prompt = await graph_prompt(question, about, "tools", AgentConfig())
+    assert prompt.toolbox is not None
+    return await drive(policy, prompt.toolbox, prompt.messages)
+
+
+def tools_system(schema: Schema, agent: AgentConfig, *, search: bool = False) -> Message:
+    """Return the system prompt with the schema, cut to `agent.schema_tokens` if set; `search`: a tool searches."""
+    if agent.schema_tokens is None:
+        return with_schema("graph_tools.j2", schema, agent, search=search)
+    text = schema_text(schema, agent)
+    return Message("system", agent.render("graph_foreign.j2", schema=text, clock=agent.clock, search=search))
+
+
+def with_schema(prompt: str, schema: Schema, agent: AgentConfig, *, search: bool = False) -> Message:
+    """Return the system prompt with the schema table (docs/method.md, Schema) and its sample values, if any."""
+    rows = tuple(schema.rows())
+    samples = any(row.property is not None and row.property.samples for row in rows)
+    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock, search=search))

@@ -1,0 +1,117 @@
+"""Task of GraphWalks: how one problem is asked, read and scored, against our target and the published one."""
+
+import re
+from dataclasses import asdict
+from typing import Literal
+
+from pydantic import Field
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.scoring import Scoring
+from graphwalk.errors import OracleError
+from graphwalk.evaluation.extraction import Extraction, visible_text
+from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.suites.graph_prompts import graph_prompt
+from graphwalk.suites.graphwalks.config import Operation
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.suite import Prompt, Task
+from graphwalk.suites.walked import keys_scene
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import Score, Trajectory
+
+ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
+ANSWER = re.compile(r"final answer:[\s*_`]*\[(.*)\]", re.IGNORECASE)
+_PUBLISHED = re.compile(r"Final Answer: ?\[(.*)\]")
+
+
+class GraphwalksScore(Score):
+    """The score of the nodes in the last line that has `Final Answer: […]`.
+
+    `published_f1` is from the last line alone and against the target of the file; two empty sets give 1, a reply
+    without the line 0. `last_line_correct`: the last line has our target. `error_class`: "wrong_form" is a text without
+    the line, "other_nodes" has missing and extra nodes.
+    """
+
+    published_f1: float = Field(ge=0, le=1)
+    last_line_correct: bool
+    error_class: ErrorClass | None = None
+
+
+class GraphwalksTask(Task):
+    """A problem with its sorted target. `prompt_chars`: length of its prompt without tools."""
+
+    template: Operation
+    gold: list[str]
+    prompt_chars: int = 0
+    row: int | None = Field(default=None, exclude_if=lambda row: row is None)
+    """Row of the file, from 1 on."""
+    published_gold: list[str] | None = Field(default=None, exclude_if=lambda keys: keys is None)
+    """Target of the file, if it differs."""
+
+    async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
+        """Return the prompt of a graph with tools, or that of the data set as it is, or our own words."""
+        if setting != "no_tools":
+            return await graph_prompt(self.question, about, setting, agent)
+        return Prompt((self.whole_prompt(about.instance, agent),))
+
+    def whole_prompt(self, instance: GraphInstance, agent: AgentConfig) -> Message:
+        """Return the prompt with the whole graph."""
+        assert instance.graph is not None
+        text = next((problem.prompt for problem in instance.source or ()), None)
+        if text is None:
+            edges = "\n".join(f"{source} -> {target}" for source, target in instance.graph.edges())
+            text = agent.render("graphwalks_no_tools.j2", edges=edges, question=self.question).strip()
+        return Message("user", text)
+
+    def read(self, reply: str) -> Extraction:
+        """Extract the last line with `Final Answer: […]`; "strict" if it is the last line of the reply."""
+        for number, line in enumerate(reversed(visible_text(reply).splitlines())):
+            if match := ANSWER.search(line):
+                keys = (key.strip(" \t\"'`*") for key in match[1].split(","))
+                return Extraction([*dict.fromkeys(filter(None, keys))], "embedded" if number else "strict")
+        return Extraction()
+
+    def answer_format(self, agent: AgentConfig) -> str:
+        return agent.render("graphwalks_format.j2").strip()
+
+    def score(
+        self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
+    ) -> GraphwalksScore:
+        target, last_line = {*self.gold}, published_answer(trajectory.reply)
+        theirs = {*(self.gold if self.published_gold is None else self.published_gold)}
+        answer: set[str] | None = None if extraction.answer is None else {*extraction.answer}
+        compared = NOTHING_RIGHT if answer is None else compare_sets(answer, target)
+        error: ErrorClass | None = None
+        if answer is None:
+            error = "wrong_form" if visible_text(trajectory.reply) else "no_answer"
+        elif answer != target:
+            error = "extra_nodes" if answer > target else "missing_nodes" if answer < target else "other_nodes"
+        return GraphwalksScore(
+            **asdict(compared),
+            extraction_stage=extraction.stage,
+            published_f1=0.0 if last_line is None else compare_sets(last_line, theirs).f1,
+            last_line_correct=last_line == target,
+            error_class=error,
+        )
+
+    def confirm(self, instance: GraphInstance) -> str:
+        import networkx as nx
+
+        assert instance.graph is not None
+        graph = nx.DiGraph(instance.graph.edges())
+        graph = graph if self.template == "bfs" else graph.reverse()
+        nodes = nx.descendants_at_distance(graph, self.parameters["node"], int(self.parameters["depth"]))
+        if sorted(nodes) != self.gold:
+            raise OracleError(f"networkx finds other nodes than the evaluator: {self.task_id} {self.parameters}")
+        return "networkx"
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return keys_scene(record, str(self.parameters["node"]))
+
+
+def published_answer(reply: str) -> set[str] | None:
+    """Return the nodes in the last line by the published rule, or None; blank lines at the end are ignored."""
+    match = _PUBLISHED.search(reply.rstrip().rpartition("\n")[2])
+    return match and {key.strip() for key in match[1].split(",") if key.strip()}
