@@ -21,7 +21,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
 from graphwalk.suites.graphwalks.problems import Problem, answer_of, generated
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
-from graphwalk.suites.suite import GraphInstance
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.types.graph import PropertyGraph
 
 PAGE = DOCS / "studies.md"
@@ -39,8 +39,10 @@ async def costs(edges: int) -> dict[str, float]:
         problems = [parents, *(Problem("bfs", start.node, depth) for depth in DEPTHS)]
         instance = GraphInstance.of(graph, problems, {"entry": 0, "index": index})
         store = await EmbeddedDatabase().load(graph)
-        tasks = await GraphwalksSuite().tasks(instance, store, GraphwalksConfig(), 0)
-        (prompt,) = GraphwalksSuite().no_tools_prompt(tasks[1], instance, AgentConfig())
+        tasks = (
+            await GraphwalksSuite().tasks(LoadedGraph(instance, store), GraphwalksConfig(), 0, AgentConfig())
+        ).asked
+        prompt = tasks[1].whole_prompt(instance, AgentConfig())
         figures.setdefault("read", []).append(count_tokens(prompt.content or "")[0])
         for problem, task in zip(problems, tasks, strict=True):
             name = "parents" if problem is parents else f"bfs {problem.depth}"

@@ -20,8 +20,8 @@ from graphwalk.graphs.text import GraphEncoding
 from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.graph_prompts import tools_system, whole_graph
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on
 from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -75,13 +75,13 @@ async def _tokens_of_opening(graph: PropertyGraph) -> int:
 
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
-    prompt = tools_prompt("", schema, AgentConfig())
+    prompt = (tools_system(schema, AgentConfig()),)
     return (await drive(thinks_of_nothing(), GraphToolbox(store, schema), prompt)).input_tokens
 
 
 def _tokens_of_text(graph: PropertyGraph, encoding: GraphEncoding) -> int:
     """Without question and answer, which are the same for both."""
-    prompt = no_tools_prompt("", graph, AgentConfig(graph_encoding=encoding))
+    prompt = (whole_graph(graph, AgentConfig(graph_encoding=encoding)),)
     return sum(count_tokens(message.content or "")[0] for message in prompt)
 
 

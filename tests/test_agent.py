@@ -11,7 +11,7 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.budget import BudgetSpentError
-from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.suites.suite import Prompt
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
@@ -74,7 +74,7 @@ def script(*says: Said) -> Callable[[int], Said]:
 async def walk(
     speaker: Speaker, toolbox: Counter | None, config: dict[str, Any] | None = None, **rest: Any
 ) -> Trajectory:
-    setup = EpisodeSetup(PROMPT, toolbox, **({"next_user": rest.pop("next_user")} if "next_user" in rest else {}))
+    setup = Prompt(PROMPT, toolbox, **({"next_user": rest.pop("next_user")} if "next_user" in rest else {}))
     return await run_episode(Episode(setup, speaker, AgentConfig(**(config or {})), CallOptions(), **rest))
 
 

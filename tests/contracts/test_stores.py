@@ -1,7 +1,6 @@
 """The contract of stores: the embedded engine and each release of Neo4j give the same answers."""
 
 import pytest
-from graphwalk.testing.stores import odd_graph
 
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
@@ -10,7 +9,7 @@ from graphwalk.stores.graph_schema import schema_of
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
-from tests.contracts.store_contract import STORE_CHECKS, check_store
+from tests.contracts.store_contract import STORE_CHECKS, check_store, odd_graph
 
 HOSTILE = ("`) DETACH DELETE n //", "``", "x`:`y", "ünïcödé", "'quote\"", "$x", "{{ x }}", "}-[]->(", "-- /*")
 

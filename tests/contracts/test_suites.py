@@ -7,7 +7,7 @@ import pytest
 
 import graphwalk
 from graphwalk.errors import OracleError
-from graphwalk.suites.mazes.score import MazeVerification
+from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.registry import SUITES
 from tests.contracts.suite_contract import check_suite
 
@@ -39,10 +39,10 @@ async def test_a_wrong_expectation_is_an_assertion_error() -> None:
 
 
 async def test_confirming_whatever_it_is_asked_is_an_assertion_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nod(self: MazeVerification, *asked: Any) -> str:
+    def nod(self: MazeTask, *asked: Any) -> str:
         return "trust"
 
-    monkeypatch.setattr(MazeVerification, "confirm", nod)
+    monkeypatch.setattr(MazeTask, "confirm", nod)
     with pytest.raises(AssertionError, match=r"confirm of .* accepts .* as well as"):
         await check_suite("mazes", SMALL["mazes"], limit=1)
 
@@ -51,17 +51,17 @@ async def test_confirming_whatever_it_is_asked_is_an_assertion_error(monkeypatch
 async def test_confirm_agrees_and_refuses_in_the_agreed_way(
     monkeypatch: pytest.MonkeyPatch, raised: type[Exception], said: str
 ) -> None:
-    confirm = MazeVerification.confirm
+    confirm = MazeTask.confirm
 
-    async def strict(self: MazeVerification, task: Any, *asked: Any) -> str:
+    def strict(self: MazeTask, *asked: Any) -> str:
         try:
-            await confirm(self, task, *asked)
+            confirm(self, *asked)
         except OracleError as error:
             raise raised("no") from error
         if raised is OracleError:
             raise OracleError("no")
         return "networkx"
 
-    monkeypatch.setattr(MazeVerification, "confirm", strict)
+    monkeypatch.setattr(MazeTask, "confirm", strict)
     with pytest.raises(AssertionError, match=said):
         await check_suite("mazes", SMALL["mazes"], limit=1)

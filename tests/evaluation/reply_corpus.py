@@ -7,17 +7,15 @@ misreading of it would score as correct.
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import yaml
 
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.evaluation.rows import compare_rows
+from graphwalk.evaluation.rows import compare_rows, row_form
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.score import judge
 from graphwalk.suites.mazes.score import extract_path
-from graphwalk.suites.questions.scoring.score import extract_rows
 
 FILE = Path(__file__).parents[1] / "data" / "replies.yaml"
 FIELDS = {
@@ -51,7 +49,7 @@ def readings() -> Iterator[Reading]:
 
 def extract(kind: str, reply: str) -> Extraction:
     if kind in FIELDS:
-        return extract_rows(SimpleNamespace(answer_fields=FIELDS[kind]), reply)  # type: ignore[arg-type]
+        return extract(reply, row_form(FIELDS[kind]))
     return extract_path(reply) if kind == "maze" else read_answer(ALGORITHMS[kind], reply)
 
 

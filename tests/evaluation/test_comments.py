@@ -12,7 +12,7 @@ from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import content_of, page_texts
 from graphwalk.suites.questions import suite
-from graphwalk.suites.questions.report import QuestionPresentation
+from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks import make_tasks as generate
 from tests.commands import graphwalk
 from tests.runs.runs import experiment, records, resume, start
@@ -73,8 +73,8 @@ async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
-    monkeypatch.setattr(QuestionPresentation, "scene", fail)
-    monkeypatch.setattr(QuestionPresentation, "figures", fail)
+    monkeypatch.setattr(QuestionTask, "scene", fail)
+    monkeypatch.setattr("graphwalk.serve.page.plots_of", fail)
     content = content_of(RunFolder.open(tmp_path / "run"))
     assert content.figures["notes"] == ["plots missing: TypeError"]
     page = "".join(page_texts([content]))

@@ -29,7 +29,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.models.replay import ReplayModel
 from graphwalk.models.tracing import callback_manager
 from graphwalk.sanitise import Secrets
-from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.suites.suite import Prompt
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node
@@ -156,7 +156,7 @@ async def test_langchain_models_report_themselves(exporter: InMemorySpanExporter
 
 async def test_episodes_outside_of_runs_are_redacted_too(exporter: InMemorySpanExporter) -> None:
     """As those of verify, estimates and environments."""
-    setup, secrets = EpisodeSetup((graphwalk.Message("user", SECRET),), None), Secrets({"LOCAL_API_KEY": SECRET})
+    setup, secrets = Prompt((graphwalk.Message("user", SECRET),), None), Secrets({"LOCAL_API_KEY": SECRET})
     model = ReplayModel(
         "replay/m", Trajectory((), (Turn(graphwalk.Message("assistant", SECRET)),), ExitStatus.ANSWERED)
     )

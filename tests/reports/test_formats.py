@@ -13,7 +13,7 @@ from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import failure, result, run
 
-DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
+DECLARED = suite_named("questions").report()
 HOSTILE = '=cmd|" /C calc"!A0\x1b[31m\x9b31m\u202eevil\ud800\n|<script>alert(1)</script>[x](javascript:alert(1))'
 
 

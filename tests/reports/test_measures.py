@@ -3,7 +3,7 @@
 import pytest
 
 from graphwalk.reports.measures import layout
-from graphwalk.suites.mazes.task import PATH_ERRORS
+from graphwalk.suites.mazes.score import PATH_ERRORS
 from graphwalk.suites.questions.scoring.score import ERROR_CLASSES
 from graphwalk.suites.registry import suite_named
 
@@ -13,8 +13,7 @@ COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
 @pytest.mark.parametrize("name", ["questions", "mazes", "magma", "graphwalks", "ask"])
 def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
     suite = suite_named(name)
-    assert suite.presentation is not None
-    measures = {measure.name for measure in suite.presentation.report(suite).measures} | COUNTED_BY_EVERY_REPORT
+    measures = {measure.name for measure in suite.report().measures} | COUNTED_BY_EVERY_REPORT
     tables = layout(name)
     assert {column.field for columns in tables.values() for column in columns} <= measures
     assert all(column.legend for columns in tables.values() for column in columns)

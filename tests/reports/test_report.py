@@ -8,7 +8,7 @@ from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, failure, result, run
 
-DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
+DECLARED = suite_named("questions").report()
 
 
 SILENT = result(correct=False)["score"] | {"answered": False, "false_positives": 0}

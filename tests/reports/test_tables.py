@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.observations import observe
 from graphwalk.reports.report import build_report
@@ -13,7 +14,7 @@ from graphwalk.suites.questions.report import baselines, paper_reference
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import result
 
-DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
+DECLARED = suite_named("questions").report()
 ASKED = {kind.name: kind.template.category for kind in choose_kinds()}
 SIZES = {"nodes": 100, "relationships": 300}
 
@@ -62,7 +63,7 @@ def test_the_plot_by_size_has_the_ceiling_of_ties_and_the_mark_of_published_rows
         entry = result_of("node_with_most_relationships", "retrieval", key_fields=("node_key",), gold_size=1, **task)
         reference = replace(paper_reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
         report = build_report([entry], DECLARED, reference=reference)
-        plots = suite_named("questions").presentation.figures(report, observe([entry], DECLARED))
+        plots = plots_of(report, observe([entry], DECLARED))
         (plot,) = (plot for plot in plots if plot.name == "accuracy-by-nodes")
         return [series.name for series in plot.panels[0].series]
 

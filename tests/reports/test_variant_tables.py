@@ -9,7 +9,7 @@ from graphwalk.reports.report import build_report, report_on
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, result
 
-DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
+DECLARED = suite_named("questions").report()
 
 
 def played(settings, correct, graphs=6, repeats=1):

@@ -13,7 +13,7 @@ from graphwalk.reports.suite_report import Report
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, failure, result, run
 
-DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
+DECLARED = suite_named("questions").report()
 
 
 def report(results: Any) -> Report:
@@ -155,7 +155,7 @@ def test_better_means_significant(graphs: int, seed: int, first: float, second: 
 
 def test_suites_without_right_answers_have_no_verdict() -> None:
     suite = suite_named("ask")
-    declared = suite.presentation.report(suite)
+    declared = suite.report()
     answer = result(setting="ask") | {"task": {"graph_digest": "g", "template": "t", "question": "q", "number": 1}}
     answer["score"] = {"correct": None, "answered": True, "cited": 1, "grounded": 1.0}
     assert build_report([answer], declared).verdict == ()

@@ -9,7 +9,7 @@ import pytest
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
-from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import CallOptions, Message
@@ -69,7 +69,7 @@ async def played(place: Place) -> tuple[Trajectory, bool]:
     before = await digest_of(store, place.settings), await digest_of(other, place.settings)
     agent = AgentConfig(turn_limit=50)
     toolbox = GraphToolbox(store, await store.schema(), agent=agent)
-    setup = EpisodeSetup((Message("user", "Read all texts."),), toolbox)
+    setup = Prompt((Message("user", "Read all texts."),), toolbox)
     model = ScriptedModel("obedient", obedient())
     trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
     after = await digest_of(store, place.settings), await digest_of(other, place.settings)

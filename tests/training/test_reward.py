@@ -23,11 +23,11 @@ async def earned_rewards(stage: Stage, make: MakePolicy, name: str) -> list[Rewa
     """Return one reward per task, in order."""
     rewards = []
     for planned in stage.planned:
-        task, store = planned.task, planned.graph.store
+        task, store = planned.task, planned.graph.about.store
         assert isinstance(task, QuestionTask)
         assert store is not None
         model = ScriptedModel(name, make(task, await store.schema()))
-        setup, experiment = await planned.setup(stage.experiment), stage.experiment
+        setup, experiment = await planned.prompt(stage.experiment), stage.experiment
         trajectory = await run_episode(Episode(setup, model, experiment.agent, experiment.options))
         earned = graphwalk.reward(task, trajectory)
         assert earned is not None

@@ -1,9 +1,8 @@
 """Replies are read by the published rule, and by ours."""
 
 import pytest
-from graphwalk.suites.graphwalks.score import GraphwalksScore, GraphwalksTask
 
-from graphwalk.suites.graphwalks.suite import GraphwalksSuite
+from graphwalk.suites.graphwalks.task import GraphwalksScore, GraphwalksTask
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
@@ -52,9 +51,8 @@ def task_with(target: str, published: list[str] | None = None) -> GraphwalksTask
 
 
 def score_of(task: GraphwalksTask, reply: str) -> GraphwalksScore:
-    suite = GraphwalksSuite()
     trajectory = Trajectory((), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
-    return suite.score(task, "no_tools", trajectory, suite.extract(task, reply))
+    return task.score("no_tools", trajectory, task.read(reply))
 
 
 @pytest.mark.parametrize(("target", "reply", "published", "ours", "last_line", "wrong"), REPLIES)
@@ -72,5 +70,5 @@ def test_both_targets_are_scored() -> None:
 
 
 def test_a_line_before_the_last_one_is_no_strict_answer() -> None:
-    assert GraphwalksSuite().extract(task_with("a"), "Final Answer: [a]").stage == "strict"
-    assert GraphwalksSuite().extract(task_with("a"), "Final Answer: [a]\nDone.").stage == "embedded"
+    assert task_with("a").read("Final Answer: [a]").stage == "strict"
+    assert task_with("a").read("Final Answer: [a]\nDone.").stage == "embedded"

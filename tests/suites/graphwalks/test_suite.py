@@ -26,11 +26,13 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
 from graphwalk.suites.graphwalks.problems import Problem
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
-from graphwalk.suites.suite import GraphInstance
+from graphwalk.suites.graphwalks.task import GraphwalksTask
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.graph import PropertyGraph
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.suites.graphwalks.rows import EDGES, GOLD, PARENTS, ROWS, prompt_of, row
+from tests.suites.players import policy_of
 
 
 def written(folder: Path, rows: list[dict[str, Any]], ending: str = "jsonl") -> Path:
@@ -160,18 +162,17 @@ async def test_without_tools_the_prompt_of_a_row_is_sent_as_it_is(tmp_path: Path
     experiment = experiment_on({"file": str(written(tmp_path, ROWS))}, settings=["no_tools"], models=["openai-api/x/y"])
     experiment_plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
     for planned_episode, record in zip(experiment_plan.episodes, ROWS, strict=True):
-        (message,) = (await planned_episode.setup(experiment)).prompt
+        (message,) = (await planned_episode.prompt(experiment)).messages
         assert (message.role, message.content) == ("user", record["prompt"])
 
 
 async def test_generated_prompts_have_all_edges_and_none_with_tools() -> None:
-    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=12, out_degree=2))
-    assert instance.graph is not None
+    _, about, tasks = await prepared(ProblemSpec(nodes=12, out_degree=2))
     for task in tasks:
-        (whole,) = (await suite.setup(task, "no_tools", instance, store, AgentConfig())).prompt
-        system, question = (await suite.setup(task, "tools", instance, store, AgentConfig())).prompt
+        (whole,) = (await task.prompt(about, "no_tools", AgentConfig())).messages
+        system, question = (await task.prompt(about, "tools", AgentConfig())).messages
         lines = [line for line in (whole.content or "").splitlines() if " -> " in line]
-        assert lines[1:] == [f"{source} -> {target}" for source, target in instance.graph.edges()]
+        assert lines[1:] == [f"{source} -> {target}" for source, target in about.graph.edges()]
         assert task.question in (whole.content or "")
         assert question.content == task.question
         assert " -> " not in f"{system.content}{question.content}"
@@ -182,19 +183,18 @@ async def prepared(spec: ProblemSpec) -> Any:
     suite, config = GraphwalksSuite(), GraphwalksConfig(problems=(spec,))
     (instance,) = suite.graphs(config, 0)
     assert instance.graph is not None
-    store = await EmbeddedDatabase().load(instance.graph)
-    return suite, store, instance, await suite.tasks(instance, store, config, 0)
+    about = LoadedGraph(instance, await EmbeddedDatabase().load(instance.graph))
+    return suite, about, (await suite.tasks(about, config, 0, AgentConfig())).asked
 
 
 async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> None:
-    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=200, out_degree=2, depth=4))
+    suite, about, tasks = await prepared(ProblemSpec(nodes=200, out_degree=2, depth=4))
     bfs, parents = tasks
     seen = [set(bfs.gold), {str(bfs.parameters["node"])}]
-    inner = await suite.tasks(
-        GraphInstance.of(instance.graph, [Problem("bfs", str(bfs.parameters["node"]), depth) for depth in (1, 2, 3)], {"entry": 0, "index": 0}),
-        store, GraphwalksConfig(), 0,
-    )  # fmt: skip
-    seen += [set(task.gold) for task in inner]
+    problems = [Problem("bfs", str(bfs.parameters["node"]), depth) for depth in (1, 2, 3)]
+    instance = GraphInstance.of(about.graph, problems, {"entry": 0, "index": 0})
+    inner = await suite.tasks(LoadedGraph(instance, about.store), GraphwalksConfig(), 0, AgentConfig())
+    seen += [set(task.gold) for task in inner.asked]
     assert bfs.reference_calls == sum(map(len, seen)) - len(bfs.gold)
     assert bfs.reference_turns == 5
     assert (parents.reference_calls, parents.reference_turns) == (1, 2)
@@ -204,23 +204,23 @@ async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> No
     "agent", [AgentConfig(result_budget=2), AgentConfig(max_calls_per_turn=3), AgentConfig(encoding="csv")]
 )
 async def test_pages_refused_calls_and_encodings_change_no_answer(agent: AgentConfig) -> None:
-    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=60, depth=3))
+    suite, about, tasks = await prepared(ProblemSpec(nodes=60, depth=3))
     for task in tasks:
-        setup = await suite.setup(task, "tools", instance, store, agent.model_copy(update={"turn_limit": 200}))
-        model = suite.agents.model("expert", task, "tools", await store.schema(), 0)
+        setup = await task.prompt(about, "tools", agent.model_copy(update={"turn_limit": 200}))
+        model = ScriptedModel("expert", policy_of(suite, "expert", task))
         trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
-        assert suite.extract(task, trajectory.reply).answer == task.gold
+        assert task.read(trajectory.reply).answer == task.gold
 
 
 async def test_a_thousand_calls_fit_one_episode() -> None:
-    suite, store, instance, (task,) = await prepared(ProblemSpec(nodes=1200, depth=9, operations=("bfs",)))
+    suite, about, (task,) = await prepared(ProblemSpec(nodes=1200, depth=9, operations=("bfs",)))
     assert task.reference_calls > 1000
     for limit in (None, task.reference_calls - 1):
         agent = AgentConfig(turn_limit=suite.turn_limit, call_limit=limit)
-        setup = await suite.setup(task, "tools", instance, store, agent)
-        model = suite.agents.model("expert", task, "tools", await store.schema(), 0)
+        setup = await task.prompt(about, "tools", agent)
+        model = ScriptedModel("expert", policy_of(suite, "expert", task))
         trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
-        score = suite.score(task, "tools", trajectory, suite.extract(task, trajectory.reply))
+        score = task.score("tools", trajectory, task.read(trajectory.reply))
         assert score.correct == (limit is None or not task.gold)
 
 
@@ -237,11 +237,11 @@ def by_queries(node: str, depth: int) -> Policy:
 
 
 async def test_own_queries_answer_a_search() -> None:
-    suite, store, instance, tasks = await prepared(ProblemSpec(nodes=80, depth=3))
-    setup = await suite.setup(tasks[0], "write_cypher", instance, store, AgentConfig())
+    _, about, tasks = await prepared(ProblemSpec(nodes=80, depth=3))
+    setup = await tasks[0].prompt(about, "write_cypher", AgentConfig())
     policy = by_queries(str(tasks[0].parameters["node"]), 3)
     trajectory = await run_episode(Episode(setup, ScriptedModel("m", policy), AgentConfig(), CallOptions()))
-    assert suite.extract(tasks[0], trajectory.reply).answer == tasks[0].gold
+    assert tasks[0].read(trajectory.reply).answer == tasks[0].gold
 
 
 @pytest.mark.parametrize("change", [lambda keys: keys[1:], lambda keys: [*keys, "a0"]])
@@ -253,7 +253,7 @@ async def test_a_store_that_finds_other_nodes_stops_the_run(
     monkeypatch.setattr("graphwalk.suites.graphwalks.suite.answer_of", lambda *of: change(["d3"]))
     instance = GraphInstance.of(graph, [Problem("bfs", "a0", 2)], {"entry": 0, "index": 0})
     with pytest.raises(OracleError, match=r"Cypher \(embedded\) finds other nodes than the evaluator"):
-        await GraphwalksSuite().tasks(instance, store, GraphwalksConfig(), 0)
+        await GraphwalksSuite().tasks(LoadedGraph(instance, store), GraphwalksConfig(), 0, AgentConfig())
 
 
 async def test_a_server_that_answers_from_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,12 +289,10 @@ async def test_a_picture_shows_right_and_missing_nodes(tmp_path: Path) -> None:
     data = {"name": "t", "suite": {"name": "graphwalks", "file": str(written(tmp_path, ROWS[:1]))}}
     await graphwalk.arun({**data, "models": ["scripted/expert"]}, out=tmp_path / "run")
     (record,) = RunFolder.open(tmp_path / "run").records()
-    presentation = GraphwalksSuite.presentation
-    fates = {node.about["key"]: node.fate for node in presentation.scene(record).nodes}
+    task = GraphwalksTask.model_validate(record["task"])
+    fates = {node.about["key"]: node.fate for node in task.scene(record).nodes}
     assert (fates["d3"], fates["a0"], fates["b1"]) == ("right", "asked", "way")
-    assert {node.about["key"]: node.fate for node in presentation.scene({**record, "answer": []}).nodes}[
-        "d3"
-    ] == "missed"
+    assert {node.about["key"]: node.fate for node in task.scene({**record, "answer": []}).nodes}["d3"] == "missed"
 
 
 def results(number: int, setting: str, row: int | None = 1, chars: int = 1000) -> list[dict[str, Any]]:
@@ -324,7 +322,7 @@ def results(number: int, setting: str, row: int | None = 1, chars: int = 1000) -
 def test_published_figures_are_beside_whole_groups_of_the_data_set_only(
     observed: list[dict[str, Any]], figure: str | None
 ) -> None:
-    text = as_text(build_report(observed, GraphwalksSuite.presentation.report(GraphwalksSuite())))
+    text = as_text(build_report(observed, GraphwalksSuite().report()))
     assert ("Published figures" in text) == (figure is not None)
     if figure is not None:
         assert figure in text

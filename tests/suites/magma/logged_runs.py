@@ -3,15 +3,16 @@
 from random import Random
 from typing import Any
 
-from graphwalk.suites.magma.scripted import FLAWS, replies
-
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.loading import experiment_from
 from graphwalk.models.scripted import ScriptedModel
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.magma.players import FLAWS, replies
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.wire import to_dict
+from tests.suites.players import policy_of
 
 SUITE = MagmaSuite()
 TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
@@ -23,20 +24,20 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
     return [
         await _episode(policy, setting, task, instance)
         for instance in SUITE.graphs(config.suite, config.seed)
-        for task in await SUITE.tasks(instance, None, config.suite, config.seed)
+        for task in (await SUITE.tasks(LoadedGraph(instance), config.suite, config.seed, config.agent)).asked
         for setting in settings
-        if SUITE.applies(task, setting, config.suite)
+        if task.asked_in(setting)
         for policy in policies
     ]
 
 
 async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[str, Any]:
-    setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
+    prompt = await task.prompt(LoadedGraph(instance), setting, AgentConfig())
     flaw = FLAWS.get(policy)
-    played = replies(task, setting, flaw, Random(1)) if flaw else SUITE.agents.policy(policy, task, setting, None, 1)
+    played = replies(task, setting, flaw, Random(1)) if flaw else policy_of(SUITE, policy, task, setting, None, 1)
     model = ScriptedModel(policy, played)
-    trajectory = await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
-    score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
+    trajectory = await run_episode(Episode(prompt, model, AgentConfig(), CallOptions()))
+    score = task.score(setting, trajectory, task.read(trajectory.reply))
     return {
         "task_id": task.task_id,
         "model": policy,

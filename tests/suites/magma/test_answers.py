@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.answers import PREFIXES, read_answer, write_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.score import judge
-from graphwalk.suites.magma.task import StepScore
+from graphwalk.suites.magma.score import StepScore, judge
 
 TREE = [[0, 1, 8.0], [1, 2, 3.0]]
 

@@ -11,6 +11,7 @@ import pytest
 from graphwalk.config.loading import experiment_from
 from graphwalk.config.protocols import apply_protocol
 from graphwalk.errors import ConfigError
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.export import STRATEGIES, chat, export_magma
@@ -88,8 +89,9 @@ async def test_chats_of_a_protocol_have_the_prompts_of_a_run(tmp_path: Path, alg
         config, suite = experiment_from(data, "test"), MagmaSuite()
         chats = lines(tmp_path / protocol / f"test-{algorithm}-n6-{strategy}.jsonl")
         for line, instance in zip(chats, suite.graphs(config.suite, 4), strict=True):
-            task = (await suite.tasks(instance, None, config.suite, 4, config.agent))[-1]
-            prompt = (await suite.setup(task, strategy, instance, None, config.agent)).prompt
+            about = LoadedGraph(instance)
+            task = (await suite.tasks(about, config.suite, 4, config.agent)).asked[-1]
+            prompt = (await task.prompt(about, strategy, config.agent)).messages
             assert line["messages"][:-1] == [{"role": one.role, "content": one.content} for one in prompt]
     read = [(tmp_path / name / f"test-{algorithm}-n6-{strategy}.jsonl").read_text() for name in ("paper", "graphwalk")]
     assert read[0] != read[1]

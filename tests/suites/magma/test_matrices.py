@@ -14,7 +14,7 @@ from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.logged_runs import logged
 
-DECLARED = MagmaSuite.presentation.report(MagmaSuite())
+DECLARED = MagmaSuite().report()
 
 
 @pytest.fixture(scope="module")

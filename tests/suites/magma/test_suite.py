@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from graphwalk.suites.magma.scripted import FLAWS, replies
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
@@ -15,14 +14,16 @@ from graphwalk.config.loading import experiment_from, load_experiment
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import ScriptedModel
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.export import STRATEGIES
+from graphwalk.suites.magma.players import FLAWS, replies
 from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import ExitStatus, Trajectory
+from tests.suites.players import policy_of
 
 ALL = ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 SUITE = MagmaSuite()
@@ -37,7 +38,7 @@ def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:
     return [
         (task, instance)
         for instance in SUITE.graphs(config.suite, config.seed)
-        for task in asyncio.run(SUITE.tasks(instance, None, config.suite, config.seed))
+        for task in asyncio.run(SUITE.tasks(LoadedGraph(instance), config.suite, config.seed, config.agent)).asked
     ]
 
 
@@ -45,18 +46,18 @@ def played(
     agent: str, setting: str, config: AnyExperiment, flaw: str = ""
 ) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, instance in tasks(config):
-        if SUITE.applies(task, setting, config.suite):
+        if task.asked_in(setting):
             trajectory = asyncio.run(walk(agent, setting, task, instance, flaw))
-            yield task, trajectory, SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
+            yield task, trajectory, task.score(setting, trajectory, task.read(trajectory.reply))
 
 
 async def walk(agent: str, setting: str, task: MagmaTask, instance: GraphInstance, flaw: str) -> Trajectory:
-    setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
-    policy = SUITE.agents.policy(agent, task, setting, None, 1)
+    prompt = await task.prompt(LoadedGraph(instance), setting, AgentConfig())
+    policy = policy_of(SUITE, agent, task, setting, None, 1)
     if flaw:
         policy = replies(task, setting, FLAWS[flaw], Random(1))
     model = ScriptedModel(agent, policy)
-    return await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
+    return await run_episode(Episode(prompt, model, AgentConfig(), CallOptions()))
 
 
 WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]

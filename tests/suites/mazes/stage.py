@@ -4,22 +4,22 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.suites.mazes.scripted import FLAWS
-
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import Layout, MazesConfig, MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
+from graphwalk.suites.mazes.players import FLAWS
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
-from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory
+from tests.suites.players import policy_of
 
 #   0  1  2  3        S . . .
 #   4  5  6  7        # # # .
@@ -44,7 +44,7 @@ class Stage:
     async def play(
         self, name: str, seed: int = 0, agent: AgentConfig = WIDE, setting: str = "tools"
     ) -> tuple[MazeScore, Trajectory]:
-        policy = MazesSuite().agents.policy(name, self.task, setting, None, seed)
+        policy = policy_of(MazesSuite(), name, self.task, setting, None, seed)
         return await self.play_policy(policy, agent, setting)
 
     async def play_flaw(self, flaw: str, seed: int) -> tuple[MazeScore, Trajectory]:
@@ -54,10 +54,9 @@ class Stage:
     async def play_policy(
         self, policy: Policy, agent: AgentConfig = WIDE, setting: str = "tools"
     ) -> tuple[MazeScore, Trajectory]:
-        suite = MazesSuite()
-        setup = await suite.setup(self.task, setting, self.instance, self.store, agent)
-        trajectory = await run_episode(Episode(setup, ScriptedModel("scripted/test", policy), agent, CallOptions()))
-        return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
+        prompt = await self.task.prompt(LoadedGraph(self.instance, self.store), setting, agent)
+        trajectory = await run_episode(Episode(prompt, ScriptedModel("scripted/test", policy), agent, CallOptions()))
+        return self.task.score(setting, trajectory, self.task.read(trajectory.reply)), trajectory
 
 
 async def stage(

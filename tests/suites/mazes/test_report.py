@@ -10,7 +10,7 @@ from graphwalk.reports.tables import text_tables
 from graphwalk.suites.mazes.report import paper_reference
 from graphwalk.suites.mazes.suite import MazesSuite
 
-DECLARED = MazesSuite.presentation.report(MazesSuite())
+DECLARED = MazesSuite().report()
 
 
 def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: Any) -> dict[str, Any]:

@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
-from graphwalk.suites.mazes.scripted import FLAWS, agent_named
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.players import FLAWS
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.tools.encodings import ENCODINGS
 from graphwalk.types.episode import ExitStatus
@@ -74,12 +73,6 @@ async def test_flaws_have_their_effect() -> None:
     assert totals["detour"] == 12
     assert totals["wall"] > 6
     assert len({(await here.play("flawed", seed=seed))[0].error_class for seed in range(30)}) > 4
-
-
-@pytest.mark.parametrize("name", ["guru", "flawed:jump"])
-def test_an_unknown_agent_is_named(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"unknown scripted agent '{name}'"):
-        agent_named(name, "0", "1", None)  # type: ignore[arg-type]
 
 
 def test_default_maze_is_the_documented_one() -> None:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.mazes.suite import no_tools_prompt, tools_prompt
+from graphwalk.suites.mazes.task import no_tools_prompt, tools_prompt
 from tests.suites.mazes.stage import Stage, random_stage, stage
 
 TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "mazes.yaml").read_text("utf-8"))

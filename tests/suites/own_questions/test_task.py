@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import Scoring
+from graphwalk.config.scoring import Scoring
 from graphwalk.runs.playing.episode import judge
 from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
 from graphwalk.suites.own_questions.task import OwnQuestionTask

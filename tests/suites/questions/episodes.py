@@ -9,16 +9,17 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
-from graphwalk.suites.questions.agents.scripted import agent_named
+from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
+from tests.suites.players import policy_of
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Stage:
     async def play(
         self, name: str, task: QuestionTask, seed: int = 0, agent: AgentConfig | None = None, setting: str = "tools"
     ) -> tuple[QuestionScore, Trajectory]:
-        player = QuestionsSuite().agents.policy(name, task, setting, await self.store.schema(), seed)
+        player = policy_of(QuestionsSuite(), name, task, setting, await self.store.schema(), seed)
         return await self.play_policy(player, task, agent, setting)
 
     async def play_flaw(self, flaw: str, task: QuestionTask) -> tuple[QuestionScore, Trajectory]:
@@ -42,19 +43,18 @@ class Stage:
     async def play_policy(
         self, policy: Policy, task: QuestionTask, agent: AgentConfig | None = None, setting: str = "tools"
     ) -> tuple[QuestionScore, Trajectory]:
-        suite, config = QuestionsSuite(), agent or AgentConfig()
-        setup = await suite.setup(task, setting, self.instance, self.store, config)
+        config = agent or AgentConfig()
+        prompt = await task.prompt(LoadedGraph(self.instance, self.store), setting, config)
         options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-        trajectory = await run_episode(Episode(setup, ScriptedModel("scripted/test", policy), config, options))
-        extraction = suite.extract(task, trajectory.reply)
-        return suite.score(task, setting, trajectory, extraction), trajectory
+        trajectory = await run_episode(Episode(prompt, ScriptedModel("scripted/test", policy), config, options))
+        return task.score(setting, trajectory, task.read(trajectory.reply)), trajectory
 
 
 def expert_with(flaw: str, task: QuestionTask, schema: Schema) -> Policy:
     """Return the expert with one flaw in its calls or in its answer."""
     draw = stdlib_random(0, "flaw", task.task_id)
-    expert = agent_named("expert", task, schema, draw)
-    return with_flaws(expert, draw, WALK_FLAWS.get(flaw), ANSWER_FLAWS.get(flaw))
+    walk = expert(task.template, task.parameters, schema)
+    return with_flaws(walk, draw, WALK_FLAWS.get(flaw), ANSWER_FLAWS.get(flaw))
 
 
 async def stage(preset: str = "paper-100", seed: int = 0) -> Stage:

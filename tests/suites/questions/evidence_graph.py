@@ -7,9 +7,9 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
-from graphwalk.suites.questions.prompts import tools_prompt
-from graphwalk.suites.questions.scoring.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.tools.graph_toolbox import GraphToolbox
@@ -82,9 +82,9 @@ class Place:
     ) -> QuestionScore:
         shown = tuple(await self.results(asked) if results is None else results)
         turns = (Turn(Message("assistant"), results=shown), Turn(Message("assistant", json.dumps(answer))))
-        prompt = tools_prompt(task.question, self.schema, self.agent)
+        prompt = (tools_system(self.schema, self.agent), Message("user", task.question))
         trajectory = Trajectory(tuple(prompt), turns, ExitStatus.ANSWERED)
-        return score_question(task, "tools", trajectory, extract_rows(task, trajectory.reply))
+        return task.score("tools", trajectory, task.read(trajectory.reply))
 
 
 async def place(**agent: Any) -> Place:

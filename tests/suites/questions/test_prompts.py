@@ -7,8 +7,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.tokens import count_tokens
+from graphwalk.suites.graph_prompts import _FORMATS as FORMATS
+from graphwalk.suites.graph_prompts import tools_system, whole_graph
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
-from graphwalk.suites.questions.prompts import FORMATS, no_tools_prompt, tools_prompt, whole_text_tokens
+from graphwalk.suites.questions.prompts import whole_text_tokens
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
@@ -32,8 +34,8 @@ GRAPH = PropertyGraph.from_rows(
 
 
 def test_with_tools() -> None:
-    system, user = tools_prompt(QUESTION, SCHEMA, AgentConfig())
-    assert (system.role, user.role, user.content) == ("system", "user", QUESTION)
+    system = tools_system(SCHEMA, AgentConfig())
+    assert system.role == "system"
     assert system.content == snapshot("""\
 You answer questions about a property graph that is stored in Neo4j. You cannot see the graph and you cannot write queries. What you have are tools; a call of a tool does what one fixed Cypher query would do, and its result is exactly what the database holds. No tool searches, counts or finds paths for you: combine what they return. For some questions you may have to walk through the whole database, call by call.
 
@@ -62,7 +64,7 @@ How to work:
 
 def test_with_tools_and_sample_values() -> None:
     """A list of values that is not complete ends in `...`."""
-    system, _ = tools_prompt(QUESTION, WITH_SAMPLES, AgentConfig(clock="2031-02-03T04:05:06Z"))
+    system = tools_system(WITH_SAMPLES, AgentConfig(clock="2031-02-03T04:05:06Z"))
     text = system.content or ""
     assert text[text.index("number |") : text.index("How to work")] == snapshot("""\
 number | entity type | entity name | Cypher pattern | property | values
@@ -78,8 +80,8 @@ The time is 2031-02-03T04:05:06Z.
 
 
 def test_without_tools() -> None:
-    system, user = no_tools_prompt(QUESTION, GRAPH, AgentConfig())
-    assert (system.role, user.role, user.content) == ("system", "user", QUESTION)
+    system = whole_graph(GRAPH, AgentConfig())
+    assert system.role == "system"
     assert system.content == snapshot("""\
 You answer questions about a property graph. Do not read a meaning into the names in it. A relationship has a direction, from its source to its target; questions say "from" and "to" in this sense.
 
@@ -102,7 +104,7 @@ Answer the question from this graph alone, and give the answer in exactly the fo
 @pytest.mark.parametrize("encoding", FORMATS)
 def test_without_tools_every_encoding_holds_the_graph(encoding: str) -> None:
     agent = AgentConfig.model_validate({"graph_encoding": encoding})
-    text = no_tools_prompt(QUESTION, GRAPH, agent)[0].content or ""
+    text = whole_graph(GRAPH, agent).content or ""
     assert all(word in text for word in ["z1", "b1", "Zorep", "Blick", "DRAP", "hue", "vark", "cost", "0.5"])
     assert f"written as {FORMATS[encoding]}:" in text
 
@@ -111,9 +113,8 @@ def test_hostile_text_stays_text() -> None:
     """Text of a graph or a question is never read as a template."""
     hostile = "{{ 7 * 7 }}{% endfor %}</form>"
     schema = Schema((NodeType(hostile, (PropertyType(hostile, (hostile,), True),)),), ())
-    system, user = tools_prompt(hostile, schema, AgentConfig())
+    system = tools_system(schema, AgentConfig())
     assert (system.content or "").count(hostile) == 4
-    assert user.content == hostile
 
 
 def test_the_extractor_sees_question_form_and_reply() -> None:

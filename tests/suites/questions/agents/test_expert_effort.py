@@ -14,15 +14,15 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.suites.reference import drive
-from graphwalk.suites.suite import EpisodeSetup
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.schema import Schema
@@ -44,7 +44,7 @@ async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(s
     schema, toolbox, tasks = setting
     for task in tasks.values():
         seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
-        setup = EpisodeSetup(tools_prompt(task.question, schema, AgentConfig()), toolbox)
+        setup = Prompt((tools_system(schema, AgentConfig()), Message("user", task.question)), toolbox)
         await run_episode(Episode(setup, seen, AgentConfig(), CallOptions()))
         played = await ExpertReference(schema, toolbox)(task)
         assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template

@@ -3,12 +3,8 @@
 import pytest
 import pytest_asyncio
 
-from graphwalk.errors import ConfigError
-from graphwalk.seeds import stdlib_random
 from graphwalk.suites.questions.agents.flawed import ANSWER_FLAWS, WALK_FLAWS
-from graphwalk.suites.questions.agents.scripted import agent_named
 from graphwalk.types.episode import ExitStatus
-from graphwalk.types.schema import Schema
 from tests.suites.questions.episodes import Stage, stage
 
 SPOILING = {"early_stop", "bad_json", "invented_rows", "dropped_rows", "empty"}
@@ -60,13 +56,3 @@ async def test_the_same_seed_makes_the_same_mistakes(here: Stage) -> None:
     replies = [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
     assert replies == [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
     assert len(set(replies)) > 3
-
-
-@pytest.mark.parametrize("name", ["flawed:early_stop", "expert:8k", "guru"])
-async def test_an_unknown_agent_is_an_error_that_lists_the_known_ones(here: Stage, name: str) -> None:
-    with pytest.raises(ConfigError, match=f"unknown scripted agent '{name}'") as error:
-        agent_named(name, here.tasks[0], Schema((), ()), stdlib_random(0, "test"))
-    assert error.value.hint == (
-        "known agents: expert, varied, by_reference, cypher, forgetful, forgetful:8k, forgetful:32k, forgetful:128k,"
-        " flawed, random"
-    )

@@ -7,17 +7,16 @@ from typing import Any
 
 import pytest
 import yaml
-from graphwalk.suites.graph_suite import QUERY_TOOLS
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.graph_prompts import QUERY_TOOLS, tools_system
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.scoring.failures import CAUSES
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import GraphInstance
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message, ToolCall
@@ -64,13 +63,12 @@ def call_of(text: str) -> tuple[str, dict[str, Any]]:
 
 @dataclass
 class Place:
-    """The graph in its store, and the suite that scores answers about it."""
+    """The graph in its store."""
 
     store: Any
-    suite: QuestionsSuite
 
     async def score(self, one: dict[str, Any]) -> QuestionScore:
-        asked, instance = asked_as(one["question"]), GraphInstance.of(GRAPH)
+        asked, about = asked_as(one["question"]), LoadedGraph(GraphInstance.of(GRAPH))
         offered = load_tools(QUERY_TOOLS) if one["setting"] == "write_cypher" else None
         toolbox = GraphToolbox(self.store, await self.store.schema(), offered, AgentConfig())
         made = [call_of(text) for text in one.get("calls", ())]
@@ -79,18 +77,18 @@ class Place:
         turns = [Turn(Message("assistant", tool_calls=(call,)), results=(await toolbox.call(call),)) for call in calls]
         said = Turn(Message("assistant", reply_of(one["reply"], asked.scored_fields)))
         end = ExitStatus(one.get("end", "answered"))
-        prompt = tools_prompt(one["question"], await self.store.schema(), AgentConfig())
+        prompt = (tools_system(await self.store.schema(), AgentConfig()), Message("user", one["question"]))
         trajectory = Trajectory(prompt, (*turns, said), end)
-        extraction = self.suite.extract(asked, trajectory.reply)
-        score = self.suite.score(asked, one["setting"], trajectory, extraction)
+        extraction = asked.read(trajectory.reply)
+        score = asked.score(one["setting"], trajectory, extraction)
         assert not score.correct, one
-        explained = self.suite.explain(asked, one["setting"], trajectory, extraction.answer, score, instance)
+        explained = asked.with_cause(score, one["setting"], trajectory, extraction.answer, about)
         assert isinstance(explained, QuestionScore)
         return explained
 
 
 async def place() -> Place:
-    return Place(await EmbeddedDatabase().load(GRAPH), QuestionsSuite())
+    return Place(await EmbeddedDatabase().load(GRAPH))
 
 
 def differs(one: dict[str, Any], score: QuestionScore) -> list[str]:
@@ -139,11 +137,12 @@ def test_the_file_has_all_causes_and_settings_and_the_kinds_of_the_paper() -> No
     ],
 )
 async def test_the_flaws_of_the_flawed_expert_are_named(flaw: str, causes: set[str]) -> None:
-    here, suite = await stage(), QuestionsSuite()
+    here = await stage()
+    about = LoadedGraph(here.instance)
     for one in here.tasks:
         score, trajectory = await here.play_flaw(flaw, one)
-        answer = suite.extract(one, trajectory.reply).answer
-        explained = suite.explain(one, "tools", trajectory, answer, score, here.instance)
+        answer = one.read(trajectory.reply).answer
+        explained = one.with_cause(score, "tools", trajectory, answer, about)
         assert isinstance(explained, QuestionScore)
         if not score.correct:
             assert explained.failure in causes, (one.template, explained.failure_detail)

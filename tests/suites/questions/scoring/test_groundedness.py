@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.suites.questions.agents.walker import Steps, Walker
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.scoring import groundedness
 from graphwalk.suites.questions.scoring.groundedness import only_grows, supported_rows
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.values import Row

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.suites.questions.scoring.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
@@ -46,7 +46,7 @@ def score(question, answer, *shown, setting="tools", **how) -> QuestionScore:
     ]
     turns = [tool_turn(seen(call(number, value=number), rows)) for number, rows in enumerate(found)]
     trajectory = episode(*turns, answer=answer if isinstance(answer, str) else json.dumps(answer), **how)
-    return score_question(question, setting, trajectory, extract_rows(question, trajectory.reply))
+    return question.score(setting, trajectory, question.read(trajectory.reply))
 
 
 def test_a_right_answer():
@@ -83,7 +83,7 @@ def test_an_answer_without_tools_or_evaluator_cannot_be_verified(changes, settin
 
 def test_the_score_has_stage_and_loss_of_the_extraction():
     extraction = Extraction(keys("a"), "model", lossy=True)
-    result = score_question(task(keys("a")), "tools", episode(answer="it is a"), extraction)
+    result = task(keys("a")).score("tools", episode(answer="it is a"), extraction)
     assert (result.correct, result.extraction_stage, result.lossy) == (True, "model", True)
 
 
@@ -179,7 +179,7 @@ def test_waste_is_part_of_the_score():
         tool_turn(seen(call(4, "think", thought="hm"), "hm")),
     ]
     trajectory = episode(*turns, answer='[{"node_key": "a"}]')
-    result = score_question(task(keys("a")), "tools", trajectory, extract_rows(task(keys("a")), trajectory.reply))
+    result = task(keys("a")).score("tools", trajectory, task(keys("a")).read(trajectory.reply))
     assert (result.repeated_calls, result.parallel_calls, result.tool_errors, result.think_calls) == (1, 2, 1, 1)
 
 
@@ -227,10 +227,10 @@ async def test_a_score_runs_the_files_that_the_contributing_guide_lists():
         trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
         for answer in (question.gold, [dict.fromkeys(question.answer_fields, "x")], []):
             extraction = Extraction(answer, "strict")
-            score_question(question, "tools", trajectory, extraction)  # loads the questions
+            question.score("tools", trajectory, extraction)  # loads the questions
             sys.setprofile(record)
             try:
-                score_question(question, "tools", trajectory, extraction)
+                question.score("tools", trajectory, extraction)
             finally:
                 sys.setprofile(None)
     others = {file: names for file, names in functions.items() if file not in listed and "/types/" not in file}
