@@ -21,7 +21,8 @@ _HINTS = {
     errno.ENOENT: "make the folder first, or choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.EISDIR: "name a file, not a folder",
-    **dict.fromkeys(FULL_DISK, "free some space, or choose another disk, and run the command again"),
+    errno.EIO: "check the disk; the system's log has the cause",
+    **dict.fromkeys(FULL_DISK, "free some space, or choose another disk"),
 }
 
 
@@ -149,7 +150,7 @@ def _replacing(path: Path, mode: int, keep: Path | None) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             scratch.unlink()
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _as_bytes(part: str | bytes) -> bytes:
@@ -164,7 +165,7 @@ def _lock(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush the directory to disk. Some file systems refuse, which is harmless."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
