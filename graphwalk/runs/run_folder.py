@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError, counted
 from graphwalk.files.json_lines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
-from graphwalk.files.writing import cannot_write, check_links, is_scratch, make_folder, write_whole
+from graphwalk.files.writing import cannot_write, check_links, is_scratch, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.finished.published import is_published, unpacked
 from graphwalk.runs.result import RUN_VERSION, EpisodeKey, key_of
@@ -266,22 +266,9 @@ class RunFolder:
                 hint=f"unzip {self.quoted} -d FOLDER, and use the folder",
             )
         check_links(self.path, RunLogError)
-        from filelock import FileLock, Timeout  # slow to import
-
-        path = self.path / "run.lock"
-        lock = FileLock(path, thread_local=False)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout as error:
-            raise RunLogError(
-                f"another process is working on {self.path}", hint="wait for it or stop it, then resume"
-            ) from error
-        except OSError as error:
-            raise cannot_write(path, error, RunLogError) from error
-        try:
+        busy = RunLogError(f"another process is working on {self.path}", hint="wait for it or stop it, then resume")
+        with locked(self.path / "run.lock", RunLogError, busy):
             yield
-        finally:
-            lock.release()
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the run's records in the order of the file: failed tries of an episode, then at most one result of it.

@@ -1,20 +1,26 @@
 """Damaged and repeated lines of a run folder: named, and nothing is lost or counted twice."""
 
+import errno
+import fcntl
 import gzip
+import os
 import resource
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.runs.finished.publishing import publish
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.verify import verify_run
+from graphwalk.runs.listing import list_runs
 from graphwalk.runs.run_folder import RepeatedLinesWarning, RunFolder
 from graphwalk.sanitise import Cleaner
 from graphwalk.settings import Settings
@@ -166,3 +172,24 @@ def limited(*words: str, size: int) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "graphwalk", *words], capture_output=True, text=True, check=False, preexec_fn=limit
     )
+
+
+def test_a_list_of_runs_does_not_keep_a_resume_out(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_list = FileLock(finished / "run.lock")
+    of_list.acquire()
+    monkeypatch.setattr(time, "sleep", lambda _: of_list.release())
+    with RunFolder.open(finished).lock():
+        assert [run.state for run in list_runs(finished)] == ["running"]
+
+
+@pytest.mark.parametrize("cause", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_the_named_cause(
+    cause: int, finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(*_: int) -> None:
+        raise OSError(cause, os.strerror(cause))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(RunLogError, match=f"run.lock cannot be locked: {os.strerror(cause)}") as raised:
+        RunFolder.open(finished).lock().__enter__()
+    assert "no file locks" in raised.value.hint
