@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -42,7 +43,7 @@ def write_whole(
     """Write a file atomically, text as UTF-8: a reader sees the old file or the new one, also after a power failure.
 
     `parts` are written one by one. `private`: readable by the owner only. `parents`: create missing folders. `keep`:
-    path at which a replaced file is kept. Raise `error` with the cause if the file cannot be written, and leave nothing
+    path for a copy of a replaced file. Raise `error` with the cause if the file cannot be written, and leave nothing
     behind. Exceptions of `parts` propagate. Links are followed; devices and pipes are written to directly.
     """
     _check_names(path, error)
@@ -171,8 +172,8 @@ def _replacing(path: Path, mode: int, keep: Path | None) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(number)
             if keep is not None and path.exists():
-                keep.unlink(missing_ok=True)
-                os.link(path, keep)
+                with path.open("rb") as old, _replacing(keep, mode, None) as copy:
+                    shutil.copyfileobj(old, copy)
         scratch.replace(path)  # Windows moves no open file
     finally:
         with suppress(OSError):
