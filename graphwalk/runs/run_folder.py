@@ -20,7 +20,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError, counted
-from graphwalk.files.json_lines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
+from graphwalk.files.json_lines import (
+    LineWriter,
+    compressed,
+    compressed_path,
+    open_lines,
+    read_lines,
+    read_with_checksums,
+)
 from graphwalk.files.writing import cannot_write, check_links, is_scratch, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.finished.published import is_published, unpacked
@@ -310,6 +317,14 @@ class RunFolder:
                 ForeignLinesWarning,
                 stacklevel=2,
             )
+
+    def replies(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the reply cache. Raise RunLogError for a damaged one, which a resume removes."""
+        try:
+            yield from read_lines(self.replies_path)
+        except RunLogError as error:
+            error.hint = f"{self.resume_command}   (it removes the damaged lines), then run the command again"
+            raise
 
     def results_writer(self) -> LineWriter:
         """Return a writer that appends results; compressed ones are expanded first."""
