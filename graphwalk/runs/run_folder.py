@@ -242,8 +242,11 @@ class RunFolder:
         """Write texts by name ("prompts/graph_tools.j2") into the folder, replacing those of the same name."""
         for name, text in texts.items():
             path = self.texts_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            make_folder(path.parent, error=RunLogError)
+            try:
+                path.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise cannot_write(path, error, RunLogError) from error
 
     def kept_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
