@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
+from operator import ne
 from typing import Any
 
 from graphwalk.evaluation.extraction import AnswerForm, Fit, is_doubtful
@@ -21,9 +22,11 @@ def row_form(fields: Sequence[str]) -> AnswerForm:
     """Return the form of a list of rows with some of these fields.
 
     "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row is
-    lossy if another member may be a verdict or hold another answer: a boolean, a list, or words of doubt.
+    lossy if another member may be a verdict or hold another answer: a boolean, a list, or words of doubt. Other forms:
+    names in other letter case; for a single field also a list of objects with one other name, and one value each.
     """
     names = frozenset(fields)
+    by_lower = {name.lower(): name for name in fields}
 
     def is_row(value: Any) -> bool:
         return isinstance(value, dict) and bool(names & value.keys())
@@ -49,7 +52,23 @@ def row_form(fields: Sequence[str]) -> AnswerForm:
             return None if nested else Fit([value], "bare", is_lossy(value))
         return Fit([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
 
-    return AnswerForm(read, fields=tuple(fields))
+    def read_other(value: Any) -> Fit | None:
+        rows = value if isinstance(value, list) else [value]
+        if not all(isinstance(row, dict) for row in rows):
+            return None
+        renamed = [{by_lower.get(name.lower(), name): item for name, item in row.items()} for row in rows]
+        if any(map(is_row, renamed)):
+            fit = read(renamed if value is rows else renamed[0])
+            return fit and fit._replace(lossy=fit.lossy or any(map(ne, map(len, rows), map(len, renamed))))
+        if value is not rows or len(fields) > 1 or len(other := {tuple(row) for row in rows}) != 1:
+            return None
+        (other_names,), items = other, [item for row in rows for item in row.values()]
+        doubtful = is_doubtful(" ".join(other_names).replace("_", " "))
+        if len(other_names) != 1 or doubtful or not all(is_plain(item) and item.__class__ is not bool for item in items):
+            return None
+        return Fit([{fields[0]: item} for item in items])
+
+    return AnswerForm(read, fields=tuple(fields), read_other=read_other)
 
 
 @dataclass(frozen=True, slots=True)
