@@ -1,6 +1,5 @@
 """Configuration, tasks and scores of your own questions with answers."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -21,7 +20,7 @@ from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
 
 NEAR = 1e-9
-"""Relative difference of equal numbers."""
+"""Largest relative difference of equal numbers; whole ones are equal or not."""
 _MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
 
 
@@ -83,7 +82,6 @@ class OwnQuestionScore(Score):
 
 def comparable_rows(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[Row], list[Row]]:
     """Return the rows of answer and target, with values as texts that are equal where the values are."""
-    numbers = [value for row in task.gold for value in row.values() if isinstance(value, int | float)]
 
     def text(value: Any) -> str:
         if isinstance(value, list):
@@ -92,7 +90,7 @@ def comparable_rows(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[
             same = folded(value) if task.folded else unicodedata.normalize("NFC", value)
             return f"text {_as_date(value) or same}"
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return f"number {next((n for n in numbers if math.isclose(value, n, rel_tol=NEAR)), value)!r}"
+            return f"number {value if value % 1 else int(value)}"
         return repr(value)
 
     keys = {text(name): text(key) for key, names in task.names.items() for name in names}
@@ -100,7 +98,7 @@ def comparable_rows(task: OwnQuestionTask, answer: Iterable[Row]) -> tuple[list[
     def comparable(rows: Iterable[Row]) -> list[Row]:
         return [{field: keys.get(cell := text(row.get(field)), cell) for field in task.fields} for row in rows]
 
-    return comparable(typed_rows(answer, task.gold, task.fields)), comparable(task.gold)
+    return comparable(typed_rows(answer, task.gold, task.fields, near=NEAR)), comparable(task.gold)
 
 
 def _as_date(text: str) -> str | None:
