@@ -7,7 +7,8 @@ STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 # uv installs in a fraction of pip's time. Where the machine has none, pip leaves compiling to the first import.
 UV := $(shell command -v uv 2>/dev/null)
-CREATE_VENV := $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
+CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "GraphWalk needs Python 3.11 or newer; $(PYTHON) is %d.%d. Try: make $(MAKECMDGOALS) PYTHON=python3.12" % sys.version_info[:2])'
+CREATE_VENV := $(CHECK_PYTHON) && $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp filelock langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rapidfuzz rich scipy jinja2 pyyaml zstandard
@@ -19,6 +20,7 @@ help: ## List the targets
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the table
 	@$(BIN)/graphwalk run quickstart
+	@echo "Before you type graphwalk or pip in this shell:  . $(BIN)/activate"
 
 test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not extended"
@@ -159,13 +161,13 @@ mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in do
 	$(BIN)/python -m benchmarks.mcp_sessions
 
 $(USER_STAMP): pyproject.toml ## Install what running takes
-	@test -d $(VENV) || $(CREATE_VENV) $(VENV)
+	@test -d $(VENV) || { $(CREATE_VENV) $(VENV); }
 	@echo "Installing into $(VENV) …"
 	@$(INSTALL) -e .
 	@touch $(USER_STAMP)
 
 $(STAMP): pyproject.toml requirements/dev.txt ## Install what development takes, in the locked versions
-	@test -d $(VENV) || $(CREATE_VENV) $(VENV)
+	@test -d $(VENV) || { $(CREATE_VENV) $(VENV); }
 	@echo "Installing what running, tests and documentation need into $(VENV) …"
 	@$(INSTALL) --require-hashes -r requirements/dev.txt
 	@$(INSTALL) --no-deps -e .

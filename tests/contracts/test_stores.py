@@ -6,11 +6,10 @@ from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.graph_schema import schema_of
-from graphwalk.testing import STORE_CHECKS, check_store
-from graphwalk.testing.stores import odd_graph
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
+from tests.contracts.store_checks import STORE_CHECKS, check_store, odd_graph
 
 HOSTILE = ("`) DETACH DELETE n //", "``", "x`:`y", "ünïcödé", "'quote\"", "$x", "{{ x }}", "}-[]->(", "-- /*")
 
