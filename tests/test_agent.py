@@ -111,7 +111,7 @@ async def test_the_call_limit_is_kept_exactly() -> None:
     trajectory = await walk(Speaker(lambda n: "[]" if n > 1 else ["count"] * 5), toolbox, {"call_limit": 7})
     assert toolbox.made == 7
     assert [r.error for r in trajectory.results] == [None] * 7 + ["call_limit"] * 3
-    assert trajectory.turns[-1].forced
+    assert (trajectory.turns[-1].forced, trajectory.exit_status) == (True, ExitStatus.CALL_LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,7 @@ async def test_a_model_that_repeats_a_call_is_stopped_at_the_limit_of_repeats(
     trajectory = await walk(Speaker(says), toolbox, {"repeat_limit": 3, "turn_limit": 20})
     assert len(trajectory.results) == made
     assert trajectory.turns[-1].forced == (made < 9)
+    assert trajectory.exit_status is (ExitStatus.REPEAT_LIMIT if made < 9 else ExitStatus.ANSWERED)
 
 
 async def test_more_calls_in_a_turn_than_allowed_are_refused_in_words() -> None:

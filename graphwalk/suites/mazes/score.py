@@ -17,7 +17,7 @@ from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
+from graphwalk.types.episode import ToolResult, Trajectory
 from graphwalk.types.wire import from_dict
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
@@ -110,7 +110,7 @@ def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction:
         error = "unreadable" if has_text else "no_answer"
     valid = error is None
     steps = len(path) - 1 if path else None
-    forced = trajectory.exit_status is ExitStatus.TURN_LIMIT
+    forced = trajectory.exit_status.forced
     return MazeScore(
         correct=valid,
         precision=float(valid),
