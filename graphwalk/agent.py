@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
+MOST_CALLS = 1024
+"""Calls that are kept from one reply, or `max_calls_per_turn` if that is more."""
 _LAST_STEPS = 2
 """Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
 
@@ -175,6 +177,9 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         return _failed(episode, error, ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR)
     except TimeoutError:
         return _update(status=ExitStatus.MODEL_ERROR, error="the deadline of the episode passed during a model call")
+    if len(reply.message.tool_calls) > (most := max(MOST_CALLS, episode.config.max_calls_per_turn)):
+        first = reply.message.tool_calls[:most]
+        reply = replace(reply, message=replace(reply.message, tool_calls=first, provider_state=None))
     episode.watcher.said(reply.message)
     turn = Turn(
         message=reply.message,

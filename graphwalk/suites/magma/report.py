@@ -29,6 +29,7 @@ from graphwalk.suites.magma.matrices import (
     STEP,
     TRACE,
     case,
+    cluster_of,
     repeat_baseline,
     size_tables,
     trace_records,
@@ -178,6 +179,7 @@ def magma_report() -> SuiteReport:
             "repeat the previous state: over the states after the first one, with the correct state before each.",
         ),
         records=trace_records,
+        cluster=cluster_of,
         tables=more_tables,
     )
 
