@@ -232,11 +232,12 @@ class RunFolder:
         write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
 
     def keep_texts(self, texts: Mapping[str, str]) -> None:
-        """Write texts by name ("prompts/graph_tools.j2") into the folder, replacing those of the same name."""
+        """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
         for name, text in texts.items():
-            path = self.texts_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path, content = self.texts_path / name, text.encode()
+            if not path.is_file() or path.read_bytes() != content:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
 
     def kept_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
