@@ -20,7 +20,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError, counted
-from graphwalk.files.json_lines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
+from graphwalk.files.json_lines import (
+    LineWriter,
+    compressed,
+    compressed_path,
+    open_lines,
+    read_lines,
+    read_with_checksums,
+)
 from graphwalk.files.writing import cannot_write, check_links, is_scratch, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.finished.published import is_published, unpacked
@@ -235,9 +242,13 @@ class RunFolder:
         """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
         for name, text in texts.items():
             path, content = self.texts_path / name, text.encode()
-            if not path.is_file() or path.read_bytes() != content:
-                path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_file() and path.read_bytes() == content:
+                continue
+            make_folder(path.parent, error=RunLogError)
+            try:
                 path.write_bytes(content)
+            except OSError as error:
+                raise cannot_write(path, error, RunLogError) from error
 
     def kept_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
@@ -311,6 +322,14 @@ class RunFolder:
                 ForeignLinesWarning,
                 stacklevel=2,
             )
+
+    def replies(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the reply cache. Raise RunLogError for a damaged one, which a resume removes."""
+        try:
+            yield from read_lines(self.replies_path)
+        except RunLogError as error:
+            error.hint = f"{self.resume_command}   (it removes the damaged lines), then run the command again"
+            raise
 
     def results_writer(self) -> LineWriter:
         """Return a writer that appends results; compressed ones are expanded first."""

@@ -33,8 +33,8 @@ def publish(
         parts: dict[str, Iterable[bytes]] = {
             "README.md": [_readme(manifest).encode(), b"\n"],
             "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
-            "results.jsonl.gz": compressed(_lines(folder.results_path, cleaner, done)),
-            "replies.jsonl": _lines(folder.replies_path, cleaner),
+            "results.jsonl.gz": compressed(_lines(read_lines(folder.results_path), "results.jsonl", cleaner, done)),
+            "replies.jsonl": _lines(folder.replies(), "replies.jsonl", cleaner),
         }
         for path in sorted(folder.texts_path.rglob("*")):
             if path.is_file():
@@ -46,9 +46,11 @@ def publish(
     return cleaner.removed
 
 
-def _lines(path: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: None) -> Iterator[bytes]:
-    for number, record in enumerate(read_lines(path), 1):
-        yield encode_line(cleaner.record(record, f"{path.name}:{number}"))
+def _lines(
+    records: Iterable[dict[str, Any]], name: str, cleaner: Cleaner, done: Callable[[], object] = lambda: None
+) -> Iterator[bytes]:
+    for number, record in enumerate(records, 1):
+        yield encode_line(cleaner.record(record, f"{name}:{number}"))
         done()
 
 
