@@ -253,7 +253,7 @@ class RunFolder:
     def kept_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
         path = self.texts_path / name
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return read_kept(path) if path.is_file() else None
 
     def discard_unused(self) -> bool:
         """Remove the folder if the run ended before it was planned; return True if it was removed."""
@@ -356,6 +356,14 @@ def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> Non
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=_RESTORE) from error
+
+
+def read_kept(path: Path) -> str:
+    """Return a text of a run folder. Raise RunLogError if it was cut off, as after a power cut."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
 
 
 def own_episodes(manifest: Mapping[str, Any]) -> int | None:

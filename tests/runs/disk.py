@@ -24,7 +24,9 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 Action = Literal["kill", "torn", "cut", "full", "sync error", "other"]
-_REAL = {name: getattr(os, name) for name in ("open", "write", "fsync", "ftruncate", "replace", "link", "unlink", "close")}
+_REAL = {
+    name: getattr(os, name) for name in ("open", "write", "fsync", "ftruncate", "replace", "link", "unlink", "close")
+}
 _FLOCK, _RMTREE, _OPEN = fcntl.flock, shutil.rmtree, io.open
 
 
@@ -34,7 +36,7 @@ class Killed(BaseException):
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens at the `number`-th operation on files whose name contains `target`.
+    """A fault at the `number`-th operation on files whose path contains `target`.
 
     kill: the process ends. torn: it ends after half a write. cut: it ends, and so does the power. full: this write and
     all later ones fail. sync error: this sync fails. other: another process runs.

@@ -23,7 +23,14 @@ from unittest.mock import patch
 import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from graphwalk.cli.app import _as_graphwalk_error
 from graphwalk.config.loading import load_experiment
@@ -50,7 +57,8 @@ from tests.runs.runs import without_time
 SETTINGS = Settings()
 SHARDS = {"run": "1/1", "first": "1/2", "second": "2/2"}
 FOLDERS = [*SHARDS, "merged"]
-EPISODES = 3
+EPISODES = MOST = 3
+"""Traces, and episodes at the same time."""
 DONE, INTERNAL, REFUSED, FAILED, KILLED = 0, 1, 3, 4, "killed"
 WORKING = "another process is working on"
 EXPERIMENT = {
@@ -113,7 +121,9 @@ def undisturbed() -> dict[EpisodeKey, str]:
     """Return the results of a run that nothing happens to."""
     with tempfile.TemporaryDirectory() as folder:
         model, path = PaidModel(), Path(folder) / "run"
-        experiment = resolve(load_experiment({**EXPERIMENT, "limits": {"max_concurrency": 1}}), SETTINGS, objects=opened(model))
+        experiment = resolve(
+            load_experiment({**EXPERIMENT, "limits": {"max_concurrency": 1}}), SETTINGS, objects=opened(model)
+        )
         asyncio.run(start_run(experiment, NewRun.make("tiny", path), Progress()))
         return dict(results_in(read(path / "results.jsonl")))
 
@@ -124,7 +134,7 @@ def opened(model: PaidModel) -> dict[str, Any]:
 
 @dataclass
 class Logged:
-    """What a run folder must not lose: results and replies in its files, and those of them that were synced."""
+    """Results and replies in the files of a run, which it must not lose, and those of them that were synced."""
 
     results: dict[EpisodeKey, str] = field(default_factory=dict)
     replies: set[str] = field(default_factory=set)
@@ -137,13 +147,9 @@ class Logged:
 
 def faults(*targets: str, most: int = 4) -> "st.SearchStrategy[Fault | None]":
     """A fault at one of the first operations on one of these files, or none."""
-    target, number = st.sampled_from(targets), st.integers(1, most)
-    actions = st.sampled_from(["kill", "torn", "cut", "full", "other"])
-    return st.one_of(
-        st.none(),
-        st.builds(Fault, actions, target, number),
-        st.builds(Fault, st.just("sync error"), target, st.integers(1, 2)),
-    )
+    actions = st.sampled_from(["kill", "torn", "cut", "full", "sync error", "other"])
+    fault = st.builds(Fault, actions, st.sampled_from(targets), st.integers(1, most))
+    return st.one_of(fault, fault, fault, st.none())
 
 
 LOGS = ("results.jsonl", "replies.jsonl", ".part", "run.json")
@@ -174,6 +180,7 @@ class RunFolderMachine(RuleBasedStateMachine):
     @initialize(seconds=st.sampled_from([0.0, 1e9]), first=st.sampled_from(["run", "run", "shards"]))
     def start(self, seconds: float, first: str) -> None:
         """Sync each line at once, or at the end of a process. Begin with a run, or with its shards."""
+        self.synced_at_once = seconds == 0
         self.patches = [patch.object(json_lines, "_SYNC_SECONDS", seconds), patch.object(writing, "_LOCK_SECONDS", 0)]
         for one in self.patches:
             one.start()
@@ -188,7 +195,7 @@ class RunFolderMachine(RuleBasedStateMachine):
         fault=st.one_of(faults(*LOGS, most=6), faults("", "texts", most=100)),
         fails=st.sampled_from([False, False, True]),
         second=others("list", "play", "rescore", "publish", "verify"),
-        concurrency=st.sampled_from([1, 3]),
+        concurrency=st.sampled_from([1, MOST]),
         seed=seeds,
     )
     def play(self, name: str, fault: Fault | None, fails: bool, second: str, concurrency: int, seed: int) -> None:
@@ -216,7 +223,7 @@ class RunFolderMachine(RuleBasedStateMachine):
         self.second = second, name
         end = self.command(lambda: self.published(name), fault, seed)
         if fault is None:
-            assert end == DONE, (end, self.error)
+            assert end == DONE or not self.logged[name].texts, (end, self.error)
         if end == DONE:
             published = RunFolder.open(self.home / f"{name}.zip").path / "results.jsonl"
             assert dict(results_in(read(published))) == self.logged[name].results
@@ -226,11 +233,11 @@ class RunFolderMachine(RuleBasedStateMachine):
     def merge(self, fault: Fault | None, second: str, seed: int) -> None:
         self.second = second, "first"
         if not self.exists("merged") and (self.home / "merged").exists():
-            self.disk.remove(self.home / "merged")  # as the message of a killed merge says
+            self.disk.remove(self.home / "merged")  # the next step that the error names
         whole = all(self.finished(name) for name in ("first", "second")) and not self.exists("merged")
         end = self.command(self.merged, fault, seed)
         if fault is None:
-            assert end == (DONE if whole else REFUSED), (end, self.error)
+            assert end == DONE or (end == REFUSED and not whole), (end, self.error)
         if end == DONE:
             shards = self.logged["first"], self.logged["second"]
             self.logged["merged"].texts = all(one.texts for one in shards)
@@ -240,14 +247,11 @@ class RunFolderMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.existing())
     @rule(name=names)
     def verify(self, name: str) -> None:
+        """Verify a run, and list all of them."""
         name = self.existing(name)
         end = self.command(lambda: self.verified(name))
         assert end == DONE or not self.logged[name].texts, (end, self.error)
-
-    @rule()
-    def list(self) -> None:
-        end = self.command(lambda: [*list_runs(self.home)])
-        assert end == DONE, (end, self.error)
+        assert self.command(lambda: [*list_runs(self.home)]) == DONE, self.error
 
     # What happens between commands.
 
@@ -411,6 +415,8 @@ class RunFolderMachine(RuleBasedStateMachine):
                 self.broken.append(f"{name}: lost results: {missing}")
             if missing_replies := (one.synced_replies if lost else one.replies) - replies:
                 self.broken.append(f"{name}: {len(missing_replies)} lost replies")
+            if lost and self.synced_at_once and max(len(one.replies - replies), len(one.results) - len(results)) > MOST:
+                self.broken.append(f"{name}: {len(one.replies - replies)} replies were lost that had time to be synced")
             if not one.repeated and max(times.values(), default=1) > 1:
                 self.broken.append(f"{name}: doubled results: {times}")
             one.results, one.replies = results, replies
@@ -423,13 +429,14 @@ class RunFolderMachine(RuleBasedStateMachine):
         self.look(lost=True)
 
 
-def test_200_sequences() -> None:
-    run_state_machine_as_test(RunFolderMachine, settings=hypothesis_settings(max_examples=200, stateful_step_count=6))
+@pytest.mark.timeout(1200)
+def test_200_sequences_lose_double_and_change_nothing() -> None:
+    run_state_machine_as_test(RunFolderMachine, settings=hypothesis_settings(max_examples=200, stateful_step_count=5))
 
 
 @pytest.mark.slow
-def test_10000_sequences() -> None:
+def test_10000_sequences_lose_double_and_change_nothing() -> None:
     run_state_machine_as_test(
         RunFolderMachine,
-        settings=hypothesis_settings(max_examples=10_000, stateful_step_count=8, derandomize=False),
+        settings=hypothesis_settings(max_examples=10_000, stateful_step_count=5, derandomize=False),
     )
