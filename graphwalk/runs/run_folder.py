@@ -239,19 +239,21 @@ class RunFolder:
         write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
 
     def keep_texts(self, texts: Mapping[str, str]) -> None:
-        """Write texts by name ("prompts/graph_tools.j2") into the folder, replacing those of the same name."""
+        """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
         for name, text in texts.items():
-            path = self.texts_path / name
+            path, content = self.texts_path / name, text.encode()
+            if path.is_file() and path.read_bytes() == content:
+                continue
             make_folder(path.parent, error=RunLogError)
             try:
-                path.write_text(text, encoding="utf-8")
+                path.write_bytes(content)
             except OSError as error:
                 raise cannot_write(path, error, RunLogError) from error
 
     def kept_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
         path = self.texts_path / name
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return read_kept(path) if path.is_file() else None
 
     def discard_unused(self) -> bool:
         """Remove the folder if the run ended before it was planned; return True if it was removed."""
@@ -354,6 +356,14 @@ def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> Non
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=_RESTORE) from error
+
+
+def read_kept(path: Path) -> str:
+    """Return a text of a run folder. Raise RunLogError if it was cut off, as after a power cut."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
 
 
 def own_episodes(manifest: Mapping[str, Any]) -> int | None:

@@ -12,7 +12,7 @@ from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import compressed, encode_line, read_lines
 from graphwalk.files.writing import new_file
 from graphwalk.runs.finished.published import DIGESTS, TEXTS
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder, read_kept
 from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
 
 _MODE = 0o644 << 16
@@ -39,7 +39,7 @@ def publish(
         for path in sorted(folder.texts_path.rglob("*")):
             if path.is_file():
                 name = f"{TEXTS}/{path.relative_to(folder.texts_path).as_posix()}"
-                parts[name] = [cleaner.text(path.read_text(encoding="utf-8"), name).encode()]
+                parts[name] = [cleaner.text(read_kept(path), name).encode()]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
             _refuse(cleaner.refused, out)
