@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
-from benchmarks.markers import DOCS, caption, write_between_markers
+from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
 from graphwalk.evaluation.statistics import Estimate, compare, estimate_means, estimate_shares, outcomes_of, paired
 from graphwalk.seeds import generator
 
@@ -21,7 +21,9 @@ PAGE = DOCS / "statistics.md"
 METHODS = ("ours", "t", "episodes", "ours, beta")
 TESTS = ("t", "sign-flip", "mid-p", "McNemar", "covered")
 _EPISODES_AT_ONCE = 1_000_000
+_AMOUNTS_AT_ONCE = 2_000
 _DIFFERENCE = 0.1
+AMOUNT_GRAPHS, AMOUNT_SPREADS = (3, 5, 10, 30, 100), (0.5, 1.0)
 Share = dict[str, float]
 
 
@@ -54,6 +56,22 @@ def wilson(right: int, episodes: int) -> tuple[float, float]:
     """Wilson's interval, which takes every episode for independent."""
     interval = binomtest(right, episodes).proportion_ci(method="wilson")
     return float(interval.low), float(interval.high)
+
+
+def amounts(graphs: int, spread: float, draws: int, seed: int = 0) -> float:
+    """Return the share of 95 % t intervals that hold the mean of a log-normal amount, for example of calls.
+
+    `spread`: standard deviation of the logarithm; of its variance half is common to the tasks of a graph.
+    """
+    random, held = generator(seed, "amounts", graphs, str(spread)), []
+    graph, task = Cell(graphs, 0.5, 1, 0.5).ids()
+    for begin in range(0, draws, _AMOUNTS_AT_ONCE):
+        columns = min(_AMOUNTS_AT_ONCE, draws - begin)
+        common = random.standard_normal((graphs, columns))[np.array(graph)]
+        logarithm = spread * np.sqrt(0.5) * (common + random.standard_normal((len(task), columns)))
+        estimates = estimate_means(outcomes_of(np.exp(logarithm), graph, task))
+        held.append(_holds(*_bounds(estimates), float(np.exp(spread**2 / 2))))
+    return float(np.concatenate(held).mean())
 
 
 def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
@@ -111,6 +129,17 @@ def table(title: str, columns: Sequence[str], rows: Sequence[tuple[Cell, Share]]
     return "\n".join(lines)
 
 
+def amounts_table(draws: int) -> str:
+    rows = [
+        [f"{graphs}", *(f"{100 * amounts(graphs, spread, draws):.1f}" for spread in AMOUNT_SPREADS)]
+        for graphs in AMOUNT_GRAPHS
+    ]
+    table = markdown_table(
+        ["graphs", *(f"standard deviation of the logarithm {one:g}" for one in AMOUNT_SPREADS)], rows
+    )
+    return f"{caption('make coverage')} {draws:,} experiments per figure.\n\n{table}"
+
+
 def _figure(share: float, aim: range | None) -> str:
     percent = round(100 * share, 1)
     mark = "" if aim is None or aim.start <= percent <= aim.stop else " ↓" if percent < aim.start else " ↑"
@@ -132,6 +161,7 @@ def main() -> None:
     begun = time.perf_counter()
     tests = max(1, options.draws // 2)
     covered, rejected = [], []
+    write_between_markers(PAGE, "amounts", amounts_table(options.draws))
     for number, cell in enumerate(CELLS, 1):
         print(f"{number} of {len(CELLS)}: {cell}", file=sys.stderr, flush=True)
         covered.append((cell, coverage(cell, options.draws)))

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
+MOST_CALLS = 1024
+"""Calls that are kept from one reply, or `max_calls_per_turn` if that is more."""
 _LAST_STEPS = 2
 """Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
 
@@ -91,9 +93,9 @@ class Episode:
             return ExitStatus.BUDGET
         return None
 
-    def must_answer(self, conversation: Sequence[Message]) -> bool:
-        """Return True if the limit of turns, calls or repeats is reached. Dialogues without tools have none."""
-        return self.prompt.toolbox is not None and limit_reached(conversation, self.config)
+    def limit_reached(self, conversation: Sequence[Message]) -> ExitStatus | None:
+        """Return the status of the limit that is reached, or None. Dialogues without tools have no limit."""
+        return None if self.prompt.toolbox is None else limit_reached(conversation, self.config)
 
 
 async def run_episode(episode: Episode) -> Trajectory:
@@ -154,7 +156,10 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
     conversation = [from_langchain(message) for message in state["messages"]]
     manager = callback_manager(config)
     model = episode.model if manager is None else Reporting(episode.model, manager)
-    forced = episode.must_answer(conversation) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
+    limit = episode.limit_reached(conversation)
+    if limit is None and state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS:
+        limit = ExitStatus.TURN_LIMIT
+    forced = limit is not None
     try:
         async with asyncio.timeout_at(episode.deadline):
             if episode.config.compaction == "none":
@@ -172,6 +177,9 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         return _failed(episode, error, ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR)
     except TimeoutError:
         return _update(status=ExitStatus.MODEL_ERROR, error="the deadline of the episode passed during a model call")
+    if len(reply.message.tool_calls) > (most := max(MOST_CALLS, episode.config.max_calls_per_turn)):
+        first = reply.message.tool_calls[:most]
+        reply = replace(reply, message=replace(reply.message, tool_calls=first, provider_state=None))
     episode.watcher.said(reply.message)
     turn = Turn(
         message=reply.message,
@@ -199,7 +207,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         if next_user is not None:
             return _update([message, to_langchain(Message("user", next_user))])
     answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
-    return _update([message], ExitStatus.TURN_LIMIT if forced else answered)
+    return _update([message], limit or answered)
 
 
 async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
@@ -335,17 +343,17 @@ async def _call(toolbox: Toolbox, call: ToolCall, manager: "AsyncCallbackManager
     return result
 
 
-def limit_reached(conversation: Sequence[Message], config: AgentConfig) -> bool:
-    """Return True if the turns since the last user message have reached the limit of turns, calls or repeats."""
+def limit_reached(conversation: Sequence[Message], config: AgentConfig) -> ExitStatus | None:
+    """Return the status of the first limit that the turns since the last user message have reached, or None."""
     replies = [message for message in conversation[_since_user(conversation) :] if message.role == "assistant"]
     # A call that is repeated within one reply counts once.
     calls = Counter(chain.from_iterable({(call.name, call.arguments) for call in r.tool_calls} for r in replies))
     limits = [
-        (len(replies), config.turn_limit),
-        (sum(len(reply.tool_calls) for reply in replies), config.call_limit),
-        (max(calls.values(), default=0), config.repeat_limit),
+        (ExitStatus.TURN_LIMIT, len(replies), config.turn_limit),
+        (ExitStatus.CALL_LIMIT, sum(len(reply.tool_calls) for reply in replies), config.call_limit),
+        (ExitStatus.REPEAT_LIMIT, max(calls.values(), default=0), config.repeat_limit),
     ]
-    return any(limit is not None and number >= limit for number, limit in limits)
+    return next((status for status, number, limit in limits if limit is not None and number >= limit), None)
 
 
 def answered_calls(conversation: Sequence[Message], config: AgentConfig) -> Iterator[Message]:

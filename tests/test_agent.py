@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent import Episode, run_episode
+from graphwalk.agent import MOST_CALLS, Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.budget import BudgetSpentError
@@ -111,7 +111,7 @@ async def test_the_call_limit_is_kept_exactly() -> None:
     trajectory = await walk(Speaker(lambda n: "[]" if n > 1 else ["count"] * 5), toolbox, {"call_limit": 7})
     assert toolbox.made == 7
     assert [r.error for r in trajectory.results] == [None] * 7 + ["call_limit"] * 3
-    assert trajectory.turns[-1].forced
+    assert (trajectory.turns[-1].forced, trajectory.exit_status) == (True, ExitStatus.CALL_LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,7 @@ async def test_a_model_that_repeats_a_call_is_stopped_at_the_limit_of_repeats(
     trajectory = await walk(Speaker(says), toolbox, {"repeat_limit": 3, "turn_limit": 20})
     assert len(trajectory.results) == made
     assert trajectory.turns[-1].forced == (made < 9)
+    assert trajectory.exit_status is (ExitStatus.REPEAT_LIMIT if made < 9 else ExitStatus.ANSWERED)
 
 
 async def test_more_calls_in_a_turn_than_allowed_are_refused_in_words() -> None:
@@ -138,6 +139,16 @@ async def test_more_calls_in_a_turn_than_allowed_are_refused_in_words() -> None:
     trajectory = await walk(Speaker(script(["count"] * 50, "done")), toolbox, {"max_calls_per_turn": 20})
     assert toolbox.made == 20
     assert "at most 20 calls" in trajectory.results[-1].content
+
+
+@pytest.mark.parametrize(
+    ("agent", "executed", "kept"), [({}, 256, MOST_CALLS), ({"max_calls_per_turn": 2000}, 2000, 2000)]
+)
+async def test_the_first_calls_of_a_reply_are_kept(agent: dict[str, Any], executed: int, kept: int) -> None:
+    toolbox = Counter()
+    trajectory = await walk(Speaker(script(["count"] * 10_000, "done")), toolbox, agent)
+    assert (toolbox.made, len(trajectory.results)) == (executed, kept)
+    assert len(trajectory.turns[0].message.tool_calls) == kept
 
 
 async def test_without_parallel_calls_only_the_first_is_made() -> None:

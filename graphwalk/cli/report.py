@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.cli.options import Models, Run, RunOrFile, SettingNames
-from graphwalk.errors import ConfigError, counted
+from graphwalk.errors import counted
 from graphwalk.evaluation.comments import comment
 from graphwalk.terminal.console import data, print_tables, say
 from graphwalk.terminal.progress import progress_bar
@@ -62,14 +62,10 @@ def report(
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN", help="Run folders or published runs; or logs of inspect_ai (.eval, .json)."),
+        typer.Argument(metavar="RUN", help="Run folders or published runs."),
     ],
     model: Models = None,
     setting: SettingNames = None,
-    score: Annotated[str | None, typer.Option(help="Score of inspect_ai to test (default: the first one).")] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="Metadata field of inspect_ai's samples with their cluster.")
-    ] = None,
     all_columns: AllColumns = False,
     json: JsonFormat = False,
     format: Annotated[Literal["terminal", "json", "markdown"], typer.Option(help="Output format.")] = "terminal",
@@ -81,15 +77,8 @@ def compare(
     """
     from graphwalk.reports.formats import TerminalComparison, comparison_json, comparison_markdown
     from graphwalk.runs.finished.compare_runs import compare_runs
-    from graphwalk.runs.finished.inspect_logs import compare_logs
 
-    players = {"models": model or (), "settings": setting or ()}
-    if any(path.suffix in (".eval", ".json") for path in runs):
-        comparison = compare_logs(runs, **players, score=score, cluster=cluster)
-    elif score or cluster:
-        raise ConfigError("--score and --cluster are for logs of inspect_ai", hint="graphwalk compare a.eval b.eval")
-    else:
-        comparison = compare_runs(runs, **players)
+    comparison = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
     if form == "terminal":
         print_tables(TerminalComparison(comparison), all_columns=all_columns)

@@ -181,13 +181,13 @@ def rendered(template: Template, values: Mapping[str, Any]) -> str:
     except GraphwalkError:
         raise
     except Exception as error:  # a template can raise whatever its expressions and filters raise
-        raise _text_error(error) from error
+        raise _text_error(error, template.filename) from error
 
 
-def _text_error(error: Exception) -> TextError:
-    """Return the error with the line of the template, or of the file that it includes, where it was raised."""
+def _text_error(error: Exception, file: str | None = None) -> TextError:
+    """Return the error with the line of the template `file`, or of the file that it includes, where it was raised."""
     frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename.endswith((".j2", "<template>"))]
-    file, line = (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
+    file, line = (frames[-1].filename, frames[-1].lineno) if frames else (file, None)
     if isinstance(error, TemplateSyntaxError):
         file, line = error.filename, error.lineno
     problem = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"

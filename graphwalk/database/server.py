@@ -16,7 +16,7 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 from graphwalk.database.jars import DEFAULT_RELEASE, release_named, runs_in, start_jars, stop_jars
 from graphwalk.errors import StoreError
 from graphwalk.files.resources import data_path
-from graphwalk.files.writing import make_folder
+from graphwalk.files.writing import locked, make_folder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
@@ -151,9 +151,7 @@ def _lock(settings: Settings) -> Iterator[None]:
     """Allow one `up` or `down` at a time."""
     folder = state_folder(settings)
     make_folder(folder, private=True, error=StoreError)
-    from filelock import FileLock  # slow to import
-
-    with FileLock(folder / "lock"):
+    with locked(folder / "lock", StoreError):
         yield
 
 

@@ -161,21 +161,25 @@ class OpenEpisode:
 
     def reply(self, text: str) -> str | None:
         """Process a reply without calls. Return the next user message, or None at the end of the episode."""
-        forced = self.must_answer
-        turn = Turn(Message("assistant", text), forced=forced)
-        next_user = None if forced else self.start.next_user([*self.turns, turn])
+        limit = self._limit_reached
+        turn = Turn(Message("assistant", text), forced=limit is not None)
+        next_user = None if limit else self.start.next_user([*self.turns, turn])
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER
-            self._end(ExitStatus.TURN_LIMIT if forced else answered)
+            self._end(limit or answered)
         return next_user
 
     @property
     def must_answer(self) -> bool:
         """True if a limit is reached: a run asks for the answer now, without tools."""
+        return self._limit_reached is not None
+
+    @property
+    def _limit_reached(self) -> ExitStatus | None:
         first = max((number for number, turn in enumerate(self.turns, 1) if turn.next_user is not None), default=0)
         messages = [turn.message for turn in self.turns[first:]]
-        return bool(self.tools) and limit_reached(messages, self.stage.experiment.agent)
+        return limit_reached(messages, self.stage.experiment.agent) if self.tools else None
 
     @property
     def trajectory(self) -> Trajectory:

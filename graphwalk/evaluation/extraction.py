@@ -11,7 +11,7 @@ Replies are untrusted: no text raises an error, and the time is linear in its le
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
@@ -45,6 +45,7 @@ _SENTENCE = 200
 """Characters before an answer that may doubt it."""
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _TAG = re.compile(r"</\w+>")
+_QUOTES = str.maketrans("“”„‟", '""""')
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +77,31 @@ class AnswerForm(NamedTuple):
     """The form of the answers of a task.
 
     `read` returns the answer in a value, or None. `member`: name of the object's member that holds the answer in the
-    requested form. `fields`: names of the fields of rows. `prefix`: text that an answer must follow.
+    requested form. `fields`: names of the fields of rows. `prefix`: text that an answer must follow. `read_other`: as
+    `read`, for replies in which `read` finds nothing.
     """
 
     read: Callable[[Any], Fit | None]
     member: str | None = None
     fields: tuple[str, ...] = ()
     prefix: re.Pattern[str] | None = None
+    read_other: Callable[[Any], Fit | None] | None = None
 
 
 def extract(reply: str, form: AnswerForm) -> Extraction:
-    """Return the answer in a reply."""
+    """Return the answer in a reply. Typographic quotes and `form.read_other` are tried where nothing else is found."""
     text = reply.strip().lstrip("\ufeff")
     text = text if parse_answer(text) is not None else visible_text(reply)
+    extraction, plain = _extract(text, form), text.translate(_QUOTES)
+    others = [(plain, form)] if plain != text else []
+    others += [(plain, form._replace(read=form.read_other))] if form.read_other else []
+    for other in others:
+        if extraction.answer is None:
+            extraction = replace(_extract(*other), stage="repaired")
+    return Extraction() if extraction.answer is None else extraction
+
+
+def _extract(text: str, form: AnswerForm) -> Extraction:
     values, lossy = find_values(text)
     readings = [(value, _fit(value.value, form)) for value in values]
     answers = [(value, fit) for value, fit in readings if fit is not None and _start(text, value, form) is not None]
@@ -98,8 +111,9 @@ def extract(reply: str, form: AnswerForm) -> Extraction:
     if form.prefix is not None:  # lists without it, before the answer, are explanations
         readings = [*answers, *(reading for reading in readings if reading[0].start > chosen.start)]
     lossy |= chosen.repeats or fit.lossy or _is_doubted(text, chosen)
+    items = _items(fit.answer, form)
     lossy = lossy or any(
-        isinstance(value.value, list) if other is None else _items(other.answer, form) != _items(fit.answer, form)
+        isinstance(value.value, list) if other is None else _items(other.answer, form) != items
         for value, other in readings
     )
     return Extraction(fit.answer, fit.stage or _stage(text, chosen, form), lossy)

@@ -1,7 +1,11 @@
 """Answers that are sets of rows: their forms in replies, and comparison with the target (docs/method.md, Scores)."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
+from operator import ne
 from typing import Any
 
 from graphwalk.evaluation.extraction import AnswerForm, Fit, is_doubtful
@@ -10,15 +14,19 @@ from graphwalk.types.graph import value_order
 from graphwalk.types.values import PLAIN, Row, shown
 
 _MOST_NAMES = 20
+_NEAR = 5e-12
+"""Largest relative difference of numbers that agree in 12 digits."""
 
 
 def row_form(fields: Sequence[str]) -> AnswerForm:
     """Return the form of a list of rows with some of these fields.
 
     "bare" readings: one row without the list; for a single field also plain values, in a list or alone. A row is
-    lossy if another member may be a verdict or hold another answer: a boolean, a list, or words of doubt.
+    lossy if another member may be a verdict or hold another answer: a boolean, a list, or words of doubt. Other forms:
+    names in other letter case; for a single field also a list of objects with one other name, and one value each.
     """
     names = frozenset(fields)
+    by_lower = {name.lower(): name for name in fields}
 
     def is_row(value: Any) -> bool:
         return isinstance(value, dict) and bool(names & value.keys())
@@ -44,7 +52,27 @@ def row_form(fields: Sequence[str]) -> AnswerForm:
             return None if nested else Fit([value], "bare", is_lossy(value))
         return Fit([{fields[0]: value}], "bare") if len(fields) == 1 and is_plain(value) else None
 
-    return AnswerForm(read, fields=tuple(fields))
+    def read_other(value: Any) -> Fit | None:
+        rows = value if isinstance(value, list) else [value]
+        if not all(isinstance(row, dict) for row in rows):
+            return None
+        renamed = [{by_lower.get(name.lower(), name): item for name, item in row.items()} for row in rows]
+        if any(map(is_row, renamed)):
+            fit = read(renamed if value is rows else renamed[0])
+            return fit and fit._replace(lossy=fit.lossy or any(map(ne, map(len, rows), map(len, renamed))))
+        if value is not rows or len(fields) > 1 or len(other := {tuple(row) for row in rows}) != 1:
+            return None
+        (other_names,), items = other, [item for row in rows for item in row.values()]
+        doubtful = is_doubtful(" ".join(other_names).replace("_", " "))
+        if (
+            len(other_names) != 1
+            or doubtful
+            or not all(is_plain(item) and item.__class__ is not bool for item in items)
+        ):
+            return None
+        return Fit([{fields[0]: item} for item in items])
+
+    return AnswerForm(read, fields=tuple(fields), read_other=read_other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +98,38 @@ def row_set(rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> frozens
 
 
 def typed_rows(
-    answer: Iterable[Mapping[str, Any]], gold: Sequence[Mapping[str, Any]], fields: Iterable[str]
+    answer: Iterable[Mapping[str, Any]],
+    gold: Sequence[Mapping[str, Any]],
+    fields: Iterable[str],
+    *,
+    near: float = _NEAR,
 ) -> list[dict[str, Any]]:
-    """Return the answer with the values of each field in the type that the target has there: "12" as 12, 7 as "7"."""
+    """Return the answer with the values of each field in the type that the target has there: "12" as 12, 7 as "7".
+
+    A number becomes one of the target that is not whole and differs by at most `near` (relative).
+    """
     rows = [dict(row) for row in answer]
     for field in fields:
         held = [row[field] for row in gold if row.get(field) is not None]
         values, types = {normalise(value) for value in held}, {_type(value) for value in held}
+        numbers = sorted({value for value in held if type(value) is float and value % 1})
         for row in rows:
             if field in row:
                 forms = list(value_forms(row[field]))
                 same = (form for form in forms if normalise(form) in values)
-                row[field] = next(same, next((form for form in forms if _type(form) in types), row[field]))
+                close = (number for form in forms for number in _close_numbers(form, numbers, near))
+                typed = (form for form in forms if _type(form) in types)
+                row[field] = next(chain(same, close, typed, forms))
     return rows
+
+
+def _close_numbers(value: Any, numbers: Sequence[float], near: float) -> list[float]:
+    """Return the neighbours of a number in a sorted list that are close to it, the closest first."""
+    if _type(value) is not float:
+        return []
+    place = bisect_left(numbers, value)
+    close = [n for n in numbers[max(0, place - 1) : place + 1] if math.isclose(n, value, rel_tol=near)]
+    return sorted(close, key=lambda number: abs(number - value))
 
 
 def _type(value: Any) -> type:

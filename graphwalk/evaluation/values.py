@@ -17,8 +17,6 @@ _LONGEST_LITERAL = 200_000
 _OPERATORS = re.compile(r"[-+~]{20}|(?:\bnot\s+){20}")
 """Repeated operators, which overflow the stack of Python's parser in some versions."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?", re.ASCII)
-_DIGITS = 12
-"""Significant digits in which two floats must agree."""
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
@@ -89,15 +87,11 @@ def _members(value: Any) -> list[Any]:
 
 
 def normalise(value: Any) -> Hashable:
-    """Return a normal form: 3 and 3.0 are equal, floats agree in 12 digits.
-
-    Text equals no number and no boolean; case matters.
-    """
+    """Return a normal form: 3 and 3.0 are equal; text equals no number and no boolean; case matters."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, float):
-        # 3.0 equals 3, and has its hash
-        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else str(value)
+        return value if math.isfinite(value) else str(value)
     if value is None or isinstance(value, str | int):
         return value
     return ("json", json.dumps(value, sort_keys=True, default=repr))

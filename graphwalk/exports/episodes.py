@@ -1,14 +1,11 @@
 """Reading of episodes and writing of files, for all exports."""
 
-import hashlib
-import json
 import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import make_folder
@@ -16,8 +13,6 @@ from graphwalk.runs.listing import heads
 from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.suite import Suite
-from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ToolResult, Turn
 
 
 def whole(value: Any) -> Any:
@@ -29,14 +24,6 @@ def whole(value: Any) -> Any:
     if isinstance(value, dict):
         return {whole(name): whole(item) for name, item in value.items()}
     return [whole(item) for item in value] if isinstance(value, list) else value
-
-
-def without_none(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST_NAME = 120
 
 
 @dataclass(frozen=True)
@@ -79,53 +66,6 @@ class Episodes:
                 # Halves of characters, which models may write, are in no other program's files.
                 yield Result.from_dict(whole(record))
                 self.on_read()
-
-
-class EpisodeMessage(NamedTuple):
-    """A message, with the `turn` and `result` that it comes from, if any."""
-
-    message: Message
-    turn: Turn | None = None
-    result: ToolResult | None = None
-
-
-def messages_of(result: Result) -> Iterator[EpisodeMessage]:
-    """Yield prompt, replies, tool results and later messages of the user, in order; nothing is summarised."""
-    yield from (EpisodeMessage(message) for message in result.trajectory.prompt)
-    for turn in result.trajectory.turns:
-        yield EpisodeMessage(turn.message, turn)
-        for output in turn.results:
-            yield EpisodeMessage(Message("tool", output.content, tool_call_id=output.call.id), turn, output)
-        if turn.next_user is not None:
-            yield EpisodeMessage(Message("user", turn.next_user), turn)
-
-
-def calls_of(turn: Turn) -> list[ToolCall]:
-    """Return the calls of a turn, once each: those of the message first, then those read from its text."""
-    calls = {call.id: call for call in (*turn.message.tool_calls, *(result.call for result in turn.results))}
-    return list(calls.values())
-
-
-def read_arguments(call: ToolCall) -> tuple[dict[str, Any], str | None]:
-    """Return (arguments, None), or ({}, problem)."""
-    try:
-        arguments = json.loads(call.arguments or "{}", parse_constant=str)
-    except (ValueError, RecursionError) as error:
-        return {}, f"the arguments are no JSON: {error}"
-    if not isinstance(arguments, dict):
-        return {}, f"the arguments are no JSON object, but {type(arguments).__name__}"
-    return whole(arguments), None
-
-
-def is_language_model(name: str) -> bool:
-    return not name.startswith(("scripted/", "replay/"))
-
-
-def file_name(*words: str, ending: str) -> str:
-    """Return a file name for these words; other words give another name."""
-    plain = _UNSAFE.sub("-", "_".join(words)).strip("-.")[:_LONGEST_NAME]
-    digest = hashlib.sha256("\x1f".join(words).encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{plain}-{digest}{ending}"
 
 
 def new_folder(path: Path) -> Path:

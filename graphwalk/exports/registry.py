@@ -10,7 +10,6 @@ EXPORTS = Registry(
     "export format",
     "graphwalk.exports",
     {
-        "inspect": "graphwalk.exports.inspect_log:export_inspect",
         "csv": "graphwalk.exports.tables:export_csv",
         "questions": "graphwalk.exports.questions:export_questions",
     },

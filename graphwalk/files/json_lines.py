@@ -6,13 +6,13 @@ Any other mismatch is damage and raises an error.
 A finished file may be compressed as `NAME.gz`. If both exist, NAME is used.
 """
 
+import asyncio
 import gzip
 import io
 import json
 import math
 import os
 import tempfile
-import time
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from graphwalk.errors import RunLogError
-from graphwalk.files.writing import cannot_write, check_in_place
+from graphwalk.files.writing import cannot_write, check_in_place, sync_folder
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
@@ -136,36 +136,58 @@ def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
 class LineWriter:
     """A writer that appends records; each is passed to the operating system before `append` returns.
 
-    Raise RunLogError if the file cannot be written; it then ends with the last complete line. Raise RunLogError if the
-    file at its path was replaced; its content is then saved beside its folder.
+    A line is flushed to disk half a second later by the running event loop, without one when the writer is closed.
+    Raise RunLogError if a write or a flush fails, and from then on at every call: later lines could follow a gap.
+    Raise RunLogError if the file at its path was replaced; its content is then saved beside its folder.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._copy: Path | None = None
+        self._failure: OSError | None = None
+        self._timer: asyncio.TimerHandle | None = None
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
+            _cut_torn_tail(self._file)
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
-        self._copy: Path | None = None
-        self._synced = time.monotonic()
-        _cut_torn_tail(self._file)
+        sync_folder(path.parent)
 
     def check(self) -> None:
-        """Raise RunLogError if the file at its path was replaced."""
+        """Raise RunLogError if the file was replaced, or cannot be written any more."""
         self._keep_in_place(b"")
+        with self._fail_stop():
+            pass
 
     def append(self, record: dict[str, Any]) -> None:
         line = encode_line(record)
         self._keep_in_place(line)
+        self.write(line)
+
+    def write(self, line: bytes) -> None:
+        """Append a line of `encode_line`."""
+        with self._fail_stop():
+            try:
+                written = os.write(self._file, line)
+                while written < len(line):
+                    written += os.write(self._file, line[written:])
+            except OSError:
+                _cut_torn_tail(self._file)
+                raise
+        if self._timer is None:
+            with suppress(RuntimeError):  # no event loop
+                self._timer = asyncio.get_running_loop().call_later(_SYNC_SECONDS, self._sync_in_time)
+
+    @contextmanager
+    def _fail_stop(self) -> Iterator[None]:
+        """Raise RunLogError for an OSError of the block or of an earlier one, after which the block is not entered."""
         try:
-            written = os.write(self._file, line)
-            while written < len(line):
-                written += os.write(self._file, line[written:])
+            if self._failure is not None:
+                raise self._failure
+            yield
         except OSError as error:
-            _cut_torn_tail(self._file)
+            self._failure = error
             raise cannot_write(self._path, error, RunLogError) from error
-        if time.monotonic() - self._synced >= _SYNC_SECONDS:
-            self.sync()
 
     def _keep_in_place(self, line: bytes) -> None:
         try:
@@ -194,12 +216,21 @@ class LineWriter:
 
     def sync(self) -> None:
         """Flush all lines to disk."""
-        os.fsync(self._file)
-        self._synced = time.monotonic()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        with self._fail_stop():
+            os.fsync(self._file)
+
+    def _sync_in_time(self) -> None:
+        with suppress(RunLogError):  # raised at the next call
+            self.sync()
 
     def close(self) -> None:
-        self.sync()
-        os.close(self._file)
+        try:
+            self.sync()
+        finally:
+            os.close(self._file)
 
 
 def _cut_torn_tail(file: int) -> None:

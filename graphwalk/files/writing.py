@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,11 +18,16 @@ _SCRATCH_START, _SCRATCH_END = ".graphwalk-", ".part"
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
 _STALE_SECONDS = 60.0
 """Age of an unlocked scratch file, in seconds, after which its writer must have been killed; writers lock it."""
+_LOCK_SECONDS = 2.0
+"""A lock that is free within this time was that of a list of runs, which looks only whether it is held."""
+_ANOTHER_PLACE = "choose a place that you may write to"
 _HINTS = {
     errno.ENOENT: "make the folder first, or choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.EISDIR: "name a file, not a folder",
-    **dict.fromkeys(FULL_DISK, "free some space, or choose another disk, and run the command again"),
+    errno.EIO: "check the disk; the system's log has the cause",
+    **dict.fromkeys((errno.ENOLCK, errno.EOPNOTSUPP), "its file system has no file locks; choose another disk"),
+    **dict.fromkeys(FULL_DISK, "free some space, or choose another disk"),
 }
 
 
@@ -37,7 +43,7 @@ def write_whole(
     """Write a file atomically, text as UTF-8: a reader sees the old file or the new one, also after a power failure.
 
     `parts` are written one by one. `private`: readable by the owner only. `parents`: create missing folders. `keep`:
-    path at which a replaced file is kept. Raise `error` with the cause if the file cannot be written, and leave nothing
+    path for a copy of a replaced file. Raise `error` with the cause if the file cannot be written, and leave nothing
     behind. Exceptions of `parts` propagate. Links are followed; devices and pipes are written to directly.
     """
     _check_names(path, error)
@@ -108,10 +114,33 @@ def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[Graphwal
         return error(f"{path} cannot be written: {cause}")
     if cause.errno == errno.ENOENT and not path.parent.exists():
         return error(f"{path} cannot be written: there is no folder {path.parent}", hint=_HINTS[errno.ENOENT])
-    hint = _HINTS.get(cause.errno or 0, "choose a place that you may write to")
+    hint = _HINTS.get(cause.errno or 0, _ANOTHER_PLACE)
     if cause.errno in FULL_DISK and error.exit_code < StoreError.exit_code:
         error = StoreError
     return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
+
+
+@contextmanager
+def locked(path: Path, error: type[GraphwalkError], busy: GraphwalkError | None = None) -> Iterator[None]:
+    """Hold the lock of a file while the block runs; the lock also ends with the process.
+
+    Raise `busy` if another process works with it, without `busy` wait. Raise `error` if the file cannot be locked.
+    """
+    from filelock import FileLock, Timeout  # slow to import
+
+    lock = FileLock(path, thread_local=False)
+    try:
+        lock.acquire(_LOCK_SECONDS if busy else -1)
+    except Timeout:
+        assert busy is not None
+        raise busy from None
+    except OSError as cause:
+        hint = _HINTS.get(cause.errno or 0, _ANOTHER_PLACE)
+        raise error(f"{path} cannot be locked: {cause.strerror}", hint=hint) from cause
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def check_in_place(path: Path, number: int, error: type[GraphwalkError]) -> None:
@@ -143,13 +172,13 @@ def _replacing(path: Path, mode: int, keep: Path | None) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(number)
             if keep is not None and path.exists():
-                keep.unlink(missing_ok=True)
-                os.link(path, keep)
+                with path.open("rb") as old, _replacing(keep, mode, None) as copy:
+                    shutil.copyfileobj(old, copy)
         scratch.replace(path)  # Windows moves no open file
     finally:
         with suppress(OSError):
             scratch.unlink()
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _as_bytes(part: str | bytes) -> bytes:
@@ -164,7 +193,7 @@ def _lock(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush the directory to disk. Some file systems refuse, which is harmless."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)

@@ -199,7 +199,7 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
     """Return the tool calls of an AIMessage in order, with the arguments as the model wrote them."""
     raw = message.additional_kwargs.get("tool_calls")
     written = {c.get("id"): mapping(c.get("function")).get("arguments") for c in raw} if isinstance(raw, list) else {}
-    order = list(written)
+    position = {call_id: number for number, call_id in enumerate(written)}
     calls = []
     for call in (*message.tool_calls, *message.invalid_tool_calls):
         arguments, text_ = call["args"], written.get(call["id"])
@@ -207,7 +207,7 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
             same = isinstance(text_, str) and _as_object(text_) == arguments
             arguments = text_ if same else json.dumps(arguments, ensure_ascii=False)
         calls.append(ToolCall(call["id"] or "", call["name"] or "", arguments or ""))
-    return tuple(sorted(calls, key=lambda call: order.index(call.id) if call.id in order else len(order)))
+    return tuple(sorted(calls, key=lambda call: position.get(call.id, len(position))))
 
 
 def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:

@@ -19,8 +19,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.config.prompts import Prompts
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.files.json_lines import decode_line, encode_line
-from graphwalk.files.writing import check_in_place, write_whole
+from graphwalk.files.json_lines import LineWriter, decode_line, encode_line
+from graphwalk.files.writing import write_whole
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage
 from graphwalk.models.provider_replies import NoToolsError, OverloadedError, bounded
@@ -331,16 +331,15 @@ class ReplyCache:
         self._places: dict[bytes, tuple[int, int]] = {}
         self._path = path
         try:
-            path.open("ab").close()
+            path.touch()
             if damaged := self._index():
                 write_whole(path, (line for key, line in _keyed(path) if key is not None), error=RunLogError)
                 self._index()
             self.damaged = damaged
-            self._writer = path.open("ab")
             self._reader = path.open("rb")
-            self._writer.truncate(self._end)
         except OSError as error:
             raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
+        self._writer = LineWriter(path)
 
     def _index(self) -> int:
         """Find the lines of the file. Return the number of damaged ones."""
@@ -370,21 +369,17 @@ class ReplyCache:
         except Exception as error:
             cause = f"{type(error).__name__}: {error}"
             raise ModelError(f"the reply cannot be recorded: {cause}") from error
-        try:
-            self._writer.write(line)
-            self._writer.flush()
-        except OSError as error:
-            raise RunLogError(f"the reply cache {self._path} cannot be written: {error.strerror}") from error
+        self._writer.write(line)
         self._places[bytes.fromhex(key)] = (self._end, len(line))
         self._end += len(line)
 
     def check(self) -> None:
-        """Raise RunLogError if the file was replaced or removed: further replies would be lost."""
-        check_in_place(self._path, self._writer.fileno(), RunLogError)
+        """Raise RunLogError if further replies would be lost."""
+        self._writer.check()
 
     def close(self) -> None:
-        self._writer.close()
         self._reader.close()
+        self._writer.close()
 
 
 def _keyed(path: Path) -> Iterator[tuple[bytes | None, bytes]]:

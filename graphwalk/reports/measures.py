@@ -79,9 +79,11 @@ OUTCOME = (
     ),
     Measure("context_overflows", "count", count_if(lambda result: result["exit_status"] == "context_overflow")),
     Measure("turn_limits", "count", count_if(lambda result: result["exit_status"] == "turn_limit")),
+    Measure("call_limits", "count", count_if(lambda result: result["exit_status"] == "call_limit")),
+    Measure("repeat_limits", "count", count_if(lambda result: result["exit_status"] == "repeat_limit")),
 )
 """`questions`: episodes with a score; `correct` of them; `accuracy`: their share in percent.
-`lossy_readings`: part of the reply looks like an answer and was not read. `context_overflows`, `turn_limits`: episodes
+`lossy_readings`: part of the reply looks like an answer and was not read. `context_overflows` and the limits: episodes
 that ended so."""
 
 EFFORT = (

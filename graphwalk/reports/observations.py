@@ -137,15 +137,16 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations
 
 def _add(cases: _Cases, result: ResultRecord, suite: SuiteReport) -> None:
     error = result.get("trajectory", {}).get("error")
+    cluster = suite.cluster(result["task_id"], result["task"])
     case = Case(
         Player(intern(result["model"]), intern(result["setting"])),
         result["task_id"],
         result["repeat"],
-        intern(result["task"]["graph_digest"]),
+        intern(cluster.graph),
         tuple(grouping.value(result) for grouping in suite.groupings),
         f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None,
         result["task"].get("twin_of"),
-        intern(result["task"].get("trace_id", result["task_id"])),
+        intern(cluster.question),
     )
     values = (measure.value(result) for measure in suite.measures)
     cases[case[:3]] = case, array("d", (np.nan if value is None else float(value) for value in values))

@@ -3,7 +3,7 @@
 import io
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import cycle, product
@@ -58,6 +58,8 @@ _LONGEST = 44
 """Characters of a name."""
 _SHORT = 16
 """Characters of a row's name that leave room for a second matrix beside it."""
+Styles = Mapping[str, Mapping[str, Any]]
+"""Colour, marker and dashes by name of a series."""
 
 
 def can_draw() -> bool:
@@ -65,9 +67,23 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def page_svg(plot: Plot) -> str:
-    """Return an SVG document that follows the reader's colour scheme, with text as text."""
-    with canvas_of(plot, "none") as canvas:
+def styles_of(plots: Iterable[Plot]) -> Styles:
+    """Return one style per player for all plots of a run; published players are paler and dashed."""
+    ours, published = cycle(product(_ROUNDS, _PALETTE)), cycle(product(_ROUNDS, _PUBLISHED))
+    drawn = [plot for plot in plots if plot.kind not in ("stacked", "heat")]
+    styles: dict[str, dict[str, Any]] = {}
+    for name, is_published in {s.name: s.published for plot in drawn for p in plot.panels for s in p.series}.items():
+        (marker, dashes), colour = next(published if is_published else ours)
+        styles[name] = {"color": colour, "marker": marker, "linestyle": (0, (4, 3)) if is_published else dashes}
+    return styles
+
+
+def page_svg(plot: Plot, styles: Styles | None = None) -> str:
+    """Return an SVG document that follows the reader's colour scheme, with text as text.
+
+    `styles` are those of all plots of the page.
+    """
+    with canvas_of(plot, "none", styles) as canvas:
         text = _image_bytes(canvas, "svg").decode()
     for colour, name in _SCHEME.items():
         text = text.replace(colour, f"var(--{name})")
@@ -86,9 +102,9 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     if not can_draw():
         raise ConfigError("plots require matplotlib, which is not installed", hint=install_hint("plots"))
     make_folder(folder, parents=False)
-    written = []
+    written, styles = [], styles_of(plots)
     for plot in plots:
-        with canvas_of(plot, "path") as canvas:
+        with canvas_of(plot, "path", styles) as canvas:
             write_whole(folder / f"{plot.name}.svg", [_image_bytes(canvas, "svg").decode()])
             (folder / f"{plot.name}.png").write_bytes(_image_bytes(canvas, "png"))
         write_whole(folder / f"{plot.name}.csv", [plot_csv(plot)])
@@ -104,7 +120,7 @@ def _image_bytes(canvas: "Canvas", form: str) -> bytes:
 
 
 @contextmanager
-def canvas_of(plot: Plot, fonts: str) -> "Iterator[Canvas]":
+def canvas_of(plot: Plot, fonts: str, styles: Styles | None = None) -> "Iterator[Canvas]":
     """Draw a plot. `fonts`: "path" draws letters as outlines, "none" keeps them as text."""
     import matplotlib
     from matplotlib.figure import Figure as NewCanvas
@@ -112,11 +128,11 @@ def canvas_of(plot: Plot, fonts: str) -> "Iterator[Canvas]":
     with matplotlib.rc_context({**_RC, "svg.fonttype": fonts}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
         canvas = NewCanvas(layout="constrained")
-        _DRAW[plot.kind](plot, canvas)
+        _DRAW[plot.kind](plot, canvas, styles or styles_of([plot]))
         yield canvas
 
 
-def _dots(plot: Plot, canvas: "Canvas") -> None:
+def _dots(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     """Draw groups from top to bottom; the players of a group one below the other."""
     (panel,) = plot.panels
     groups = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
@@ -124,8 +140,8 @@ def _dots(plot: Plot, canvas: "Canvas") -> None:
     step = min(0.8 / room, 0.22)
     canvas.set_size_inches(_WIDTH, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
-    for number, (one, style) in enumerate(zip(panel.series, _styles(panel.series), strict=True)):
-        colour, marker = style["color"], style["marker"]
+    for number, one in enumerate(panel.series):
+        colour, marker = styles[one.name]["color"], styles[one.name]["marker"]
         ys = [groups.index(str(p.x)) + (number - (room - 1) / 2) * step for p in one.points]
         for p, y in zip(one.points, ys, strict=True):
             if p.low is not None and p.high is not None:
@@ -146,12 +162,11 @@ def _name_rows(plot: Plot, axes: "Axes", names: Sequence[str]) -> None:
     axes.set_xlabel(plot.y)
 
 
-def _lines(plot: Plot, canvas: "Canvas") -> None:
-    """Draw one set of axes per panel; a name has the same style in every panel."""
+def _lines(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
+    """Draw one set of axes per panel."""
     columns = min(_MOST_COLUMNS, len(plot.panels))
     lines = -(-len(plot.panels) // columns)
-    series = {one.name: one for panel in plot.panels for one in panel.series}
-    styles = dict(zip(series, _styles(list(series.values())), strict=True))
+    series = {one.name for panel in plot.panels for one in panel.series}
     canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
     every = _grid(plot, canvas, lines, columns, share=plot.percent)
     named: dict[str, Any] = {}
@@ -198,10 +213,11 @@ def _limits(plot: Plot, axes: "Axes") -> None:
         _by_magnitude(axes, "x")
         if not plot.percent:
             _by_magnitude(axes, "y")
-    elif plot.kind in ("steps", "points"):
-        axes.set_xlim(left=0)
-    elif plot.kind == "lines":
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if plot.kind in ("steps", "points"):
+        furthest = axes.dataLim.x1
+        axes.set_xlim(-0.03 * furthest, 1.03 * furthest)
 
 
 def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
@@ -214,7 +230,7 @@ def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _draw_stacked(plot: Plot, canvas: "Canvas") -> None:
+def _draw_stacked(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     """Draw one bar per player, from left to right."""
     (panel,) = plot.panels
     players = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
@@ -234,7 +250,7 @@ def _draw_stacked(plot: Plot, canvas: "Canvas") -> None:
     _legend(canvas, axes)
 
 
-def _heat(plot: Plot, canvas: "Canvas") -> None:
+def _heat(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     """Draw a matrix per panel: a row per series, a column per x; darker is nearer to the largest of its scale."""
     longest = max(len(one.name) for panel in plot.panels for one in panel.series)
     columns = min(2 if longest <= _SHORT else 1, len(plot.panels))
@@ -265,16 +281,6 @@ def _heat(plot: Plot, canvas: "Canvas") -> None:
         axes.set_title(_title(panel.title, columns))
 
 
-def _styles(series: Sequence[Series]) -> list[dict[str, Any]]:
-    """Return colour, marker and dashes per series, paler and dashed for published ones."""
-    ours, published = cycle(product(_ROUNDS, _PALETTE)), cycle(product(_ROUNDS, _PUBLISHED))
-    styles = []
-    for one in series:
-        (marker, dashes), colour = next(published if one.published else ours)
-        styles.append({"color": colour, "marker": marker, "linestyle": (0, (4, 3)) if one.published else dashes})
-    return styles
-
-
 def _title(name: str, columns: int) -> str:
     """Return the title of one of several panels side by side, in lines that are no wider than the panel."""
     return textwrap.fill(name, 84 // columns, max_lines=3, placeholder="…")
@@ -297,7 +303,7 @@ def _label(name: str) -> str:
     return f" {shown}" if shown.startswith("_") else shown
 
 
-_DRAW: Mapping[PlotKind, Callable[[Plot, "Canvas"], None]] = {
+_DRAW: Mapping[PlotKind, Callable[[Plot, "Canvas", Styles], None]] = {
     "dots": _dots,
     "lines": _lines,
     "steps": _lines,

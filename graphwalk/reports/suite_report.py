@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text
 from graphwalk.sanitise import one_line
@@ -136,6 +136,18 @@ class Reference:
         return f"{self.mark.strip()}: {self.source}." + (f" This run has fewer: {self.fewer}." if self.fewer else "")
 
 
+class Cluster(NamedTuple):
+    """The units of statistics that a task belongs to: its graph, and its question if all tasks are on one graph."""
+
+    graph: str
+    question: str
+
+
+def cluster_of(task_id: str, task: Mapping[str, Any]) -> Cluster:
+    """Return the digest of the graph, and the task itself."""
+    return Cluster(task["graph_digest"], task_id)
+
+
 @dataclass(frozen=True)
 class SuiteReport:
     """The report of one suite.
@@ -143,9 +155,9 @@ class SuiteReport:
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
     pass@k. `causes`: measures that count the causes of wrong answers, with the cause in words. `baselines`
     computes the results of baselines from any result of a task. `reference` returns a published table by name.
-    `records` converts the log to the records to measure,
-    if these are not episodes. `tables` adds tables with their own layout. `remark` returns a note required by a result;
-    equal notes are shown once.
+    `records` converts the log to the records to measure, if these are not episodes. `cluster` returns the units of a
+    task, for these records and for a plan. `tables` adds tables with their own layout. `remark` returns a note required
+    by a result; equal notes are shown once.
     """
 
     suite: str
@@ -159,6 +171,7 @@ class SuiteReport:
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
+    cluster: Callable[[str, Mapping[str, Any]], Cluster] = cluster_of
     tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())
     remark: Callable[[ResultRecord], str | None] = lambda result: None
     plots: "Callable[[Report, Observations], Iterable[Plot]] | None" = None

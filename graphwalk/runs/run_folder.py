@@ -20,8 +20,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import RunLogError, counted
-from graphwalk.files.json_lines import LineWriter, compressed, compressed_path, open_lines, read_with_checksums
-from graphwalk.files.writing import cannot_write, check_links, is_scratch, make_folder, write_whole
+from graphwalk.files.json_lines import (
+    LineWriter,
+    compressed,
+    compressed_path,
+    open_lines,
+    read_lines,
+    read_with_checksums,
+)
+from graphwalk.files.writing import cannot_write, check_links, is_scratch, locked, make_folder, write_whole
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.runs.finished.published import is_published, unpacked
 from graphwalk.runs.result import RUN_VERSION, EpisodeKey, key_of
@@ -232,16 +239,21 @@ class RunFolder:
         write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
 
     def keep_texts(self, texts: Mapping[str, str]) -> None:
-        """Write texts by name ("prompts/graph_tools.j2") into the folder, replacing those of the same name."""
+        """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
         for name, text in texts.items():
-            path = self.texts_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path, content = self.texts_path / name, text.encode()
+            if path.is_file() and path.read_bytes() == content:
+                continue
+            make_folder(path.parent, error=RunLogError)
+            try:
+                path.write_bytes(content)
+            except OSError as error:
+                raise cannot_write(path, error, RunLogError) from error
 
     def kept_text(self, name: str) -> str | None:
         """Return a text from the start of the run, None if it is not in the folder."""
         path = self.texts_path / name
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return read_kept(path) if path.is_file() else None
 
     def discard_unused(self) -> bool:
         """Remove the folder if the run ended before it was planned; return True if it was removed."""
@@ -266,22 +278,9 @@ class RunFolder:
                 hint=f"unzip {self.quoted} -d FOLDER, and use the folder",
             )
         check_links(self.path, RunLogError)
-        from filelock import FileLock, Timeout  # slow to import
-
-        path = self.path / "run.lock"
-        lock = FileLock(path, thread_local=False)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout as error:
-            raise RunLogError(
-                f"another process is working on {self.path}", hint="wait for it or stop it, then resume"
-            ) from error
-        except OSError as error:
-            raise cannot_write(path, error, RunLogError) from error
-        try:
+        busy = RunLogError(f"another process is working on {self.path}", hint="wait for it or stop it, then resume")
+        with locked(self.path / "run.lock", RunLogError, busy):
             yield
-        finally:
-            lock.release()
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the run's records in the order of the file: failed tries of an episode, then at most one result of it.
@@ -324,6 +323,14 @@ class RunFolder:
                 stacklevel=2,
             )
 
+    def replies(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the reply cache. Raise RunLogError for a damaged one, which a resume removes."""
+        try:
+            yield from read_lines(self.replies_path)
+        except RunLogError as error:
+            error.hint = f"{self.resume_command}   (it removes the damaged lines), then run the command again"
+            raise
+
     def results_writer(self) -> LineWriter:
         """Return a writer that appends results; compressed ones are expanded first."""
         packed = compressed_path(self.results_path)
@@ -349,6 +356,14 @@ def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> Non
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=_RESTORE) from error
+
+
+def read_kept(path: Path) -> str:
+    """Return a text of a run folder. Raise RunLogError if it was cut off, as after a power cut."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
 
 
 def own_episodes(manifest: Mapping[str, Any]) -> int | None:

@@ -17,7 +17,7 @@ from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
 from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plot_files import can_draw, page_svg
+from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
 from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
@@ -172,7 +172,9 @@ class RunContent:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
         figures, notes = [], list[str]()
         with comment("plots", notes.append):
-            for figure in worth_drawing(list(plots_of(self.report, self.observed))):
+            plots = worth_drawing(list(plots_of(self.report, self.observed)))
+            styles = styles_of(plots)
+            for figure in plots:
                 figures.append(
                     {
                         "name": figure.name,
@@ -180,7 +182,7 @@ class RunContent:
                         "about": figure.about,
                         "columns": list(COLUMNS),
                         "rows": [list(row) for row in figure.rows],
-                        "svg": page_svg(figure) if can_draw() else None,
+                        "svg": page_svg(figure, styles) if can_draw() else None,
                     }
                 )
         return {"figures": figures, "missing": None if can_draw() else install_hint("plots"), "notes": notes}

@@ -187,12 +187,13 @@ class ObservedGraph:
         self.relationships: dict[Any, ObservedRelationship] = {}
         """By their content: two results that show the same show one relationship."""
         self.hidden_direction = False
+        self._unread = False
         self._calls: dict[tuple[str, str], _Call] = {}
 
     @property
     def understood(self) -> bool:
-        """Return True if some result with rows had a known form."""
-        return any(call.understood and call.total for call in self._calls.values())
+        """Return False if a result has rows of an unknown form, for example that of a tool of your own."""
+        return not self._unread and all(call.understood for call in self._calls.values() if call.total)
 
     @property
     def complete_labels(self) -> set[str]:
@@ -227,6 +228,7 @@ class ObservedGraph:
         """Add what a result shows. Mistakes, notes and answers show nothing."""
         rows = None if result.final else rows_of(result)
         if rows is None:
+            self._unread |= not result.final and result.error is None and bool(result.rows)
             return
         arguments = parse_object(result.call.arguments)
         page = arguments.pop("page", FIRST_PAGE)

@@ -4,11 +4,12 @@
 
 Waste, calls and format count in proportion to the F1 of the answer, so that a wrong answer earns nothing. The reward
 never exceeds F1. It is 1 for a correct, supported answer in the requested format, without waste and at the reference
-number of calls.
+number of calls. A call that is of no use never raises it: without calls nothing is wasted, and evidence that calls made
+unknown counts as none, unless their results name the answer.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import NonNegativeFloat
@@ -17,9 +18,9 @@ from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
 from graphwalk.runs.playing.episode import judge
 from graphwalk.suites.suite import Task
-from graphwalk.tools.observed_values import waste_of
+from graphwalk.tools.observed_values import tool_evidence, waste_of
 from graphwalk.types.check_type import check_type
-from graphwalk.types.episode import Trajectory
+from graphwalk.types.episode import Trajectory, setting_of
 
 
 class Weights(Strict):
@@ -64,17 +65,19 @@ def reward(
     check_type("trajectory", trajectory, Trajectory)
     check_type("weights", weights, Mapping, optional=True)
     chosen = validate(Weights, dict(weights or {}), "weights")
-    _, score = judge(task, setting, trajectory)
+    answer, score = judge(task, setting, trajectory)
     if score is None:
         return None
     parts = {
         "exact": float(score["correct"]),
         "f1": float(score["f1"]),
-        "evidence": _evidence(score),
-        "waste": _waste(task, trajectory),
-        "calls": _calls(task, trajectory),
+        "evidence": _evidence(task, setting, trajectory, answer, score),
+        "waste": None,
+        "calls": None,
         "format": _form(score),
     }
+    if setting_of(setting) in ("tools", "write_cypher") or trajectory.results:
+        parts |= {"waste": _waste(task, trajectory), "calls": _calls(task, trajectory)}
     return Reward(total=_total(parts, chosen), **parts)  # type: ignore[arg-type]
 
 
@@ -88,18 +91,26 @@ def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
     return earned / total_weight if total_weight else 0.0
 
 
-def _evidence(score: Mapping[str, Any]) -> float | None:
+def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: Mapping[str, Any]) -> float | None:
     """Return the share of correct rows that are supported; None without tools, or if unknown."""
     if not score["f1"]:
         return 0.0
-    return None if score["grounded"] is None else score["f1"] * score["grounded"]
+    if score["grounded"] is not None:
+        return float(score["f1"] * score["grounded"])
+    turns = (replace(turn, results=tuple(one for one in turn.results if one.final)) for turn in trajectory.turns)
+    _, without_calls = judge(task, setting, replace(trajectory, turns=tuple(turns)))
+    if without_calls is None or without_calls["grounded"] is None:
+        return None
+    rows = [[item.get(name) for name in task.gold[0]] if isinstance(item, dict) else [item] for item in answer]
+    values = (value for row in rows for value in row if value is not None)
+    return None if all(map(tool_evidence(trajectory).holds, values)) else 0.0
 
 
-def _waste(task: Task, trajectory: Trajectory) -> float | None:
+def _waste(task: Task, trajectory: Trajectory) -> float:
     """Return the share of calls without waste. Of unused results, at most the calls beyond the reference count."""
     calls = sum(not result.is_note for result in trajectory.results)
     if not calls:
-        return None
+        return 1.0
     waste = waste_of(trajectory)
     unused = 0 if task.reference_calls is None else min(waste.unused_results, max(0, calls - task.reference_calls))
     return max(0.0, 1 - (waste.repeated_calls + unused + waste.tool_errors) / calls)
@@ -107,7 +118,7 @@ def _waste(task: Task, trajectory: Trajectory) -> float | None:
 
 def _calls(task: Task, trajectory: Trajectory) -> float | None:
     calls = sum(not result.is_note for result in trajectory.results)
-    return min(1.0, task.reference_calls / calls) if task.reference_calls and calls else None
+    return min(1.0, task.reference_calls / max(1, calls)) if task.reference_calls else None
 
 
 def _form(score: Mapping[str, Any]) -> float:

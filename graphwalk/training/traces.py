@@ -263,7 +263,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
     score = result.score
     if options.models and result.key.model not in options.models:
         return "of other models"
-    if score is None or result.exit_status not in (ExitStatus.ANSWERED, ExitStatus.TURN_LIMIT):
+    if score is None or not (result.exit_status is ExitStatus.ANSWERED or result.exit_status.forced):
         return "without an answer"
     if options.correct and not score["correct"]:
         return "not correct"

@@ -63,6 +63,8 @@ class ExitStatus(StrEnum):
     ANSWERED = "answered"
     NO_ANSWER = "no_answer"
     TURN_LIMIT = "turn_limit"
+    CALL_LIMIT = "call_limit"
+    REPEAT_LIMIT = "repeat_limit"
     TOKEN_LIMIT = "token_limit"
     BUDGET = "budget"
     CONTEXT_OVERFLOW = "context_overflow"
@@ -73,6 +75,11 @@ class ExitStatus(StrEnum):
     def infrastructure(self) -> bool:
         """Return True for an infrastructure error: the episode has no score and may be run again."""
         return self in (ExitStatus.BUDGET, ExitStatus.MODEL_ERROR, ExitStatus.STORE_ERROR)
+
+    @property
+    def forced(self) -> bool:
+        """Return True if a limit of turns, calls or repeats forced the answer."""
+        return self in (ExitStatus.TURN_LIMIT, ExitStatus.CALL_LIMIT, ExitStatus.REPEAT_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,7 @@ class Turn:
     summary: str | None = None
     """Summary that replaces all earlier turns from this turn on (compaction by summary)."""
     forced: bool = False
-    """The answer turn without tools, taken because the turn limit was reached."""
+    """The answer turn without tools, taken because a limit of turns, calls or repeats was reached."""
     elapsed_in_tools: float | None = None
     """Seconds until all its tool calls were done; None where no clock was kept, and calls count one after the other."""
 

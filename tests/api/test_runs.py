@@ -221,6 +221,36 @@ except KeyboardInterrupt:
     assert done.stdout == "interrupted 0\n", done.stderr
 
 
+class Own(BaseException):
+    """An exception that is no Exception."""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, Own])
+def test_every_exception_of_the_callers_code_reaches_the_caller(
+    tmp_path: Path, graph: PropertyGraph, error: type[BaseException]
+) -> None:
+    """asyncio ends the loop with SystemExit and KeyboardInterrupt; the loop of later calls must go on."""
+
+    def fail(*ignored: Any) -> Any:
+        raise error("mine")
+
+    class Failing:
+        async def complete(self, *ignored: Any) -> Reply:
+            return fail()  # type: ignore[no-any-return]
+
+    (task,) = graphwalk.make_tasks(graph, questions=["node_count"])
+    for call in (
+        lambda: graphwalk.play(task, graph, model=Failing()),
+        lambda: graphwalk.ask("How many?", graph, model=Failing()),
+        lambda: graphwalk.run("quickstart", models=[Failing()], graphs=1, limit=2, out=tmp_path / "model"),
+        lambda: graphwalk.run("quickstart", graphs=1, limit=2, on_result=fail, out=tmp_path / "callback"),
+    ):
+        with pytest.raises(error, match="mine"):
+            call()
+    assert graphwalk.play(task, graph, model="scripted/expert").answer == task.gold
+
+
 MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
     "field": (lambda g, t: graphwalk.run("quickstart", agnt={"x": 1}), graphwalk.ConfigError, "did you mean agent"),
     "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), graphwalk.ConfigError, "limit=-1"),

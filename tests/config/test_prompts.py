@@ -62,6 +62,12 @@ def test_missing_value_error_names_its_line(tmp_path: Path) -> None:
         own.render("maze_tools.j2", rows=["a"], size=1, start=0, goal=0, strict=False, clock="")
 
 
+def test_a_prompt_whose_text_grows_too_long_is_named(tmp_path: Path) -> None:
+    own = Prompts(folder(tmp_path, maze_tools__j2="{% for a in rows %}{{ 'x' * 9_000_000 }}{% endfor %}"))
+    with pytest.raises(ConfigError, match=r"maze_tools\.j2:1: the text is longer than 20,000,000 characters"):
+        own.render("maze_tools.j2", rows=[1, 2, 3])
+
+
 def test_prompts_are_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="is not a folder"):
         AgentConfig(prompts="mine")

@@ -16,6 +16,7 @@ from graphwalk.config.calls import Limits
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import check_model
 from graphwalk.models.registry import open_model
+from graphwalk.runs.playing.background import run_in_background
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message
 from tests.models.player import in_run
@@ -98,12 +99,14 @@ async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> 
     assert all(capability.seconds > 0 for capability in capabilities)
 
 
-async def test_the_shipped_check_passes_and_names_what_is_wrong(backend: tuple[Model, ModelServer]) -> None:
-    model, server = backend
-    await testing.check_model(model)
-    server.respond = lambda _: error(500, "ill")
-    with pytest.raises(AssertionError, match=r"plain_text: .*ill"):
-        await testing.check_model(model)
+async def test_the_shipped_check_passes_and_names_what_is_wrong() -> None:
+    async with ModelServer(clever) as server:
+        model = open_model("openai-api/local/m", Settings({"LOCAL_BASE_URL": server.url}))
+        await asyncio.to_thread(testing.check_model, model)
+        server.respond = lambda _: error(500, "ill")
+        with pytest.raises(AssertionError, match=r"plain_text: .*ill"):
+            await asyncio.to_thread(testing.check_model, model)
+        await asyncio.to_thread(run_in_background, model.close())
 
 
 async def test_a_dead_server_fails_every_check_and_raises_nothing(backend: tuple[Model, ModelServer]) -> None:

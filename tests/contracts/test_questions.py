@@ -11,13 +11,13 @@ from graphwalk.testing import check_question
 
 
 @pytest.mark.parametrize("name", shipped_kinds())
-async def test_shipped_question(name: str) -> None:
-    await check_question(name, graphs=1)
+def test_shipped_question(name: str) -> None:
+    check_question(name, graphs=1)
 
 
-async def test_unknown_question() -> None:
+def test_unknown_question() -> None:
     with pytest.raises(ConfigError, match="why"):
-        await check_question("why")
+        check_question("why")
 
 
 def test_every_python_part_is_checked() -> None:

@@ -9,7 +9,7 @@ from graphwalk.stores.graph_schema import schema_of
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
-from tests.contracts.store_contract import STORE_CHECKS, check_store, odd_graph
+from tests.contracts.store_checks import STORE_CHECKS, check_store, odd_graph
 
 HOSTILE = ("`) DETACH DELETE n //", "``", "x`:`y", "ünïcödé", "'quote\"", "$x", "{{ x }}", "}-[]->(", "-- /*")
 

@@ -9,7 +9,7 @@ import graphwalk
 from graphwalk.errors import OracleError
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.registry import SUITES
-from tests.contracts.suite_contract import check_suite
+from tests.contracts.suite_checks import check_suite
 
 ROOT = Path(graphwalk.__file__).parent.parent
 SMALL: dict[str, dict[str, Any]] = {

@@ -18,8 +18,8 @@ def test_the_papers_four_tools_ship() -> None:
 
 
 @pytest.mark.parametrize("name", tool_names())
-async def test_tool_contract(name: str) -> None:
-    await check_tool(name)
+def test_tool_contract(name: str) -> None:
+    check_tool(name)
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ async def test_tool_contract(name: str) -> None:
         ('{{ property_name | of("n", label) }} =', "n.x {{ property_name }} =", "writes 'x y' without a filter"),
     ],
 )
-async def test_a_bad_tool_is_found_out(tmp_path: Path, old: str, new: str, cause: str) -> None:
+def test_a_bad_tool_is_found_out(tmp_path: Path, old: str, new: str, cause: str) -> None:
     assert old in GOOD
     tool = tmp_path / "get_node_by_property.yaml"
     tool.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(AssertionError, match=cause):
-        await check_tool(tool)
+        check_tool(tool)

@@ -3,13 +3,18 @@
 import importlib.util
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
+
+from graphwalk.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 NAMED = re.compile(r"\b(?:graphwalk|templates|tools|tests|benchmarks|examples|docs)/[\w./-]*\w")
 """A path in the checkout; in `templates/prompts/NAME.j2` the capital letters are a placeholder."""
+COMMAND = re.compile(r"(?:^\$ |`)graphwalk ([a-z]+\b[^`|;&>\n]*)", re.MULTILINE)
 CITED = re.compile(r"docs/(\w+)\.md, ([A-Z]\w+(?: \w+)*?)(?=[.,;:)\n]| and | \()")
 
 
@@ -22,6 +27,30 @@ def test_every_path_that_a_page_names_is_there(page: Path) -> None:
     named -= {path for path in named if re.search(r"-v\d+$", path)}  # environments of Gymnasium
     missing = [path for path in sorted(named - written) if not (ROOT / path).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name != "CHANGELOG.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_every_command_that_a_page_names_has_its_options(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    unknown = [line for line in COMMAND.findall(text) if not _options_of(line) <= _options_that_exist(line)]
+    assert not unknown
+
+
+def _options_of(line: str) -> set[str]:
+    return set(re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", re.sub(r"""'[^']*'|"[^"]*"|\s#.*""", "", line)))
+
+
+def _options_that_exist(line: str) -> set[str]:
+    command: Any = get_command(app)
+    for word in line.split():
+        if not hasattr(command, "get_command") or (inner := command.get_command(None, word)) is None:
+            break
+        command = inner
+    return {"--help", "-h", "--debug", *(name for parameter in command.params for name in parameter.opts)}
 
 
 def test_every_section_that_a_docstring_cites_is_there() -> None:

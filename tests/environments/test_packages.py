@@ -13,14 +13,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 
 import graphwalk
 from graphwalk.agent import answer_now, messages_to_send
 from graphwalk.config.loading import load_experiment
-from graphwalk.runs.finished.inspect_logs import read_entry
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.models.server import Answer, ModelServer, chat
 from tests.training.recorded_runs import MAZES, QUESTIONS, recorded
@@ -133,21 +131,20 @@ async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_
         )
         sent, server.requests = server.requests, []
         arguments = ["-T", f"experiment={path}", "-T", f"setting={setting}", "--model", "openai-api/local/m"]
+        plain = ["--log-format", "json", "--display", "plain"]
         done = await asyncio.to_thread(
             subprocess.run,
-            [inspect, "eval", f"graphwalk_inspect/{task}", *arguments, "--log-dir", tmp_path, "--display", "plain"],
+            [inspect, "eval", f"graphwalk_inspect/{task}", *arguments, "--log-dir", tmp_path / "logs", *plain],
             env={**os.environ, "HOME": str(tmp_path), "LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "no-secret"},
             capture_output=True,
             text=True,
             timeout=280,
         )
-    logs = [*tmp_path.glob("*.eval")]  # noqa: ASYNC240 -- nothing else runs
+    logs = [*(tmp_path / "logs").glob("*.json")]
     assert logs, done.stdout + done.stderr
-    with ZipFile(logs[0]) as archive:
-        header = json.loads(read_entry(archive, "header.json"))
-        names = [name for name in archive.namelist() if name.startswith("samples/")]
-        samples = {sample["id"]: sample for sample in (json.loads(read_entry(archive, name)) for name in names)}
-    assert header["status"] == "success", header.get("error") or done.stdout + done.stderr
+    log = json.loads(logs[0].read_text())
+    assert log["status"] == "success", log.get("error") or done.stdout + done.stderr
+    samples = {sample["id"]: sample for sample in log["samples"]}
     assert Counter(map(wire, server.requests)) == Counter(map(wire, sent))
     results = list(run.results())
     assert samples.keys() == {result.key.task_id for result in results}
@@ -160,7 +157,7 @@ async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_
         assert without_usage(score["metadata"]) == without_usage(result.score)
         grounded = result.score["grounded"]
         assert score["value"]["grounded"] == grounded or grounded is None
-    (correct,) = (one for one in header["results"]["scores"] if one["name"] == "correct")
+    (correct,) = (one for one in log["results"]["scores"] if one["name"] == "correct")
     assert correct["metrics"]["mean"]["value"] == pytest.approx(
         sum(result.score["correct"] for result in results) / len(results)
     )

@@ -40,6 +40,19 @@ async def test_no_call_is_made_beyond_the_turn_limit() -> None:
     await stage.close()
 
 
+@pytest.mark.parametrize(
+    ("limit", "status"), [("turn", "turn_limit"), ("call", "call_limit"), ("repeat", "repeat_limit")]
+)
+async def test_the_limit_that_ended_an_episode_is_its_status(limit: str, status: str) -> None:
+    stage = await Stage.open(QUESTIONS, **{f"agent.{limit}_limit": 2})
+    episode = await stage.begin(0)
+    for _ in range(2):
+        await episode.call(("think", {"thought": "a"}))
+    episode.reply("[]")
+    await stage.close()
+    assert episode.exit_status == status
+
+
 async def test_dialogues_ask_every_question() -> None:
     stage = await Stage.open(MAGMA, settings=["is"])
     episode = await stage.begin(0)

@@ -68,7 +68,7 @@ def test_the_usual_styles_are_read_whole(reply: str, rows: Any, stage: str) -> N
         "node_key: a",
         '[{"node_key": "a", "year": null},]',
         '[{"node_key": "a"}, {node_key: "b"}]',
-        '[{"key": "a"}]',
+        '[{"key": "a", "name": "b"}]',
         '[{"node_key": "a"',
         '"[{\\"node_key\\": \\"a\\"}]"',
         '<think>never ends [{"node_key": "b"}]',

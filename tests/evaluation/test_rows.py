@@ -30,7 +30,9 @@ def keys(*names):
         ("True", ["True"], ["true", True]),
         ("007", ["007"], ["7", 7]),
         (3, [3, 3.0, "3", "3.0", " 3 "], ["three", True]),
-        (0.3, [0.1 + 0.2, "0.3", "0.30", "3e-1"], ["0,3"]),
+        (0.3, [0.1 + 0.2, "0.3", "0.30", "3e-1"], ["0,3", 0.30000000001]),
+        (9780306406157, [9780306406157.0, "9780306406157.0"], [9780306406158, 9780306406157.1]),
+        (9780306406157.0, [9780306406157, "9780306406157"], [9780306406158.0]),
         (True, [True, "true", "True"], [1, "1", "TRUE"]),
     ],
 )
@@ -54,6 +56,13 @@ def test_where_the_graph_holds_both_the_type_that_is_given_counts():
     rows = [{"p": 1}, {"p": "2"}, {"p": 3}, {"p": "3"}, {"p": None}, {}]
     assert typed_rows(rows, gold, ["p"]) == [{"p": "1"}, {"p": 2}, {"p": 3}, {"p": "3"}, {"p": None}, {}]
     assert rows[0] == {"p": 1}
+
+
+def test_close_numbers_of_the_target_are_several_rows() -> None:
+    close = [{"p": 1700000000.123456}, {"p": 1700000000.123457}]
+    assert compare_rows(close[:1], close, ["p"]).recall == 0.5
+    assert compare_rows(close[::-1], close, ["p"]).correct
+    assert typed_rows([{"p": "1700000000.1234561"}], close, ["p"]) == close[:1]
 
 
 NONE_RIGHT = RowScore(False, 0.0, 0.0, 0.0, 0)

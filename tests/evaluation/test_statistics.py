@@ -2,6 +2,7 @@
 
 import math
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -194,6 +195,16 @@ def test_every_assignment_of_signs():
     assert flips.p_value == (all_totals >= 9.5).mean()
     assert flips.mid_p == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
     assert (flips.clusters, flips.draws) == (6, None)
+
+
+@pytest.mark.parametrize(("graphs", "rejected"), [(5, 2), (6, 4), (7, 6), (8, 12)])
+def test_share_of_assignments_that_mid_p_rejects_for_a_continuous_measure(graphs: int, rejected: int) -> None:
+    totals = np.random.default_rng(graphs).normal(0, 1, graphs)
+    tests = [sign_flips(differing(totals * signs), seed=0)[0] for signs in product([1, -1], repeat=graphs)]
+    assert sum(test.mid_p <= 0.05 for test in tests) == rejected
+    page = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
+    assert (rejected / 2**graphs == 0.0625) == (graphs in (5, 6))
+    assert "`mid_p` rejects 6.25 % with 5 or 6 graphs" in page
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
-from benchmarks.coverage import coverage, rejections
+from benchmarks.coverage import amounts, coverage, rejections
 from benchmarks.markers import caption, write_between_markers
 
 
@@ -28,6 +28,11 @@ def test_on_one_graph_intervals_hold_the_accuracy_over_its_questions(questions, 
     shares = rejections(cell, 1000)
     assert shares["McNemar"] < 0.05
     assert shares["covered"] > 0.92 or questions == 12
+
+
+def test_intervals_of_skewed_amounts_are_too_narrow_with_few_graphs():
+    assert 0.86 < amounts(5, 1.0, 2000) < 0.91
+    assert 0.93 < amounts(100, 0.5, 1000) < 0.96
 
 
 def test_equal_players_are_rarely_told_apart_but_by_mcnemar():

@@ -86,7 +86,6 @@ def test_numbers_that_python_would_write_otherwise_stay_text_in_an_answer(digits
     ("one", "other"),
     [
         (3, 3.0),
-        (1.0000000000001, 1),
         (float("nan"), "nan"),
         (float("inf"), "inf"),
         ({"a": 1, "b": [2]}, {"b": [2], "a": 1}),
@@ -99,7 +98,7 @@ def test_equal_values_have_one_form(one: Any, other: Any) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (1.00000000001, 1),
+        (1.0000000000001, 1),
         ("3", 3),
         ("1.1", "1.10"),
         ("1e3", "1000"),

@@ -37,7 +37,7 @@ def test_missing_capability_error_names_the_next_step(place: Place) -> None:
 
 def test_shipped_checks_of_a_store(place: Place) -> None:
     place.install(EXAMPLES / "store")
-    check = "import asyncio; from graphwalk.testing import check_store; asyncio.run(check_store('logged'))"
+    check = "import asyncio; from tests.contracts.store_checks import check_store; asyncio.run(check_store('logged'))"
     done = place.python("-c", check, LOGGED_STORE_FILE=str(place.folder / "queries.jsonl"))
     assert done.returncode == 0, done.stderr
 

@@ -62,7 +62,7 @@ def test_its_commands_and_a_game(chains: Place) -> None:
 def test_shipped_checks_of_a_suite(chains: Place) -> None:
     check = """
 import asyncio
-from graphwalk.testing import check_suite
+from tests.contracts.suite_checks import check_suite
 asyncio.run(check_suite("chains", accuracy={"expert": 1.0, "lazy": 0.0, "guess": 0.0}))
 """
     done = chains.python("-c", check)

@@ -1,5 +1,8 @@
+import asyncio
+import errno
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +95,43 @@ def test_a_compressed_log_that_unpacks_into_more_than_any_is_damage(
     (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(encode_line({"n": 1}) * 10_000))
     with pytest.raises(RunLogError, match="too large for a log"):
         list(read_lines(tmp_path / "log.jsonl"))
+
+
+async def test_an_event_loop_flushes_lines_that_no_other_line_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed, fsync = asyncio.Event(), os.fsync
+
+    def recording(number: int) -> None:
+        fsync(number)
+        flushed.set()
+
+    writer = LineWriter(tmp_path / "log.jsonl")
+    monkeypatch.setattr(os, "fsync", recording)
+    for _ in range(2):
+        writer.append({"n": 1})
+        assert not flushed.is_set()
+        await asyncio.wait_for(flushed.wait(), 60)
+        flushed.clear()
+    writer.close()
+
+
+@pytest.mark.parametrize("cause", [errno.EIO, errno.ENOSPC])
+def test_nothing_is_written_after_a_failed_flush(cause: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = list[int]()
+
+    def failing(number: int) -> None:
+        calls.append(number)
+        raise OSError(cause, os.strerror(cause))
+
+    path = tmp_path / "log.jsonl"
+    writer = LineWriter(path)
+    writer.append({"n": 1})
+    content = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", failing)
+    for call in (writer.sync, lambda: writer.append({"n": 2}), writer.check, writer.sync, writer.close):
+        with pytest.raises(RunLogError, match=os.strerror(cause)) as raised:
+            call()
+        assert raised.value.hint
+    assert len(calls) == 1, "a second flush would succeed without the lost lines"
+    assert path.read_bytes() == content

@@ -133,9 +133,10 @@ async def test_two_processes_on_one_folder_do_not_double_anything(tmp_path: Path
     async with ModelServer(thinker) as server:
         first = await begin(server.url, *start_words(tmp_path / "run", 1))
         await wait_for_results(tmp_path / "run", 1)
-        server.respond = lambda request: replace(thinker(request), delay=0.5)
+        server.respond = lambda request: replace(thinker(request), delay=5)
         second = await begin(server.url, "resume", tmp_path / "run")
         _, errors = await second.communicate()
+        server.respond = thinker
         assert second.returncode == 3
         assert "another process" in errors.decode()
         await first.communicate()

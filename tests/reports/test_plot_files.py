@@ -1,10 +1,16 @@
 """Drawn plots: styles of lines, places on the axes, titles and colour scales."""
 
+from pathlib import Path
+
 import pytest
 from matplotlib.text import Text
 
-from graphwalk.reports.plot_files import canvas_of
-from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
+from graphwalk.reports.plot_files import canvas_of, styles_of
+from graphwalk.reports.plots import Panel, Plot, PlotKind, PlotPoint, Series, worth_drawing
+from graphwalk.runs.finished.reporting import measured
+from graphwalk.runs.run_folder import RunFolder
+
+ROOT = Path(__file__).parents[2]
 
 SIZES = (5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 50, 100)
 LONG = "openai/gpt-4.1-mini-2025-04-14 · io_reasoning"
@@ -56,3 +62,41 @@ def test_a_matrix_has_its_own_colour_scale() -> None:
 
 def test_rows_of_one_name_share_a_colour_scale() -> None:
     assert heat(shade_rows=True) == [[0.5, 0.5], [1.0, 1.0]]
+
+
+def test_a_player_has_one_colour_and_marker_in_all_plots_of_a_run() -> None:
+    folder = RunFolder.open(ROOT / "results" / "questions-qwen-1.5b.zip")
+    report, observed = measured(folder, folder.records())
+    plots = worth_drawing(list(folder.suite.presentation.figures(report, observed)))
+    styles, drawn = styles_of(plots), dict[str, set[tuple[str, str]]]()
+    for plot in plots:
+        if plot.kind in ("dots", "lines", "points", "steps"):
+            with canvas_of(plot, "path", styles) as canvas:
+                (legend,) = canvas.legends
+                for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
+                    marker = styles[text.get_text()]["marker"] if plot.kind == "steps" else handle.get_marker()
+                    drawn.setdefault(text.get_text(), set()).add((handle.get_color(), marker))
+    assert len(drawn) == len(set.union(*drawn.values())) == 3
+
+
+@pytest.mark.parametrize("xs", [(5.83, 6.17), (0.01, 9.0), (12.0,), (0.0003, 0.0004)])
+def test_no_point_is_cut_off(xs: tuple[float, ...]) -> None:
+    series = tuple(
+        Series(f"player {x}", (PlotPoint(x, y, 0.0, 100.0),)) for x, y in zip(xs, (100.0, 0.0), strict=False)
+    )
+    with canvas_of(Plot("cost", "Cost", "points", (Panel(series),), "calls", percent=True), "path") as canvas:
+        canvas.draw_without_rendering()
+        (axes,) = canvas.axes
+        for line in axes.lines:
+            radius = line.get_markersize() / 2 * canvas.dpi / 72
+            for x, y in line.get_transform().transform(line.get_xydata()):
+                assert all(axes.bbox.contains(x + dx, y + dy) for dx in (-radius, radius) for dy in (-radius, radius))
+
+
+@pytest.mark.parametrize("kind", ["steps", "points"])
+def test_ticks_of_calls_are_whole_numbers(kind: PlotKind) -> None:
+    points = (PlotPoint(0.0, 0.0), PlotPoint(1.0, 40.0), PlotPoint(3.0, 60.0))
+    with canvas_of(Plot("calls", "Calls", kind, (Panel((Series("a", points),)),), "tool calls"), "path") as canvas:
+        canvas.draw_without_rendering()
+        (axes,) = canvas.axes
+        assert [tick for tick in axes.get_xticks() if 0 <= tick <= 3] == [0, 1, 2, 3]

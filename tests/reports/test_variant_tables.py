@@ -39,6 +39,7 @@ def test_variants_are_rows_in_the_order_of_their_numbers_with_calls_and_overflow
     assert [row["setting"] for row in report.rows] == [f"tools:turn_limit={n}" for n in (5, 10, 20)]
     assert [row["correct"] for row in report.rows] == [0, 15, 18]
     assert (report.rows[0]["context_overflows"], report.rows[0]["turn_limits"]) == (1, 1)
+    assert "Answers forced by a limit" in to_markdown(report)
     text = to_markdown(report)
     assert "Variants on the same tasks" in text
     assert "Shares of the variance of accuracy" in text

@@ -1,21 +1,29 @@
 """Damaged and repeated lines of a run folder: named, and nothing is lost or counted twice."""
 
+import errno
+import fcntl
 import gzip
+import os
 import resource
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.runs.finished.publishing import publish
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.verify import verify_run
-from graphwalk.runs.run_folder import RepeatedLinesWarning, RunFolder
+from graphwalk.runs.listing import list_runs
+from graphwalk.runs.playing.shards import merge_runs
+from graphwalk.runs.run_folder import NewRun, RepeatedLinesWarning, RunFolder
 from graphwalk.sanitise import Cleaner
 from graphwalk.settings import Settings
 from tests.commands import graphwalk
@@ -47,6 +55,14 @@ async def test_a_damaged_reply_is_removed_by_a_resume_so_that_the_run_can_be_ver
         before, asked = records(folder.path), len(server.requests)
         lines = folder.replies_path.read_bytes().splitlines(keepends=True)
         folder.replies_path.write_bytes(b"".join([lines[0].replace(b"assistant", b"assistanu"), *lines[1:]]))
+        commands: list[Callable[[], object]] = [
+            lambda: publish(folder, tmp_path / "early.zip", Cleaner({})),
+            lambda: merge_runs([folder], NewRun.make("merged", tmp_path / "merged")),
+        ]
+        for command in commands:
+            with pytest.raises(RunLogError, match=r"replies\.jsonl:1: the line is damaged") as caught:
+                command()
+            assert caught.value.hint.startswith(f"graphwalk resume {folder.path} ")
         done = graphwalk("resume", folder.path, LOCAL_BASE_URL=server.url)
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("1 damaged line removed from replies.jsonl") == 1
@@ -166,3 +182,22 @@ def limited(*words: str, size: int) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "graphwalk", *words], capture_output=True, text=True, check=False, preexec_fn=limit
     )
+
+
+def test_a_list_of_runs_does_not_keep_a_resume_out(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_list = FileLock(run / "run.lock")
+    of_list.acquire()
+    monkeypatch.setattr(time, "sleep", lambda _: of_list.release())
+    with RunFolder.open(run).lock():
+        assert [listed.state for listed in list_runs(run)] == ["running"]
+
+
+@pytest.mark.parametrize("cause", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_the_named_cause(cause: int, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(*_: int) -> None:
+        raise OSError(cause, os.strerror(cause))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(RunLogError, match=f"run.lock cannot be locked: {os.strerror(cause)}") as raised:
+        RunFolder.open(run).lock().__enter__()
+    assert "no file locks" in raised.value.hint

@@ -60,8 +60,8 @@ async def test_no_request_is_made_for_results_that_cannot_be_kept(
             await start(folder, config, Settings({"LOCAL_BASE_URL": server.url}), taking)
         # Those under way when it happened, and none that was begun later.
         assert 3 <= len(server.requests) <= 3 + in_flight
-    saved = list((tmp_path / "runs").glob("run-results-*.jsonl"))
-    assert ("what it held is in" in caught.value.hint) == bool(saved)
+    saved = list((tmp_path / "runs").glob(f"run-{name.removesuffix('.jsonl') or 'results'}-*.jsonl"))
+    assert ("what it held is in" in caught.value.hint) == (how != "moved") == bool(saved)
     for place in saved:
         assert len(list(read_lines(place))) >= 3
 

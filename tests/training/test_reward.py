@@ -1,5 +1,6 @@
 """The reward pays for right answers that were looked up, and for nothing else."""
 
+import json
 from dataclasses import replace
 from statistics import fmean
 
@@ -12,8 +13,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.training.reward import Reward
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from tests.training.cheap_policies import POLICIES, MakePolicy
 
 EXPERIMENT = {"name": "cheap", "suite": {"name": "questions", "graphs": [{"nodes": 30}]}, "seed": 5}
@@ -52,6 +53,55 @@ async def test_cheap_policies_earn_no_more_than_their_answers_are_worth() -> Non
         assert total[name] == 0
     assert total["list everything"] < 0.25
     assert total["know it by heart"] < total["every call three times, then right"] < total["the expert"]
+
+
+def with_call(task: QuestionTask, trajectory: Trajectory, content: str, **arguments: str) -> float:
+    """Return the reward of a trajectory before whose answer one more call was made."""
+    call = ToolCall("x", "get_all_nearest_neighbors" if arguments else "list_colours", json.dumps(arguments))
+    turn = Turn(Message("assistant", tool_calls=(call,)), results=(ToolResult(call, content, rows=1),))
+    earned = graphwalk.reward(task, replace(trajectory, turns=(turn, *trajectory.turns)))
+    assert earned is not None
+    return earned.total
+
+
+def test_a_useless_call_pays_nothing() -> None:
+    graph = graphwalk.generate_graph(nodes=30, seed=5)
+    schema = "(:A)-[:R]->(:B)"
+    for task in graphwalk.make_tasks(graph, seed=5):
+        assert isinstance(task, QuestionTask)
+        answer = Turn(Message("assistant", json.dumps(task.gold)))
+        silent = Trajectory((Message("user", schema),), (answer,), ExitStatus.ANSWERED)
+        earned = graphwalk.reward(task, silent)
+        assert earned is not None
+        assert (earned.evidence, earned.waste, earned.calls) == (0.0, 1.0, 1.0)
+        row = {"center_key": "-", "type": "R", "neighbor_label": "A", "neighbor_properties": {"key": "--"}}
+        shown = {
+            "irrelevant": json.dumps([{**row, "direction": "outgoing"}]),
+            "without direction": json.dumps([row]),
+            "empty": "[]",
+        }
+        for name, content in shown.items():
+            total = with_call(task, silent, content, label="A", property_name="key", property_value="-")
+            assert total <= earned.total, (task.template, name)
+        assert with_call(task, silent, '[{"colour": "red"}]') <= earned.total, task.template
+
+
+def test_evidence_of_a_tool_of_your_own_is_unknown_and_costs_nothing() -> None:
+    graph = graphwalk.generate_graph(nodes=30, seed=5)
+    task = graphwalk.make_tasks(graph, seed=5, questions=["path_from_specific_node"])[0]
+    call = ToolCall("1", "get_shortest_path", '{"from": "a"}')
+    result = ToolResult(call, json.dumps([{"path": [row["target_node_key"] for row in task.gold]}]), rows=1)
+    turns = (Turn(Message("assistant"), results=(result,)), Turn(Message("assistant", json.dumps(task.gold))))
+    earned = graphwalk.reward(task, Trajectory((), turns, ExitStatus.ANSWERED))
+    assert earned == Reward(1.0, 1.0, 1.0, None, 1.0, 1.0, 1.0)
+
+
+def test_parts_about_calls_are_not_counted_without_tools() -> None:
+    graph = graphwalk.generate_graph(nodes=30, seed=5)
+    task = graphwalk.make_tasks(graph, seed=5, questions=["node_count"])[0]
+    trajectory = Trajectory((), (Turn(Message("assistant", json.dumps(task.gold))),), ExitStatus.ANSWERED)
+    earned = graphwalk.reward(task, trajectory, setting="no_tools")
+    assert earned == Reward(1.0, 1.0, 1.0, None, None, None, 1.0)
 
 
 def test_weights_leave_parts_out() -> None:

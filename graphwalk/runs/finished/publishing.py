@@ -12,7 +12,7 @@ from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import compressed, encode_line, read_lines
 from graphwalk.files.writing import new_file
 from graphwalk.runs.finished.published import DIGESTS, TEXTS
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder, read_kept
 from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
 
 _MODE = 0o644 << 16
@@ -33,22 +33,24 @@ def publish(
         parts: dict[str, Iterable[bytes]] = {
             "README.md": [_readme(manifest).encode(), b"\n"],
             "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
-            "results.jsonl.gz": compressed(_lines(folder.results_path, cleaner, done)),
-            "replies.jsonl": _lines(folder.replies_path, cleaner),
+            "results.jsonl.gz": compressed(_lines(read_lines(folder.results_path), "results.jsonl", cleaner, done)),
+            "replies.jsonl": _lines(folder.replies(), "replies.jsonl", cleaner),
         }
         for path in sorted(folder.texts_path.rglob("*")):
             if path.is_file():
                 name = f"{TEXTS}/{path.relative_to(folder.texts_path).as_posix()}"
-                parts[name] = [cleaner.text(path.read_text(encoding="utf-8"), name).encode()]
+                parts[name] = [cleaner.text(read_kept(path), name).encode()]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
             _refuse(cleaner.refused, out)
     return cleaner.removed
 
 
-def _lines(path: Path, cleaner: Cleaner, done: Callable[[], object] = lambda: None) -> Iterator[bytes]:
-    for number, record in enumerate(read_lines(path), 1):
-        yield encode_line(cleaner.record(record, f"{path.name}:{number}"))
+def _lines(
+    records: Iterable[dict[str, Any]], name: str, cleaner: Cleaner, done: Callable[[], object] = lambda: None
+) -> Iterator[bytes]:
+    for number, record in enumerate(records, 1):
+        yield encode_line(cleaner.record(record, f"{name}:{number}"))
         done()
 
 

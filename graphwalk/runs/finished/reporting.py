@@ -60,7 +60,7 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
             missing.update(filter(None, [(record["score"] or {}).get("missing")]))
             unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
             ambiguous += bool(record["score"]) and record["score"].get("lossy", False)
-            yield record
+            yield _with_limit(record, config)
 
     observed = observe(noted(), declared)
     missing_extractor = _without_extractor(manifest)
@@ -74,6 +74,15 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
     return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
+
+
+def _with_limit(record: ResultRecord, config: Mapping[str, Any]) -> ResultRecord:
+    """Return the record with the limit that ended the episode: older logs call each limit `turn_limit`."""
+    turns, calls, repeats = (config["agent"].get(f"{name}_limit") for name in ("turn", "call", "repeat"))
+    turns_used_up = turns is not None and record["turns"] > turns
+    if record["exit_status"] != "turn_limit" or turns_used_up or not (calls or repeats) or config.get("vary"):
+        return record
+    return {**record, "exit_status": "call_limit" if calls and record["tool_calls"] >= calls else "repeat_limit"}
 
 
 def _published(

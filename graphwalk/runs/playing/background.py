@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -77,5 +78,11 @@ def _background_loop(process: int) -> "asyncio.AbstractEventLoop":
     import asyncio
 
     loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name=_THREAD, daemon=True).start()
+
+    def serve() -> None:
+        while True:
+            with suppress(SystemExit, KeyboardInterrupt):  # these end the loop; their task has them for its caller
+                loop.run_forever()
+
+    threading.Thread(target=serve, name=_THREAD, daemon=True).start()
     return loop

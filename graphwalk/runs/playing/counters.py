@@ -32,6 +32,8 @@ class EpisodeCounters:
 
     status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
+    replied: set[str] = field(default_factory=set)
+    """Models that have replied, also in episodes that failed afterwards."""
 
     def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
         self.status_of[key] = status
@@ -48,6 +50,8 @@ def earlier_results(folder: RunFolder) -> tuple[EpisodeCounters, dict[EpisodeKey
     for number, record in enumerate(folder.records(), 1):
         key, status = key_of(record), ExitStatus(record["exit_status"])
         lines[key] = number
+        if record["trajectory"].get("turns") or not status.infrastructure:
+            counters.replied.add(key.model)
         if not status.infrastructure:
             counters.count(key, status, from_dict(Usage, record["usage"]))
     return counters, lines
@@ -56,18 +60,19 @@ def earlier_results(folder: RunFolder) -> tuple[EpisodeCounters, dict[EpisodeKey
 class CircuitBreaker:
     """A circuit breaker: skip a model after `MOST_FAILURES` episodes without a reply, unless it has ever replied."""
 
-    def __init__(self, note: Callable[[str], object]) -> None:
+    def __init__(self, note: Callable[[str], object], replied: set[str]) -> None:
         self._note = note
         self._failures: Counter[str] = Counter()
-        self._replied: set[str] = set()
+        self._replied = replied
 
     def count(self, result: Result) -> None:
         model, trajectory = result.key.model, result.trajectory
-        if trajectory.turns or trajectory.exit_status is not ExitStatus.MODEL_ERROR:
+        if trajectory.turns or not trajectory.exit_status.infrastructure:
             self._replied.add(model)
+        if model in self._replied or trajectory.exit_status is not ExitStatus.MODEL_ERROR:
             return
         self._failures[model] += 1
-        if self._failures[model] == MOST_FAILURES and model not in self._replied:
+        if self._failures[model] == MOST_FAILURES:
             self._note(f"stopped calling {model}: {MOST_FAILURES} episodes without a reply; {trajectory.error}")
 
     def skips(self, model: str) -> bool:

@@ -111,9 +111,9 @@ class RunModels:
 
     def _check_files(self) -> None:
         """Raise RunLogError if replies or results could not be written."""
+        self.check_results()
         if self._cache is not None:
             self._cache.check()
-        self.check_results()
 
 
 async def play(

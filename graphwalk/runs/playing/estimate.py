@@ -222,24 +222,27 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
     for row in rows.values():
         row.tokenizer = None if row.of_plan else row.tokenizer
     by_template = Counter(task.template for task, _ in plan.tasks)
-    points, detectable = _detectable_effect(plan, experiment.config.repeats)
+    points, detectable = _detectable_effect(plan, experiment)
     prices, sums = dict(experiment.prices), list(rows.values())
     estimate = RunEstimate(experiment.config.name, dict(by_template), sums, prices, len(played), len(pairs), points)
     estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), detectable]
     return estimate
 
 
-def _detectable_effect(plan: Plan, repeats: int) -> tuple[float | None, str]:
+def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None, str]:
     """Return the minimum detectable effect of a plan in points, at power 80 % and α 5 %, and a note about it.
 
-    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. With one graph it is over the
-    questions of this graph.
+    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. Graphs and questions are
+    those of the report. With one graph it is over its questions.
     """
-    graphs = len({task.graph_digest for task, _ in plan.tasks})
-    design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
+    suite, repeats = experiment.suite, experiment.config.repeats
+    declared = suite.report()
+    clusters = {declared.cluster(task.task_id, task.model_dump()) for task, _ in plan.tasks}
+    graphs = len({cluster.graph for cluster in clusters})
+    design = Design(max(1, round(len(clusters) / max(graphs, 1))), repeats, repeats)
     if graphs == 1:
         spread = assumed_spread(EVEN, EVEN, graph_correlation=0.0)
-        smallest = minimum_detectable_effect(len(plan.tasks), replace(design, tasks_per_graph=1), spread)
+        smallest = minimum_detectable_effect(len(clusters), replace(design, tasks_per_graph=1), spread)
         size = f"{OVER_QUESTIONS}: {design.tasks_per_graph}"
     else:
         smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))

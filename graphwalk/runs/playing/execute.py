@@ -119,7 +119,7 @@ class _PlayedRun:
             self._models = await stack.enter_async_context(models)
             stack.push_async_callback(self._clean_up)
             self._counters, lines = earlier_results(self.folder)
-            self._breaker = CircuitBreaker(self._note)
+            self._breaker = CircuitBreaker(self._note, self._counters.replied)
             self._announce()
             raise_file_limit()
             try:

@@ -16,7 +16,7 @@ from graphwalk.files.writing import check_links
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder, read_kept
 from graphwalk.sanitise import LOOKS_LIKE_KEYS
 from graphwalk.settings import Settings
 from graphwalk.stores.registry import STORES
@@ -321,7 +321,7 @@ def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
     folder = texts / "prompts"
     if not folder.is_dir():
         return agent.get("prompts")
-    prompts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    prompts = {path.name: read_kept(path) for path in folder.iterdir()}
     return None if prompts == dict(shipped_prompts().files) else str(folder)
 
 
@@ -331,4 +331,4 @@ def _kept_tool(name: str, texts: Path) -> str:
     if not path.is_file():
         return name
     shipped = load_tools([path.stem])[0].file_text if path.stem in tool_names() else None
-    return path.stem if shipped == path.read_text(encoding="utf-8") else str(path)
+    return path.stem if shipped == read_kept(path) else str(path)

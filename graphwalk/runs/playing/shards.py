@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError, counted
-from graphwalk.files.json_lines import LineWriter, read_lines
+from graphwalk.files.json_lines import LineWriter
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.playing.plan import Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, key_of
@@ -76,7 +76,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
                 for place, record in enumerate(folder.records()):
                     if lines[key_of(record)] == (number, place):
                         results.append({**record, "run_id": new.run_id})
-                for reply in read_lines(folder.replies_path):
+                for reply in folder.replies():
                     replies.append(reply)
         shutil.copytree(folders[0].texts_path, new.folder.texts_path)
         config = manifests[0]["config"]

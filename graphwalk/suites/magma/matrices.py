@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwalk.reports.measures import tool_seconds
-from graphwalk.reports.suite_report import Column, Report, ReportRow, ResultRecord, table_of
+from graphwalk.reports.suite_report import Cluster, Column, Report, ReportRow, ResultRecord, table_of
 from graphwalk.reports.text_table import TextTable, one_decimal
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
@@ -27,6 +27,13 @@ def case(algorithm: str, n: int) -> str:
     return f"{algorithm} {n:>3}"
 
 
+def cluster_of(task_id: str, task: Mapping[str, Any]) -> Cluster:
+    """Return the edges, which traces of several algorithms may share, and the trace."""
+    instance = read_problem(task["question"], task["n"]) if "question" in task else None
+    # A custom prompt may list the edges in another form, then the digest identifies the graph; so it does in a record.
+    return Cluster(f"{instance.n}: {instance.edges}" if instance else task["graph_digest"], task["trace_id"])
+
+
 def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
     """Yield one record per trace and one per scored step; the last result of a repeated episode counts.
 
@@ -40,9 +47,7 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
     for result in results:
         task = result["task"]
         if task["trace_id"] not in graphs:
-            instance = read_problem(task["question"], task["n"])
-            # A custom prompt may list the edges in another form; then the digest identifies the graph.
-            graphs[task["trace_id"]] = f"{instance.n}: {instance.edges}" if instance else task["graph_digest"]
+            graphs[task["trace_id"]] = cluster_of(result["task_id"], task).graph
         if task["step"] not in (None, task["total_steps"]):
             stepwise.add(result["setting"])
         scores = repeated.setdefault(task["trace_id"], {})

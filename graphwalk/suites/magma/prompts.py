@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -59,6 +60,7 @@ def problem(
     return agent.render("magma_problem.j2", **_names(trace.algorithm), **values).strip()
 
 
+@lru_cache(maxsize=1)  # the states of a trace have one text
 def read_problem(text: str, n: int) -> Instance | None:
     """Return the instance with `n` nodes in a problem statement, or None if a custom prompt shows no graph."""
     edges, matrix, source = _EDGES.search(text), _MATRIX.search(text), _SOURCE.search(text)

@@ -14,7 +14,7 @@ from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
+from graphwalk.types.episode import Score, ToolResult, Trajectory
 from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def score_path(task: "MazeTask", setting: str, trajectory: Trajectory, extractio
         error = "unreadable" if has_text else "no_answer"
     valid = error is None
     steps = len(path) - 1 if path else None
-    forced = trajectory.exit_status is ExitStatus.TURN_LIMIT
+    forced = trajectory.exit_status.forced
     return MazeScore(
         correct=valid,
         precision=float(valid),

@@ -1,6 +1,6 @@
 """Read a file of questions with answers: JSON Lines, a JSON list, CSV, or CypherBench (arXiv 2412.18702)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -73,11 +73,14 @@ class Dataset:
             if isinstance(row, str):
                 self.mistakes.append((place, row))
             elif not graphs or row.get("graph") == chosen:
-                self._add(place, convert(row))
+                self._add(place, row, convert)
 
-    def _add(self, place: int, fields: Row) -> None:
+    def _add(self, place: int, row: Mapping[str, Any], convert: Callable[[Mapping[str, Any]], Row]) -> None:
         try:
-            question = OwnQuestion.model_validate(fields)
+            question = OwnQuestion.model_validate(convert(row))
+        except ConfigError as error:
+            self.mistakes.append((place, str(error)))
+            return
         except ValidationError as error:
             for one in error.errors():
                 field = "".join(f"{part}: " for part in one["loc"][:1])
@@ -106,8 +109,13 @@ def _from_csv(cells: Mapping[str, Any]) -> Row:
 
 
 def _from_cypherbench(row: Mapping[str, Any]) -> Row:
-    rows = [cells if isinstance(cells, list) else [cells] for cells in parse_json(str(row.get("answer_json"))) or ()]
+    answers, template = parse_json(str(row.get("answer_json") or "[]")), row.get("from_template") or {}
+    if not isinstance(answers, list):
+        raise ConfigError("answer_json: expected a JSON list of rows")
+    if not isinstance(template, Mapping):
+        raise ConfigError("from_template: expected an object")
+    rows = [cells if isinstance(cells, list) else [cells] for cells in answers]
     answer = [cells[0] if len(cells) == 1 else {f"column {n}": v for n, v in enumerate(cells, 1)} for cells in rows]
-    tag = (row.get("from_template") or {}).get("match_category")
+    tag = template.get("match_category")
     fields = {"question": row.get("nl_question"), "cypher": row.get("gold_cypher"), "id": row.get("qid")}
     return {**fields, "answer": answer, "tags": [tag] if tag else []}

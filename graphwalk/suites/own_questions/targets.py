@@ -8,7 +8,7 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import StoreAwayError, StoreError
-from graphwalk.evaluation.rows import distinct, row_set
+from graphwalk.evaluation.rows import compare_rows, distinct
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import CypherNotAllowedError, QueryRefused, check_cypher
 from graphwalk.suites.ask.task import FreeQuestion, task_about
@@ -43,7 +43,7 @@ async def tasks_about(
             dataset.mistakes.append((place, f"{'cypher' if question.cypher else 'answer'}: {error}"))
             continue
         gold = next(iter(targets.values()))
-        others = [source for source, rows in targets.items() if _as_set(rows) != _as_set(gold)]
+        others = [source for source, rows in targets.items() if not _are_equal(rows, gold)]
         task = task_about(FreeQuestion(question=question.question), number, graph.digest, seed)
         own = {
             "suite": "own_questions",
@@ -64,9 +64,11 @@ async def tasks_about(
     return tasks, notes
 
 
-def _as_set(rows: Sequence[Row]) -> frozenset[Any]:
-    """Return the rows for a comparison in which the names of columns do not count."""
-    return row_set(rows, tuple(rows[0]) if rows else ())
+def _are_equal(rows: Sequence[Row], gold: Sequence[Row]) -> bool:
+    """Compare rows whose columns may have other names."""
+    fields = tuple(gold[0]) if gold else ()
+    alike = all(len(row) == len(fields) for row in rows)
+    return alike and compare_rows([dict(zip(fields, row.values(), strict=True)) for row in rows], gold, fields).correct
 
 
 async def _targets(
@@ -104,6 +106,8 @@ async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row
         raise ValueError(" ".join(str(error).split())) from error
     if len(rows) > most:
         raise ValueError(f"it returns more than {most:,} rows")
+    if any(sum(1 for _ in _flat(row[name] for row in rows)) > most for name in (rows[0] if rows else ())):
+        raise ValueError(f"its lists have more than {most:,} values")
     return rows
 
 

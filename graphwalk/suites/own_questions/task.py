@@ -1,6 +1,5 @@
 """Configuration, tasks and scores of your own questions with answers."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NEAR = 1e-9
-"""Relative difference of equal numbers."""
+"""Largest relative difference of equal numbers; whole ones are equal or not."""
 _MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
 
 
@@ -143,7 +142,6 @@ def comparable_rows(
 
     `folding`: texts are equal without differences of case, accents and spaces.
     """
-    numbers = [value for row in task.gold for value in row.values() if isinstance(value, int | float)]
 
     def text(value: Any) -> str:
         if isinstance(value, list):
@@ -152,7 +150,7 @@ def comparable_rows(
             same = folded(value) if folding else unicodedata.normalize("NFC", value)
             return f"text {_as_date(value) or same}"
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return f"number {next((n for n in numbers if math.isclose(value, n, rel_tol=NEAR)), value)!r}"
+            return f"number {value if value % 1 else int(value)}"
         return repr(value)
 
     keys = {text(name): text(key) for key, names in task.names.items() for name in names}
@@ -160,7 +158,7 @@ def comparable_rows(
     def comparable(rows: Iterable[Row]) -> list[Row]:
         return [{field: keys.get(cell := text(row.get(field)), cell) for field in task.fields} for row in rows]
 
-    return comparable(typed_rows(answer, task.gold, task.fields)), comparable(task.gold)
+    return comparable(typed_rows(answer, task.gold, task.fields, near=NEAR)), comparable(task.gold)
 
 
 def _as_date(text: str) -> str | None:

@@ -31,6 +31,20 @@ def test_a_dry_run_shows_the_minimum_detectable_effect() -> None:
     assert 30 < four < two <= 100
 
 
+def test_the_clusters_of_a_plan_are_those_of_its_report(tmp_path: Path) -> None:
+    """Traces of several algorithms share graphs, and all states of a trace are one question."""
+    data = {
+        "name": "magma",
+        "suite": {"name": "magma", "traces": [{"algorithm": ["bfs", "dfs", "mst_prim"], "nodes": 5, "count": 8}]},
+        "models": ["scripted/expert", "scripted/flawed"],
+        "settings": ["is"],
+    }
+    estimate = asyncio.run(estimate_run(resolve(load_experiment(data), read_settings())))
+    row = graphwalk.run(data, out=tmp_path / "run").rows()[0]
+    assert row["graphs"] < row["tasks"] == 24
+    assert f"({row['graphs']} graphs × {row['tasks'] / row['graphs']:.0f} tasks × 1;" in estimate.notes[-1]
+
+
 def test_on_one_graph_the_minimum_detectable_effect_is_over_its_questions() -> None:
     quantiles = stats.t.ppf([0.975, 0.8], 11).sum()  # of twelve questions
     for repeats, variance in ((1, 0.125 + 0.25), (4, 0.125 + 0.25 / 4)):

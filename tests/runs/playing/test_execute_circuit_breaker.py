@@ -49,6 +49,24 @@ async def test_a_model_that_has_replied_is_not_given_up(tmp_path: Path) -> None:
         config = experiment(models=["openai-api/server0/m"], **{"limits.max_concurrency": 1})
         summary = await start(tmp_path / "run", config, of(server))
         assert (summary.finished, summary.failed, len(server.requests)) == (1, 11, 12)
+        assert (await resume(tmp_path / "run", of(server))).failed == 11
+        assert len(server.requests) == 12 + 11, "it replied before the resume"
+
+
+async def test_a_model_that_replied_in_failed_episodes_only_is_not_given_up(tmp_path: Path) -> None:
+    later = False
+
+    def respond(request: Request) -> Answer:
+        first = request.body["messages"][-1]["role"] == "user"
+        return Answer(chat(calls=[("get_schema", {})])) if first and not later else error(400, "no")
+
+    async with ModelServer(respond) as server:
+        config = experiment(models=["openai-api/server0/m"], limit=4, **{"limits.max_concurrency": 1})
+        assert (await start(tmp_path / "run", config, of(server))).failed == 4
+        later = True
+        (tmp_path / "run" / "replies.jsonl").unlink()
+        assert (await resume(tmp_path / "run", of(server))).failed == 4
+        assert len(server.requests) == 8 + 4
 
 
 @pytest.mark.parametrize("words", [VLLM, OLLAMA])

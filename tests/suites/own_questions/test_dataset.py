@@ -1,5 +1,7 @@
 """Files of questions: formats, and mistakes that are named together with their places."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,27 @@ def test_all_mistakes_are_named_together(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         read(tmp_path, "\n".join(texts))
     assert all(f"  line {line}: " in str(caught.value) for line in range(1, len(texts) + 1))
+
+
+@pytest.mark.parametrize(
+    ("fields", "mistake"),
+    [
+        ({"answer_json": "5"}, "answer_json: expected a JSON list of rows"),
+        ({"answer_json": '{"rows": 1}'}, "answer_json: expected a JSON list of rows"),
+        ({"answer_json": "[[1"}, "answer_json: expected a JSON list of rows"),
+        ({"answer_json": "[[1]]", "from_template": "t"}, "from_template: expected an object"),
+        ({"answer_json": "[[1]]", "from_template": {"match_category": 5}}, "tags: "),
+        ({"answer_json": [[["a"]]]}, "answer_json: expected a JSON list of rows"),
+        ({"answer_json": "[[[1]]]"}, "answer: expected a value"),
+    ],
+)
+def test_wrong_fields_of_cypherbench_are_mistakes_with_their_place(
+    tmp_path: Path, fields: dict[str, object], mistake: str
+) -> None:
+    right = {"graph": "g", "nl_question": "P", "answer_json": "[[1]]"}
+    text = json.dumps([right, {"graph": "g", "nl_question": "Q", **fields}])
+    with pytest.raises(ConfigError, match=re.escape(f"entry 2: {mistake}")):
+        read(tmp_path, text, "qa.json")
 
 
 def test_cypherbench_is_filtered_to_one_graph() -> None:

@@ -151,6 +151,7 @@ MISTAKES = {
     '{"question": "f", "cypher": "MATCH (a),(b),(c),(d),(e),(f) RETURN count(*)"}': "cypher: The query was stopped after",
     '{"question": "g", "cypher": "MATCH (a)-[r:OWNS]->() RETURN r"}': "cypher: it returns a relationship, a path or a map",
     '{"question": "h", "cypher": "UNWIND range(1, 2000) AS n RETURN n"}': "cypher: it returns more than 1,000 rows",
+    '{"question": "l", "cypher": "RETURN [n IN range(1, 2000) | n * 1.5] AS x"}': "cypher: its lists have more than 1,000 val",
     '{"question": "i", "cypher": "LOAD CSV FROM \'http://127.0.0.1\' AS r RETURN r"}': "cypher: LOAD is not allowed here",
     '{"question": "j"}': "no answer; give one of",
     "{": "not JSON",

@@ -1,11 +1,14 @@
 """Scores of answers to own questions, as a table of cases."""
 
 import json
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from graphwalk.config.scoring import Scoring
+from graphwalk.evaluation import rows
 from graphwalk.runs.playing.episode import judge
 from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
 from graphwalk.suites.own_questions.task import OwnQuestionTask
@@ -15,19 +18,19 @@ from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
 
 def task(gold: list[Any], names: dict[str, tuple[str, ...]] | None = None) -> OwnQuestionTask:
-    rows = [item if isinstance(item, dict) else {"value": item} for item in gold]
+    target = [item if isinstance(item, dict) else {"value": item} for item in gold]
     return OwnQuestionTask(
         task_id="q1",
         suite="own_questions",
         template="own_question",
         question="Which?",
         parameters={},
-        gold=rows,
-        gold_size=len(rows),
+        gold=target,
+        gold_size=len(target),
         seed=0,
         graph_digest="d",
         number=1,
-        fields=tuple(rows[0]) if rows else ("value",),
+        fields=tuple(target[0]) if target else ("value",),
         names=names or {},
         tags=(),
         cypher=None,
@@ -59,6 +62,15 @@ def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str 
         ([0.1], "[0.10000000001]", 1, 1),
         ([1e300], "[1e300]", 1, 1),
         ([7], "[7.0]", 1, 1),
+        ([7.0], "[7]", 1, 1),
+        ([9780306406157], "[9780306406999]", 0, 0),
+        ([9780306406157], "[9780306406157.4]", 0, 0),
+        ([9780306406157], '["9780306406157.0"]', 1, 1),
+        ([9780306406157.0], "[9780306406158]", 0, 0),
+        ([9780306406157, 9780306406254, 9780306406351], "[9780306406157]", 1, 1 / 3),
+        ([0.1, 0.10000000001], "[0.1]", 1, 0.5),
+        ([0.1, 0.10000000001], "[0.10000000001, 0.1]", 1, 1),
+        ([0.1, 0.5], "[0.1, 0.10000000001]", 1, 0.5),
         ([7], '["7"]', 1, 1),
         (["7"], "[7]", 1, 1),
         ([1], "[true]", 0, 0),
@@ -72,6 +84,7 @@ def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str 
         ([{"who": "Ida", "share": None}], '[{"who": "Ida"}]', 1, 1),
         ([{"who": "Ida", "all": ["a", "b"]}], '[{"who": "Ida", "all": ["b", "a"]}]', 1, 1),
         ([{"who": "Ida", "share": 1}, {"who": "Bo", "share": 2}], '{"answer": [{"who": "Bo", "share": 2}]}', 1, 0.5),
+        ([{"who": "Ida", "all": [1, 2.5]}], '[{"who": "Ida", "all": [2.5, 1.0]}]', 1, 1),
         (["Tern"], "[]", 0, 0),
         (["Tern"], "I cannot say.", 0, 0),
         (["Tern"], "[" + "9" * 290 + "]", 0, 0),
@@ -82,6 +95,20 @@ def test_values_and_rows_are_compared_as_sets(gold: list[Any], reply: str, preci
     assert (scored["precision"], scored["recall"]) == (precision, recall)
     assert scored["correct"] == (precision == recall == 1)
     assert scored["f1"] == pytest.approx(2 * precision * recall / (precision + recall) if precision else 0)
+
+
+def test_numbers_are_compared_a_few_times_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+
+    def isclose(*numbers: float, **tolerance: float) -> bool:
+        nonlocal compared
+        compared += 1
+        return math.isclose(*numbers, **tolerance)
+
+    monkeypatch.setattr(rows, "math", SimpleNamespace(isclose=isclose))
+    many = [number + 0.5 for number in range(3000)]
+    assert score(task(many), json.dumps([number + 1e-10 for number in many]))["correct"]
+    assert 0 < compared <= 2 * len(many)
 
 
 def test_node_is_named_by_key_or_by_its_own_texts() -> None:

@@ -7,8 +7,9 @@ from itertools import islice, product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, get_args
 
-from graphwalk.evaluation.extraction import strip_thinking
-from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows
+from graphwalk.evaluation.extraction import strip_thinking, visible_text
+from graphwalk.evaluation.replies import find_values
+from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows, unknown_fields
 from graphwalk.evaluation.values import normalise, parse_object, value_forms
 from graphwalk.suites.questions.scoring.altered_questions import (
     ANSWER,
@@ -104,8 +105,19 @@ class _WrongAnswer:
         if names_target(self._task, reply):
             return Failure("wrong_form", "The reply contains the target, but not in the requested form.")
         if self._rows is None and _JSON_BEGUN.search(reply):
-            return Failure("wrong_form", "The reply begins an answer in JSON that cannot be read.")
+            return Failure("wrong_form", self._unread(reply))
         return None
+
+    def _unread(self, reply: str) -> str:
+        """Return why the JSON of a reply is no answer."""
+        values = [value.value for value in find_values(visible_text(reply))[0]]
+        objects = [value for value in values if isinstance(value, dict)]
+        objects += [row for value in values if isinstance(value, list) for row in value if isinstance(row, dict)]
+        names, fields = unknown_fields(objects, ()), self._task.answer_fields
+        if names and not {*names} & {*fields}:
+            return f"The reply has {_names(names)}; the question asks for {_names(fields)}."
+        readable = "is not a list of rows" if values else "cannot be read"
+        return f"The reply begins an answer in JSON that {readable}."
 
     def _walk(self) -> Failure | None:
         """Return a failure of the calls: a wrong start, or the same region again and again."""
@@ -204,6 +216,10 @@ class _WrongAnswer:
             return fmean([number for number in numbers if isinstance(number, int | float)] or [0.0])
 
         return average(self._extra) < average(self._target)
+
+
+def _names(fields: Sequence[str]) -> str:
+    return f"the {'fields' if len(fields) > 1 else 'field'} {', '.join(f'`{field}`' for field in fields)}"
 
 
 def _is_fixated(results: Sequence[ToolResult], trajectory: Trajectory) -> bool:

@@ -17,7 +17,6 @@ from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, PartialIndex
 from graphwalk.tools.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
-from graphwalk.tools.observed_values import shows_data
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Row, Value
@@ -54,9 +53,9 @@ _python_part = lru_cache(maxsize=64)(python_part)
 def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
     """Return those of `rows` that the tool results prove, or None if that is unknown.
 
-    It is unknown if the question has no evaluator, no result has a known form, the tools hide directions or
-    properties that the question needs, an evaluator of another package needs data that was not observed, too much was
-    not observed, or the prompt has no schema that bounds it.
+    It is unknown if the question has no evaluator, a result of an unknown form may prove what others do not, the tools
+    hide directions or properties that the question needs, an evaluator of another package needs data that was not
+    observed, too much was not observed, or the prompt has no schema that bounds it.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
     python = _python_part(task.template) if task.oracles == 2 else None
@@ -64,13 +63,12 @@ def supported_rows(task: "QuestionTask", trajectory: Trajectory, rows: Sequence[
         return None
     prompt = "\n".join(message.content or "" for message in trajectory.prompt)
     observed = observed_graph(trajectory.results, prompt)
-    if not observed.understood and any(map(shows_data, trajectory.results)):
-        return None
     expected = (HiddenError,) if task.template in shipped_kinds() else (HiddenError, *_LACKS_DATA)
     try:
-        return _proven(task, python(**task.parameters), observed, wanted)
+        proven = _proven(task, python(**task.parameters), observed, wanted)
     except expected:
         return None
+    return proven if observed.understood or proven == wanted else None
 
 
 def _proven(

@@ -18,7 +18,7 @@ from graphwalk.evaluation.rows import (
 )
 from graphwalk.suites.questions.scoring.groundedness import supported_rows
 from graphwalk.tools.observed_values import Evidence, holds_row, tool_evidence, waste_of
-from graphwalk.types.episode import ExitStatus, Score, Trajectory
+from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.values import Row
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, e
     rows: list[Row] | None = extraction.answer
     any_one, fields = task.mode != "set", task.answer_fields
     compared = compare_rows(rows, task.gold, task.scored_fields, any_one=any_one)
-    forced = trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
+    forced = trajectory.exit_status.forced or any(turn.forced for turn in trajectory.turns)
     keys = task.key_fields or task.scored_fields
 
     def correct_in(compared_fields: tuple[str, ...]) -> bool | None:

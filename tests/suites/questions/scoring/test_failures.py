@@ -111,6 +111,29 @@ async def test_at_least_55_of_60_causes_are_named_right() -> None:
     assert 60 * (total - len(wrong)) >= 55 * total, "\n".join(wrong)
 
 
+@pytest.mark.parametrize(
+    ("question", "reply", "detail"),
+    [
+        (
+            "masters",
+            '[{"id": "c9", "rank": 1}]',
+            "has the fields `id`, `rank`; the question asks for the field `node_key`.",
+        ),
+        (
+            "salt",
+            '[{"from": "c9"}]',
+            "has the field `from`; the question asks for the fields `source_key`, `target_key`,",
+        ),
+        ("salt", '[{"source_key": "s1", "target_', "begins an answer in JSON that cannot be read."),
+        ("masters", '{"node_key": {"id": "c9", "name": "x"}}', "begins an answer in JSON that is not a list of rows."),
+    ],
+)
+async def test_unread_json_is_described(question: str, reply: str, detail: str) -> None:
+    score = await (await place()).score({"question": question, "setting": "no_tools", "reply": reply})
+    assert (score.failure, score.error_class) == ("wrong_form", "unreadable")
+    assert detail in (score.failure_detail or "")
+
+
 async def test_the_same_answer_without_calls_is_no_fixation() -> None:
     here = await place()
     fixated = [one for one in FILE["answers"] if one["cause"] == "fixation"]

@@ -136,6 +136,18 @@ async def test_what_shows_a_row(one: Any, answer: Any, asked: Any, grounded: flo
     assert score.grounded == grounded
 
 
+async def test_rows_that_only_a_tool_of_your_own_may_prove_are_unknown() -> None:
+    here, rows = await place(), [{"source_node_key": "a2", "target_node_key": "c2"}]
+    walked = await here.results([near("B", "key", "b1")])
+    listed = await here.results([nodes("A", "key", "a2")])
+    for text in ('[{"path": ["a2", "b1", "c2"]}]', "a2 to b1 to c2"):
+        own = ToolResult(ToolCall("9", "get_shortest_path", '{"from": "a2", "to": "c2"}'), text, rows=1)
+        for results, grounded in (([*walked, own], 1.0), ([*listed, own], None), ([own], None)):
+            score = await here.score(PATHS, rows, [], results)
+            assert (score.grounded, score.evidence_sufficient) == (grounded, True if grounded else None)
+    assert (await here.score(PATHS, rows, [], listed)).grounded == 0.0
+
+
 async def test_parallel_relationships_and_loops_are_counted_once() -> None:
     loops = task("relationship_count", relationship_type="T")
     here = await place()
@@ -178,7 +190,7 @@ async def test_results_of_another_form_are_no_evidence() -> None:
     own = shown("count_all", '{"label": "A"}', '[{"node_key": "a1", "p": 1}]')
     assert (await here.score(BY_VALUE, keys("a1"), [], [own])).grounded is None
     looked_up = await here.results([nodes("A", "p", 2)])
-    assert (await here.score(BY_VALUE, keys("a1"), [], [own, *looked_up])).grounded == 0.0
+    assert (await here.score(BY_VALUE, keys("a1"), [], [own, *looked_up])).grounded is None
     text = shown("draw", "{}", "a1 has p = 1")
     assert (await here.score(BY_VALUE, keys("a1"), [], [text])).grounded is None
     assert (await here.score(BY_VALUE, keys("a3"), [], [text])).error_class == "unverifiable"

@@ -110,8 +110,8 @@ def test_a_right_answer_in_the_wrong_form_fails_in_the_last_mile(reply, shown, m
     assert score(task(keys("a", "b"), mode=mode), reply, *results, setting=setting).last_mile is last_mile
 
 
-def test_an_answer_forced_by_the_turn_limit_is_none_strictly():
-    for how in ({"forced": True}, {"status": ExitStatus.TURN_LIMIT}):
+def test_an_answer_forced_by_a_limit_is_none_strictly():
+    for how in ({"forced": True}, *({"status": ExitStatus(f"{limit}_limit")} for limit in ("turn", "call", "repeat"))):
         result = score(task(keys("a")), keys("a"), keys("a"), **how)
         assert (result.correct, result.strict_correct) == (True, False)
 

@@ -1,4 +1,13 @@
-"""Checks for models, questions and tools of other packages."""
+"""Checks for models, questions and tools of other packages, to run in your own tests.
+
+    from graphwalk.testing import check_question
+
+    def test_my_question():
+        check_question("templates/my_question.yaml")
+
+Each check is a plain function that raises AssertionError with the problem. None needs pytest. In asynchronous code,
+call it in a thread: `await asyncio.to_thread(check_question, …)`.
+"""
 
 import asyncio
 import json
@@ -13,6 +22,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models import conformance
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import Capability
+from graphwalk.runs.playing.background import run_in_background
 from graphwalk.runs.playing.episode import play_task
 from graphwalk.runs.playing.resolve import can_play, resolve
 from graphwalk.settings import Settings
@@ -30,34 +40,41 @@ from graphwalk.types.graph import Node, PropertyGraph
 _CONVERSATIONS = 5
 
 
-async def check_model(model: Model, *, without: Collection[str] = (), seconds: float = 120.0) -> list[Capability]:
+def check_model(model: Model, *, without: Collection[str] = (), seconds: float = 120.0) -> list[Capability]:
     """Check a model, and return its capabilities. Raise AssertionError if one failed, or a rule of backends is broken.
 
     `without` names capabilities that may fail, as with a weak model. The checks make about twenty short calls, each
     limited to `seconds`.
     """
-    capabilities = await conformance.check_model(model, seconds=seconds)
+    capabilities = run_in_background(conformance.check_model(model, seconds=seconds))
     failed = {capability.name: capability.detail for capability in capabilities if capability.status == "failed"}
     wrong = {name: detail for name, detail in failed.items() if name not in without}
     assert not wrong, "\n".join(f"{name}: {detail}" for name, detail in wrong.items())
-    prompts = [(Message("user", f"Say the number {number}."),) for number in range(_CONVERSATIONS)]
-    replies = await asyncio.gather(*(model.complete(prompt, (), CallOptions()) for prompt in prompts))
-    for reply in replies:
+    for reply in run_in_background(_concurrent_replies(model)):
         assert isinstance(reply, Reply), f"`complete` returned {type(reply).__name__} instead of a Reply"
         assert reply.message.role == "assistant", f"a reply has the role {reply.message.role!r}, not 'assistant'"
     return capabilities
+
+
+async def _concurrent_replies(model: Model) -> list[Reply]:
+    prompts = [(Message("user", f"Say the number {number}."),) for number in range(_CONVERSATIONS)]
+    return await asyncio.gather(*(model.complete(prompt, (), CallOptions()) for prompt in prompts))
 
 
 _PRESETS = ("paper-100", "paper-150")
 _EXPERT = "scripted/expert"
 
 
-async def check_question(question: str, *, seed: int = 7, graphs: int = 3) -> None:
+def check_question(question: str, *, seed: int = 7, graphs: int = 3) -> None:
     """Check a question kind, given by name or path, on generated graphs.
 
     Tasks are generated twice, identically, and survive JSON. Both oracles (if there are two) agree. The target is
     scored as correct and an empty answer as incorrect. The expert, if any, finds the target.
     """
+    run_in_background(_check_question(question, seed, graphs))
+
+
+async def _check_question(question: str, seed: int, graphs: int) -> None:
     for preset in _PRESETS:
         for index in range(graphs):
             graph = generate_graph(GraphSpec(preset=preset), seed, index)
@@ -104,7 +121,7 @@ _NODE = re.compile(r"(?<!\w)\(\w*(?::`[^`]+`)*\)")
 _HEADINGS = ("When to use it:", "What comes back:")
 
 
-async def check_tool(tool: Tool | Path | str) -> None:
+def check_tool(tool: Tool | Path | str) -> None:
     """Check a tool, given by name or path.
 
     Its description states when to use it and what it returns. Its queries are read-only, quote every name and stay in
@@ -118,7 +135,7 @@ async def check_tool(tool: Tool | Path | str) -> None:
         template = getattr(tool, field)
         if template is not None:
             _check_query(tool, field, template)
-    await _check_example(tool)
+    run_in_background(_check_example(tool))
 
 
 def _check_query(tool: Tool, field: str, template: str) -> None:
