@@ -70,18 +70,17 @@ asyncio.run(check_suite("chains", accuracy={"expert": 1.0, "lazy": 0.0, "guess":
 
 
 PICTURES = """
-from graphwalk_chains.suite import ChainsSuite
-from graphwalk.suites.suite import Presentation
+from graphwalk_chains.suite import ChainsSuite, ChainTask
 
 
-class DrawnPresentation(Presentation):
+class DrawnTask(ChainTask):
     def drawings(self, record):
-        return [" -> ".join(record["task"]["gold"])]
+        yield " -> ".join(self.gold)
 
 
 class DrawnSuite(ChainsSuite):
     name = "drawn"
-    presentation = DrawnPresentation()
+    task_type = DrawnTask
 """
 
 
@@ -92,33 +91,31 @@ def test_a_suite_with_drawings_is_shown(chains: Place) -> None:
     assert " -> " in chains.graphwalk("show", "run", "chain").stdout
 
 
-HEAD = "from graphwalk_chains.suite import ChainAgents, ChainsSuite\nfrom graphwalk.suites.suite import ScriptedAgents, Suite\n"
-NO_POLICY = "class Agents(ScriptedAgents):\n    names = ('expert',)\n"
-OTHER_DEFAULT = "class Agents(ChainAgents):\n    default_names = ('x',)\n"
+HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.suite import Suite, Task\n"
 
 
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
         ("Broken = 7", "not a class derived from"),
-        ("class Broken(Suite):\n    name = 'broken'", "missing settings, config_type, graphs_field"),
-        ("class Broken(Suite):\n    name = 'broken'", "score()"),
+        ("class Broken(Suite):\n    name = 'broken'", "missing settings, config_type, task_type"),
+        ("class Broken(Suite):\n    name = 'broken'", "tasks()"),
         ("class Broken(ChainsSuite):\n    name = 'other'", "its class has the name 'other'"),
         (
-            f"{NO_POLICY}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()",
-            "missing agents.policy()",
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    task_type = Task",
+            "Task lacks answer_format(), prompt(), read(), score()",
         ),
-        ("class Broken(ChainsSuite):\n    name = 'broken'\n    agents = ChainAgents", "agents is not an object of"),
+        (
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    players = {'expert': print}",
+            "players: expert is not a Player",
+        ),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    settings = ()", "settings is empty"),
         (
-            "class Broken(ChainsSuite):\n    name = 'broken'\n    graphs_field = 'rings'",
+            "class Config(ChainsSuite.config_type):\n    graphs_field = 'rings'\n"
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = Config",
             "'rings', which is not a field",
         ),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = dict", "config_type is not derived from"),
-        (
-            f"{OTHER_DEFAULT}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()",
-            "default_names contains x, which agents.names lacks",
-        ),
         ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
     ],
 )
