@@ -68,10 +68,6 @@ class Task(TaskRecord, ABC):
         """Return the score of a wrong answer with its cause, which only the graph can tell; by default unchanged."""
         return score
 
-    def asked_in(self, setting: str) -> bool:
-        """Return False if the task cannot be asked in a setting."""
-        return True
-
     def confirm(self, instance: GraphInstance) -> str | None:
         """Compute the target again without the code that made it, for `graphwalk verify`.
 
@@ -150,6 +146,10 @@ class Suite(ABC, Generic[C, T]):
     @abstractmethod
     async def tasks(self, about: LoadedGraph, config: C, seed: int, agent: AgentConfig) -> Tasks[T]:
         """Return the tasks about one graph with verified targets. Raise OracleError if two oracles differ."""
+
+    def asks(self, task: T, setting: str, config: C) -> bool:
+        """Return False for a setting in which a task makes no sense."""
+        return True
 
     def report(self) -> SuiteReport:
         """Return the measures of the suite and the layout of its report."""

@@ -103,7 +103,8 @@ def _asked_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Ite
     """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.settings_played:
-            if (plain := setting_of(setting)) not in graph.left_out and task.asked_in(plain):
+            plain = setting_of(setting)
+            if plain not in graph.left_out and experiment.suite.asks(task, plain, experiment.config.suite):
                 worded = graph.reworded.get(setting.partition(":")[2], {}).get(task.task_id, task)
                 for model in experiment.models:
                     planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), worded, graph)

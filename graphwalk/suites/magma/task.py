@@ -5,8 +5,6 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from pydantic import Field
-
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
@@ -43,10 +41,6 @@ class MagmaTask(Task):
     """0 if the trace begins with the state before the first step."""
     explain: bool = True
     input: GraphInput = "edges"
-    in_store: bool = Field(default=True, exclude=True)
-    """The graph is in the store, which the setting `tools` needs."""
-    io_steps: bool = Field(default=True, exclude=True)
-    """Input–output strategies ask for earlier states too."""
 
     @property
     def weighted(self) -> bool:
@@ -69,15 +63,6 @@ class MagmaTask(Task):
             return [(self.step, self.gold)]
         states = list(enumerate(self.gold, start=self.first_step))
         return states if setting in prompts.STEPWISE else states[-1:]
-
-    def asked_in(self, setting: str) -> bool:
-        """Return False for earlier states in input–output strategies without `io_steps`, and for impossible settings.
-
-        A trace of one step has no other step whose hint could be the wrong one.
-        """
-        if (setting == "tools" and not self.in_store) or (setting == "ish_wrong" and self.total_steps == 1):
-            return False
-        return setting in prompts.STEPWISE or self.io_steps or self.step in (None, self.total_steps)
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
         """Return the conversation up to the question for the task's state, or for the first one if it runs freely."""
@@ -158,6 +143,4 @@ def make_task(
         first_step=min(states),
         explain=form.explain,
         input=form.input,
-        in_store=config.in_store,
-        io_steps=config.io_steps,
     )

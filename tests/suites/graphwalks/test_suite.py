@@ -68,7 +68,7 @@ async def test_rows_of_both_wordings_and_files_are_read_and_answered(tmp_path: P
 async def test_published_targets_that_differ_are_counted_named_and_scored(tmp_path: Path) -> None:
     path = str(written(tmp_path, ROWS))
     plan = await planned({"file": path})
-    assert next(plan.notes()) == "1 of 5 targets differ from the file's; both are scored: row 3."
+    assert next(plan.notes()) == "Row 3: the target differs from the file's; both are scored."
     run = await graphwalk.arun({"name": "t", "suite": {"name": "graphwalks", "file": path}}, out=tmp_path / "run")
     scores = {(row["model"], row["graph_row"]): row for row in run.records()}
     assert (scores["scripted/expert", 3]["correct"], scores["scripted/expert", 3]["published_f1"]) == (True, 2 / 3)

@@ -4,11 +4,13 @@ import os
 
 import pytest
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
+from graphwalk.suites.loaded_graph import LoadedGraph
 
 pytestmark = pytest.mark.neo4j
 
@@ -21,8 +23,9 @@ async def test_tasks_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_serv
         for instance in suite.graphs(config, 3):
             assert instance.graph is not None
             store = await database.load(instance.graph)
-            tasks = await suite.tasks(instance, store, config, 3)  # Cypher and the expert's calls on Neo4j
+            tasks = (await suite.tasks(LoadedGraph(instance, store), config, 3, AgentConfig())).asked  # Cypher and the expert's calls on Neo4j
             await store.drop()
-            assert tasks == await suite.tasks(instance, await EmbeddedDatabase().load(instance.graph), config, 3)
+            about = LoadedGraph(instance, await EmbeddedDatabase().load(instance.graph))
+            assert tasks == (await suite.tasks(about, config, 3, AgentConfig())).asked
     finally:
         await database.close()

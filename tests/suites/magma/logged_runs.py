@@ -26,7 +26,7 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
         for instance in SUITE.graphs(config.suite, config.seed)
         for task in (await SUITE.tasks(LoadedGraph(instance), config.suite, config.seed, config.agent)).asked
         for setting in settings
-        if task.asked_in(setting)
+        if SUITE.asks(task, setting, config.suite)
         for policy in policies
     ]
 

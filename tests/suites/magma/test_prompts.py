@@ -1,6 +1,5 @@
 """The prompts of MAGMA, word for word in `tests/data/prompts/magma.yaml`, and the switches that follow the paper."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, make_traces, run_algorithm, state_before
-from tests.suites.magma.test_suite import SUITE, experiment, played, tasks
+from tests.suites.magma.test_suite import experiment, played, tasks
 
 TEXTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "prompts" / "magma.yaml").read_text("utf-8"))
 PAPER = {"first_state": "paper", "explain": False}
@@ -108,7 +107,7 @@ def test_the_expert_is_right_under_every_switch(switches: dict[str, Any]) -> Non
 def test_a_first_state_is_verified_like_every_other(way: dict[str, Any]) -> None:
     config = experiment(**PAPER, **way)
     for task, instance in tasks(config):
-        assert asyncio.run(SUITE.verification.confirm(task, instance, config.suite)) == "networkx"
+        assert task.confirm(instance) == "networkx"
 
 
 def test_the_papers_first_states_are_added_to_ours() -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.formats import to_csv, to_markdown
+from graphwalk.reports.observations import observe
 from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report, ReportRow
 from graphwalk.reports.tables import text_tables
 from graphwalk.suites.magma.matrices import case, trace_records
-from graphwalk.suites.magma.plots import magma_plots
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
@@ -184,6 +185,6 @@ def test_no_baseline_repeats_a_state_that_no_prompt_has(way: dict[str, Any]) -> 
 
 def test_plots_say_what_step_0_is() -> None:
     report = build_report(asyncio.run(results("expert", settings=("is",), first_state="paper")), DECLARED)
-    (plot,) = (plot for plot in magma_plots(report) if plot.name == "exact-by-step-mst-prim")
+    (plot,) = (plot for plot in plots_of(report, observe([], report.suite)) if plot.name == "exact-by-step-mst-prim")
     assert [point.x for point in plot.panels[0].series[0].points][:3] == [0, 1, 2]
     assert "0 is the state before it" in plot.about

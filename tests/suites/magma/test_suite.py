@@ -46,7 +46,7 @@ def played(
     agent: str, setting: str, config: AnyExperiment, flaw: str = ""
 ) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, instance in tasks(config):
-        if task.asked_in(setting):
+        if SUITE.asks(task, setting, config.suite):
             trajectory = asyncio.run(walk(agent, setting, task, instance, flaw))
             yield task, trajectory, task.score(setting, trajectory, task.read(trajectory.reply))
 
@@ -132,8 +132,8 @@ def test_tasks_are_one_per_step_or_one_per_trace() -> None:
     assert len(free) == 20
     assert len(stepwise) == sum(task.total_steps for task, _ in free)
     assert len({task.task_id for task, _ in stepwise + free}) == len(stepwise) + len(free)
-    assert sum(SUITE.applies(task, "io", experiment().suite) for task, _ in stepwise) == 20
-    assert all(SUITE.applies(task, "io", experiment(io_steps=True).suite) for task, _ in stepwise)
+    assert sum(SUITE.asks(task, "io", experiment().suite) for task, _ in stepwise) == 20
+    assert all(SUITE.asks(task, "io", experiment(io_steps=True).suite) for task, _ in stepwise)
     assert all(MagmaTask.model_validate(task.model_dump(mode="json")) == task for task, _ in stepwise + free)
 
 
@@ -162,8 +162,6 @@ def test_shipped_experiments() -> None:
 def test_wrong_inputs_are_named() -> None:
     with pytest.raises(ConfigError, match="io_steps and free_running exclude each other"):
         experiment(io_steps=True, free_running=True)
-    with pytest.raises(ConfigError, match="unknown scripted agent 'clever'"):
-        SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
     with pytest.raises(ConfigError, match=r"^-o suite\.traces\.0\.algorithm=a_star: .* 'dijkstra', .*, not \"a_star\""):
         load_experiment("magma", ["suite.traces.0.algorithm=a_star"])
 

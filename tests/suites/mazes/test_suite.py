@@ -8,6 +8,7 @@ from graphwalk.config.experiment import AnyExperiment
 from graphwalk.config.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.errors import OracleError
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
@@ -23,7 +24,8 @@ async def tasks_of(experiment: AnyExperiment) -> list[MazeTask]:
     tasks = []
     for instance in suite.graphs(experiment.suite, experiment.seed):
         assert instance.graph is not None
-        tasks += await suite.tasks(instance, await database.load(instance.graph), experiment.suite, experiment.seed)
+        about = LoadedGraph(instance, await database.load(instance.graph))
+        tasks += (await suite.tasks(about, experiment.suite, experiment.seed, experiment.agent)).asked
     return tasks
 
 

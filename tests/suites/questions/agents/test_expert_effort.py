@@ -15,6 +15,7 @@ from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import tools_system
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.agents.expert_effort import ExpertReference
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.config import QuestionsConfig
@@ -116,6 +117,6 @@ async def test_pages_that_the_agent_reads_are_counted(agent: AgentConfig) -> Non
         assert instance.graph is not None
         store = await EmbeddedDatabase().load(instance.graph)
         toolbox = GraphToolbox(store, await store.schema(), agent=agent)
-        for task in await suite.tasks(instance, store, config, 1, agent):
+        for task in (await suite.tasks(LoadedGraph(instance, store), config, 1, agent)).asked:
             walk = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
             assert (task.reference_turns, task.reference_calls) == (walk.turns, walk.calls), task.template
