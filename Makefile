@@ -104,7 +104,7 @@ formats: $(STAMP) ## Let inspect_ai read what we export (Python 3.12 or later; i
 	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285'
 	$(BIN)/pytest tests/exports
 
-environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai, TRL and `datasets`, each in a .venv of its own, and run their slow tests (1 GB)
+environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai, TRL and `datasets`, each in a .venv of its own, and MCP's conformance suite, and run their slow tests (1 GB)
 	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check "verifiers>=0.4,<0.5"
 	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check $(WALKING)
@@ -116,6 +116,7 @@ environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai, TRL and `datase
 	test -d .venv-trl || $(PYTHON) -m venv .venv-trl
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check "transformers>=5.2,<6" "datasets>=4.7" jinja2
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "trl>=1.16,<2" accelerate
+	npm install --silent --no-audit --no-fund --prefix build/conformance @modelcontextprotocol/conformance@0.2.0-alpha.12 node@24.21.0
 	$(BIN)/pytest -m slow --timeout 0 tests/environments tests/runs/finished/test_inspect_logs.py
 
 training-setup: ## What training takes, in .venv-training (gigabytes, with torch)
