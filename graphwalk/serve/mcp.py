@@ -346,7 +346,7 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
 class _Sessions(StreamableHTTPSessionManager):
     """Sessions of clients. Where a new one is one too many, the one that has been idle longest ends."""
 
-    def _admit_session(self, requestor: Any) -> StreamableHTTPServerTransport | None:
+    def _admit_session(self, owner: Any) -> StreamableHTTPServerTransport | None:
         idle = {
             session.idle_scope.deadline: (key, session.idle_scope)
             for key, session in self._server_instances.items()
@@ -356,7 +356,7 @@ class _Sessions(StreamableHTTPSessionManager):
             key, scope = idle[min(idle)]
             del self._server_instances[key]
             scope.cancel()
-        return super()._admit_session(requestor)
+        return super()._admit_session(owner)
 
 
 class _Connection(H11Protocol):

@@ -7,10 +7,12 @@ import json
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -260,16 +262,29 @@ def wire(request: Any) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-def test_openenv_accepts_the_package(tmp_path: Path) -> None:
-    words = [
-        python_of("openenv").with_name("openenv"),
-        "validate",
-        ROOT / "environments" / "openenv",
-        "--level",
-        "static",
-    ]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=280, env={**os.environ, "HOME": str(tmp_path)})
+def test_the_commands_for_openenv_validate_and_serve(tmp_path: Path) -> None:
+    """The server is asked by the program of the README."""
+    python = python_of("openenv")
+    readme = (ROOT / "environments" / "openenv" / "README.md").read_text("utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    (serve,), validate = commands("openenv")[1:]
+    env = {**os.environ, "HOME": str(tmp_path)}
+    validate[0] = str(python.with_name(validate[0]))
+    done = subprocess.run(validate, capture_output=True, text=True, timeout=280, env=env, cwd=ROOT)
     assert "Verdict: PASS" in done.stdout, done.stdout + done.stderr
+    with socket.socket() as taken:
+        if not taken.connect_ex(("127.0.0.1", 8000)):
+            pytest.skip("another program listens at port 8000")
+    with subprocess.Popen([python.with_name(serve)], env=env, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            output = list(takewhile(lambda line: "running on http" not in line, server.stderr))
+            assert server.poll() is None, "".join(output)
+            done = subprocess.run([python, "-c", program], env=env, capture_output=True, text=True, timeout=280)
+        finally:
+            server.terminate()
+    assert done.returncode == 0, done.stderr
+    assert 0 <= float(done.stdout) < 1
 
 
 LOAD = """
