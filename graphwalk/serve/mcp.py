@@ -190,8 +190,8 @@ class _Handlers:
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         if str(params.uri) != SCHEMA_URI:
-            text = f"there is no such resource; there is {SCHEMA_URI}"
-            raise MCPError(INVALID_PARAMS, text, {"uri": str(params.uri)})
+            what = f"there is no such resource; there is {SCHEMA_URI}"
+            raise MCPError(INVALID_PARAMS, what, {"uri": str(params.uri)})
         text = TextResourceContents(uri=SCHEMA_URI, mime_type="text/plain", text=self.schema)
         return ReadResourceResult(contents=[text])
 
