@@ -64,7 +64,11 @@ def row_form(fields: Sequence[str]) -> AnswerForm:
             return None
         (other_names,), items = other, [item for row in rows for item in row.values()]
         doubtful = is_doubtful(" ".join(other_names).replace("_", " "))
-        if len(other_names) != 1 or doubtful or not all(is_plain(item) and item.__class__ is not bool for item in items):
+        if (
+            len(other_names) != 1
+            or doubtful
+            or not all(is_plain(item) and item.__class__ is not bool for item in items)
+        ):
             return None
         return Fit([{fields[0]: item} for item in items])
 

@@ -92,9 +92,7 @@ def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
     return earned / total_weight if total_weight else 0.0
 
 
-def _evidence(
-    task: Task, setting: str, trajectory: Trajectory, answer: Any, score: Mapping[str, Any]
-) -> float | None:
+def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: Mapping[str, Any]) -> float | None:
     """Return the share of correct rows that are supported; None without tools, or if unknown."""
     if not score["f1"]:
         return 0.0

@@ -29,6 +29,9 @@ from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
+_MOST_ROWS = 10_000
+"""Rows of an answer whose texts are looked up in results."""
+
 
 class OwnQuestionAgents(AskAgents):
     def can_play(self, name: str, setting: str, task: Any = None) -> bool:
@@ -107,7 +110,7 @@ class OwnQuestionsSuite(QuestionsSuite):
         answer: list[Row] = extraction.answer or []
         rows, gold = comparable_rows(task, answer)
         seen = tool_evidence(trajectory)
-        texts = [row[field] for row in answer for field in task.fields if isinstance(row.get(field), str)]
+        texts = [row[field] for row in answer[:_MOST_ROWS] for field in task.fields if isinstance(row.get(field), str)]
         return OwnQuestionScore(
             **asdict(compare_rows(None if extraction.answer is None else rows, gold, task.fields)),
             extraction_stage=extraction.stage,

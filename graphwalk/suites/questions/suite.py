@@ -212,8 +212,8 @@ class QuestionsSuite(GraphSuite[QuestionsConfig, QuestionTask]):
         """Return the views of a graph; those of the last few graphs are kept."""
         views = self._views.pop(instance.digest, None) or GraphViews(_graph(instance))
         self._views[instance.digest] = views
-        while len(self._views) > _MOST_VIEWS:
-            del self._views[next(iter(self._views))]
+        for digest in list(self._views)[:-_MOST_VIEWS]:
+            self._views.pop(digest, None)  # another thread may have removed it
         return views
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:

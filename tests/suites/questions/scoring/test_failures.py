@@ -116,10 +116,19 @@ async def test_at_least_55_of_60_causes_are_named_right() -> None:
 @pytest.mark.parametrize(
     ("question", "reply", "detail"),
     [
-        ("masters", '[{"id": "c9", "rank": 1}]', "has the fields `id`, `rank`; the question asks for the field `node_key`."),
-        ("salt", '[{"from": "c9"}]', "has the field `from`; the question asks for the fields `source_key`, `target_key`,"),
+        (
+            "masters",
+            '[{"id": "c9", "rank": 1}]',
+            "has the fields `id`, `rank`; the question asks for the field `node_key`.",
+        ),
+        (
+            "salt",
+            '[{"from": "c9"}]',
+            "has the field `from`; the question asks for the fields `source_key`, `target_key`,",
+        ),
+        ("salt", '[{"from": "c9"}, {"from": "c8"', "begins an answer in JSON that cannot be read."),
         ("salt", '[{"source_key": "s1", "target_', "begins an answer in JSON that cannot be read."),
-        ("masters", '{"node_key": {"id": "c9", "name": "x"}}', "begins an answer in JSON that is not a list of rows."),
+        ("masters", '{"node_key": {"id": "c9", "name": "x"}}', "has JSON, but no list of rows."),
     ],
 )
 async def test_unread_json_is_described(question: str, reply: str, detail: str) -> None:
