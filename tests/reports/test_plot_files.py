@@ -81,7 +81,9 @@ def test_a_player_has_one_colour_and_marker_in_all_plots_of_a_run() -> None:
 
 @pytest.mark.parametrize("xs", [(5.83, 6.17), (0.01, 9.0), (12.0,), (0.0003, 0.0004)])
 def test_no_point_is_cut_off(xs: tuple[float, ...]) -> None:
-    series = tuple(Series(f"player {x}", (PlotPoint(x, y, 0.0, 100.0),)) for x, y in zip(xs, (100.0, 0.0), strict=False))
+    series = tuple(
+        Series(f"player {x}", (PlotPoint(x, y, 0.0, 100.0),)) for x, y in zip(xs, (100.0, 0.0), strict=False)
+    )
     with canvas_of(Plot("cost", "Cost", "points", (Panel(series),), "calls", percent=True), "path") as canvas:
         canvas.draw_without_rendering()
         (axes,) = canvas.axes
