@@ -2,13 +2,13 @@
 FROM python:3.13-slim
 LABEL io.modelcontextprotocol.server.name="io.github.graphwalk-agents/graphwalk"
 WORKDIR /app
-COPY requirements/run.txt requirements/
-RUN pip install --no-cache-dir --require-hashes -r requirements/run.txt
+COPY requirements/image.txt requirements/
+RUN pip install --no-cache-dir --require-hashes -r requirements/image.txt
 COPY pyproject.toml README.md LICENSE docker-compose.yml ./
 COPY graphwalk graphwalk
 COPY templates templates
 COPY tools tools
-RUN pip install --no-cache-dir '.[mcp]'
+RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 ENV HOME=/tmp
 USER 65534
 WORKDIR /data

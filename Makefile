@@ -10,8 +10,6 @@ UV := $(shell command -v uv 2>/dev/null)
 CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "GraphWalk needs Python 3.11 or newer; $(PYTHON) is %d.%d. Try: make $(MAKECMDGOALS) PYTHON=python3.12" % sys.version_info[:2])'
 CREATE_VENV := $(CHECK_PYTHON) && $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
-# What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
-WALKING := aiohttp filelock langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx numpy platformdirs psutil python-dotenv typer pytz rapidfuzz rich scipy jinja2 pyyaml
 
 .PHONY: help quickstart test test-all check style types layers words generated figures site audit docs format lock release bench coverage soak truth mcp bench-peers pictures environments training-setup train-smoke magma-results walking-results untaught-results ray openai clean
 
@@ -61,6 +59,7 @@ audit: $(STAMP) ## Look up known weaknesses of the locked packages; skipped with
 lock: $(STAMP) ## Choose the newest versions of all packages, with their digests, and write down their licences
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/run.txt
 	$(BIN)/uv pip compile pyproject.toml --extra dev --constraint requirements/run.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/dev.txt
+	echo 'hatchling>=1.27' | $(BIN)/uv pip compile pyproject.toml --extra mcp - --constraint requirements/dev.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/image.txt
 	$(BIN)/python .ci/supply_chain.py licences
 
 release: $(STAMP) ## Wheel, sdist and bill of materials in dist, the same bytes for the same commit
@@ -101,18 +100,18 @@ bench-peers: $(STAMP) ## Compare with inspect_ai and write the table of docs/pee
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
 	$(BIN)/python -m benchmarks.peers
 
-environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai, TRL and `datasets`, each in a .venv of its own, and run their slow tests (1 GB)
+environments: $(STAMP) ## Set up verifiers, OpenEnv, inspect_ai, TRL and `datasets`, each in a .venv of its own, and MCP's conformance suite, and run their slow tests (1 GB)
 	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
-	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check "verifiers>=0.4,<0.5"
-	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check $(WALKING)
+	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check -e . -e environments/verifiers
 	test -d .venv-openenv || $(PYTHON) -m venv .venv-openenv
-	.venv-openenv/bin/python -m pip install --quiet --disable-pip-version-check "openenv>=0.10,<0.11" $(WALKING)
+	.venv-openenv/bin/python -m pip install --quiet --disable-pip-version-check -e . -e environments/openenv
 	test -d .venv-inspect || $(PYTHON) -m venv .venv-inspect
 	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check "inspect_ai>=0.3.285,<0.4" -e .
 	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e environments/inspect
 	test -d .venv-trl || $(PYTHON) -m venv .venv-trl
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check "transformers>=5.2,<6" "datasets>=4.7" jinja2
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "trl>=1.16,<2" accelerate
+	npm install --silent --no-audit --no-fund --prefix build/conformance @modelcontextprotocol/conformance@0.2.0-alpha.12 node@24.21.0
 	$(BIN)/pytest -m slow --timeout 0 tests/environments
 
 training-setup: ## What training takes, in .venv-training (gigabytes, with torch)

@@ -3,20 +3,23 @@
 python .ci/results.py       writes the page's pictures, docs/results-*.svg
 """
 
-import re
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
+from math import isnan
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from graphwalk.evaluation.statistics import compare, outcomes_of
+from graphwalk.reports.common_plots import series_of
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plot_files import page_svg
+from graphwalk.reports.plot_files import page_svg, styles_of
 from graphwalk.reports.plots import Panel, Plot
-from graphwalk.reports.suite_report import Report
+from graphwalk.reports.suite_report import BASELINE, CHANCE, Report
 from graphwalk.runs.finished.reporting import measured
 from graphwalk.runs.run_folder import RunFolder
 
@@ -72,16 +75,129 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def with_figures(text: str) -> str:
-    """Return a text with each {RUNS: MODEL SETTING: MEASURE} replaced by the rounded mean of the players that match."""
+def figure(runs: str, who: str, measure: str = "accuracy") -> str:
+    """Return the rounded mean of a measure over the players whose names match."""
+    report, _ = together(runs)
+    rows = [*report.rows, *report.baselines]
+    return f"{fmean(row[measure] for row in rows if fnmatchcase(player(row).words, who)):.0f}"
 
-    def figure(match: re.Match[str]) -> str:
-        runs, wanted, measure = match[1].split(": ")
-        report, _ = together(runs)
-        rows = [*report.rows, *report.baselines]
-        return f"{fmean(row[measure] for row in rows if fnmatchcase(player(row).words, wanted)):.0f}"
 
-    return re.sub(r"\{([^}]+)\}", figure, text)
+def chance(runs: str, setting: str = "") -> str:
+    """Return the share that guesses get right: of questions by computation, of MAGMA by the random agent, if it ran."""
+    report, _ = together(runs)
+    guesses = (CHANCE_PLAYER, Player("random", setting))
+    return next(
+        (number(row, "accuracy").split()[0] for row in [*report.baselines, *report.rows] if player(row) in guesses), "–"
+    )
+
+
+def lead(first: tuple[str, str], second: tuple[str, str], measure: str = "accuracy") -> str:
+    """Return first − second on the tasks of both, in percentage points with the 95 % interval.
+
+    A player is a pattern of runs with a name. Of `step_exact` the mean of each trace counts, over the states of both.
+    """
+    values = [outcomes_by_task(runs, who, measure) for runs, who in (first, second)]
+    tasks = [task for task in values[0] if task in values[1]]
+    names = [task.rpartition("-")[0] if measure == "step_exact" else task for task in tasks]
+    graphs = [values[0][task][1] for task in tasks]
+    outcomes = (outcomes_of([by_task[task][0] for task in tasks], graphs, names) for by_task in values)
+    difference = compare(*outcomes, seed=0)[0].difference.scaled(100)
+    ends = f" ({difference.low:+.1f} to {difference.high:+.1f})" if difference.low is not None else ""
+    return f"{difference.value:+.1f}{ends}"
+
+
+def outcomes_by_task(runs: str, who: str, measure: str) -> dict[str, tuple[float, str]]:
+    """Return the known values of a player, or of a baseline, with their graphs."""
+    _, observed = together(runs)
+    source = observed.baselines if who.endswith(f" {BASELINE}") and observed.baselines else observed
+    cases = zip(source.cases, source.column(measure).tolist(), strict=True)
+    return {
+        case.task_id: (value, case.cluster)
+        for case, value in cases
+        if not isnan(value) and player(case.player._asdict()).words == who
+    }
+
+
+COPYING = ("magma-*", f"repeat the previous state {BASELINE}")
+
+
+def copied_states() -> str:
+    """Return the share of all states that are equal to the state before; the first of a trace has none before it."""
+    copied, states = (outcomes_by_task(runs, who, "step_exact") for runs, who in (COPYING, ("magma-is-0", "is-0 is")))
+    traces: dict[str, list[float]] = {}
+    for task in states:
+        traces.setdefault(task.rpartition("-")[0], []).append(copied[task][0] if task in copied else 0.0)
+    return f"{100 * fmean(map(fmean, traces.values())):.0f}"
+
+
+@cache
+def config(name: str) -> Mapping[str, Any]:
+    """Return the configuration of a published run."""
+    fields: Mapping[str, Any] = RunFolder.open(RESULTS / f"{name}.zip").read_manifest()["config"]
+    return fields
+
+
+def origin(name: str) -> str:
+    """Return commit and date of a published run."""
+    manifest = RunFolder.open(RESULTS / f"{name}.zip").read_manifest()
+    return f"commit {manifest['commit'][:8]}, {manifest['created'][:10]}"
+
+
+def answer_calls(name: str, model: str) -> tuple[int, int, int]:
+    """Return the numbers of calls of a model with tools, of its calls of `answer`, and of those that were refused."""
+    records = (record for record in RunFolder.open(RESULTS / f"{name}.zip").records() if record["setting"] == "tools")
+    turns = chain.from_iterable(record["trajectory"]["turns"] for record in records if model in record["model"])
+    results = list(chain.from_iterable(turn.get("results", ()) for turn in turns))
+    answers = [result for result in results if result["call"]["name"] == "answer"]
+    return len(results), len(answers), sum(result.get("error") is not None for result in answers)
+
+
+def only_answer(name: str, template: str) -> tuple[str, int]:
+    """Return the one answer that all questions of a kind got, and their number."""
+    records = [r for r in RunFolder.open(RESULTS / f"{name}.zip").records() if r["task"]["template"] == template]
+    (answer,) = {str(value) for record in records for row in record["answer"] for value in row.values()}
+    return answer, len(records)
+
+
+def training(name: str) -> Mapping[str, Any]:
+    """Return the facts of the training of a pupil."""
+    facts: Mapping[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return facts
+
+
+def learnt(name: str) -> str:
+    """Return the share of the characters of the chats that are replies, which alone are learnt, in percent."""
+    characters = training(name)["characters"]
+    return f"{100 * characters['replies'] / characters['all']:.0f}"
+
+
+LAST_STEPS = 10
+
+
+def trainings() -> str:
+    """Return a table of the trainings: tokens, share of learnt characters, and losses at the end."""
+
+    def rows() -> Iterator[list[str]]:
+        for path in sorted(RESULTS.glob("*.json")):
+            facts, last = training(path.stem), training(path.stem)["losses"][-LAST_STEPS:]
+            pupil = path.stem.partition("-")[2]
+            yield [f"`{pupil}`", f"{facts['tokens']:,}", learnt(path.stem), f"{fmean(last):.3f}"]
+
+    return table(["pupil", "tokens", "replies, % of characters", f"loss, last {LAST_STEPS} steps"], rows())
+
+
+def verdicts() -> str:
+    """Return what the report of each run of untaught models concludes, as a list."""
+
+    def lines() -> Iterator[str]:
+        for name in [*published("questions-*"), *published("mazes-*")]:
+            sentences = [text for text in together(name)[0].verdict if not text.startswith("Wrong answers")]
+            yield f"* `{name}`: {' '.join(sentences)}"
+
+    return "\n".join(lines())
+
+
+CHANCE_PLAYER = Player(CHANCE, BASELINE)
 
 
 MAGMA = (
@@ -116,98 +232,115 @@ def magma_table() -> str:
 WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base", "tools"), Player("base", "no_tools"))
 
 
+def algorithm_table() -> str:
+    """Return correct final states by algorithm, of the pupils, of guesses and of copies."""
+    report, _ = together("magma-*")
+    rows = [*report.groups["algorithm"], *report.baseline_groups["algorithm"]]
+    players = ["io-0 io", "io-1 io", "is-0 is", "is-1 is", "ish-0 ish", "random is", COPYING[1]]
+
+    def lines() -> Iterator[list[str]]:
+        for algorithm in dict.fromkeys(row["algorithm"] for row in rows):
+            shares = {player(row).words: row["accuracy"] for row in rows if row["algorithm"] == algorithm}
+            yield [f"`{algorithm}`", *(f"{shares[name]:.0f}" for name in players)]
+
+    return table(["final state", *(f"`{name}`" for name in players)], lines())
+
+
 def walking_table() -> str:
-    """Return accuracy by size, by kind of question, and over all."""
+    """Return accuracy by size, by kind of question, and over all, with that of chance."""
     report, _ = together("walking-*")
     players = [one for one in WALKING if one in map(player, report.rows)]
 
     def rows() -> Iterator[list[str]]:
         for grouping, words in {"nodes": "{} nodes", "question": "`{}`"}.items():
-            grouped = report.groups[grouping]
+            grouped = [*report.groups[grouping], *report.baseline_groups[grouping]]
             for group in dict.fromkeys(row[grouping] for row in grouped):
                 yield [words.format(group), *cells([row for row in grouped if row[grouping] == group])]
-        yield ["all", *cells(report.rows)]
+        yield ["all", *cells([*report.rows, *report.baselines])]
 
     def cells(rows: Sequence[Row]) -> Iterator[str]:
         yield str(rows[0]["tasks"])
-        yield from (number(row_of(rows, one), "accuracy") for one in players)
+        yield from (number(row_of(rows, one), "accuracy") for one in [*players, CHANCE_PLAYER])
 
-    return table(["", "questions", *(f"`{one.words}`" for one in players)], rows())
+    return table(["", "questions", *(f"`{one.words}`" for one in players), "chance"], rows())
 
 
-PAIRS = {
-    "magma-*": (
-        ("is-0 is", "io-0 io"),
-        ("is-1 is", "io-1 io"),
-        ("is-0-free is", "io-0 io"),
-        ("ish-0 ish", "is-0 is"),
-        ("io-0 io", "base io"),
-        ("is-0 is", "base is"),
-        ("io-0 io", "qwen-1.5b io"),
-        ("is-0 is", "qwen-1.5b is"),
-    ),
-    "walking-*": (
-        ("walk-0 tools", "read-0 no_tools"),
-        ("walk-0 tools", "base tools"),
-        ("read-0 no_tools", "base no_tools"),
-    ),
-}
-"""Compared players, first and second, by published runs."""
+PAIRS = (
+    ("magma-*", "is-0 is", "magma-*", "io-0 io"),
+    ("magma-*", "is-1 is", "magma-*", "io-1 io"),
+    ("magma-*", "is-0-free is", "magma-*", "io-0 io"),
+    ("magma-*", "ish-0 ish", "magma-*", "is-0 is"),
+    ("magma-*", "io-0 io", "magma-*", "base io"),
+    ("magma-*", "is-0 is", "magma-*", "base is"),
+    ("magma-*", "io-0 io", "magma-*", "qwen-1.5b io"),
+    ("magma-*", "is-0 is", "magma-*", "qwen-1.5b is"),
+    ("magma-*", "is-0 is", *COPYING),
+    ("magma-*", "is-1 is", *COPYING),
+    ("walking-*", "walk-0 tools", "walking-*", "read-0 no_tools"),
+    ("questions-qwen-1.5b", "qwen-1.5b tools", "questions-qwen-1.5b", "qwen-1.5b no_tools"),
+    ("questions-qwen-1.5b", "qwen-1.5b write_cypher", "questions-qwen-1.5b", "qwen-1.5b no_tools"),
+    ("questions-qwen-1.5b", "qwen-1.5b tools", "questions-qwen-1.5b", "qwen-1.5b write_cypher"),
+    ("questions-qwen-1.5b", "qwen-1.5b tools", "questions-qwen-1.5b-native", "qwen-1.5b tools"),
+    ("questions-qwen-1.5b", "qwen-1.5b write_cypher", "questions-qwen-1.5b-native", "qwen-1.5b write_cypher"),
+)
+"""Compared players, first and second, each after its published runs."""
 
 
 def differences() -> str:
-    """Return a table of paired differences, first − second, between the players that have run."""
+    """Return a table of paired differences, first − second, with the graphs of both and the share of chance."""
 
     def rows() -> Iterator[list[str]]:
-        for runs, pairs in PAIRS.items():
-            compared: dict[tuple[str, str], Row] = {}
-            for pair in together(runs)[0].comparisons:
-                compared[player(pair, "first_").words, player(pair, "second_").words] = pair["measures"]
-            for names in pairs:
-                sign = 1 if names in compared else -1
-                if measures := compared.get(names) or compared.get(names[::-1]):
-                    cells = [cell(measures.get(measure), sign) for measure in ("accuracy", "trajectory_exact")]
-                    yield [*(f"`{name}`" for name in names), str(measures["accuracy"]["tasks"]), *cells]
+        for runs, first, others, second in PAIRS:
+            values = [outcomes_by_task(runs, first, "accuracy"), outcomes_by_task(others, second, "accuracy")]
+            tasks = values[0].keys() & values[1].keys()
+            graphs = len({values[0][task][1] for task in tasks})
+            in_magma = runs.startswith("magma")
+            states = lead((runs, first), (others, second), "step_exact") if in_magma else "–"
+            guesses = chance(runs, first.rpartition(" ")[2])
+            names = (f"`{who}`" + " native" * of.endswith("native") for of, who in ((runs, first), (others, second)))
+            final = lead((runs, first), (others, second))
+            yield [*names, str(len(tasks)), str(graphs), guesses, final, states]
 
-    def cell(measure: Row | None, sign: int) -> str:
-        if measure is None:
-            return "–"
-        low, high = sorted(sign * end for end in measure["interval"])
-        return f"{sign * measure['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
-
-    return table(["first", "second", "tasks", "correct, or final state", "trajectory"], rows())
+    return table(
+        ["first", "second", "tasks", "graphs", "chance %", "correct, or final state", "states of both"], rows()
+    )
 
 
 def untaught_table() -> str:
-    """Return how untaught models did on questions and mazes, and why answers were wrong; a row per run and setting."""
+    """Return how untaught models did on questions and mazes, and why answers were wrong; a row per run and setting.
+
+    The rows of chance, and of an agent without mistakes under the same setups, show what the setup allows.
+    """
 
     def rows() -> Iterator[list[str]]:
-        for name in [*published("questions-*"), *published("mazes-*")]:
+        runs = [*published("questions-*"), *published("mazes-*")]
+        for name in [*runs, *published("ceiling-questions*")]:
             report, observed = together(name)
             what, _, model = name.partition("-")
+            if what == "ceiling":
+                what, model = (
+                    "questions",
+                    {"window": "forgetful", "none": "forgetful, all results kept"}[config(name)["agent"]["compaction"]],
+                )
             for row in report.rows:
-                causes = {words: row.get(cause) or 0 for cause, words in observed.suite.causes.items()}
-                commonest = sorted(causes, key=lambda words: -causes[words])[:3]
-                why = ", ".join(f"{words} {causes[words]}" for words in commonest if causes[words])
-                calls = str(row["tool_calls"]) if row["setting"] != "no_tools" else "–"
-                limits = str(row["turn_limits"]) if row["setting"] != "no_tools" else "–"
-                last_mile, grounded = str(row.get("last_mile", "–")), number(row, "grounded", 2)
-                tasks, correct = str(row["tasks"]), number(row, "accuracy")
-                yield [
-                    what,
-                    f"`{model}`",
-                    row["setting"],
-                    tasks,
-                    correct,
-                    calls,
-                    limits,
-                    last_mile,
-                    grounded,
-                    why or "–",
-                ]
+                yield [what, f"`{model}`", row["setting"], *cells(row, observed)]
+        for name in (runs[0], published("mazes-*")[0]):
+            report, observed = together(name)
+            row = next(row for row in report.baselines if row["model"] in (CHANCE, "always empty"))
+            row = next((row for row in report.baselines if row["model"] == CHANCE), row)
+            yield [name.partition("-")[0], row["model"], "–", str(row["tasks"]), number(row, "accuracy"), *["–"] * 6]
 
-    head = "task, model, setting, tasks, correct %, calls, turn limit, last mile, grounded, causes of wrong answers"
-    return table(head.split(", "), rows())
+    def cells(row: Row, observed: Observations) -> Iterator[str]:
+        causes = {words: row.get(cause) or 0 for cause, words in observed.suite.causes.items()}
+        commonest = sorted(causes, key=lambda words: -causes[words])[:3]
+        yield from (str(row["tasks"]), number(row, "accuracy"))
+        for count in ("tool_calls", "turn_limits", "repeat_limits"):
+            yield "–" if row["setting"] == "no_tools" else str(row[count])
+        yield from (str(row.get("last_mile", "–")), number(row, "grounded", 2))
+        yield ", ".join(f"{words} {causes[words]}" for words in commonest if causes[words]) or "–"
+
+    head = "task, model, setting, tasks, correct %, calls, turn limit, repeat limit, last mile, grounded"
+    return table([*head.split(", "), "causes of wrong answers"], rows())
 
 
 PICTURES = {
@@ -219,10 +352,15 @@ PICTURES = {
 
 def pictures() -> Iterator[Plot]:
     """Yield the pictures of the page, with models named without their server."""
-    for (runs, figure), players in PICTURES.items():
+    for (runs, wanted), players in PICTURES.items():
         suite = RunFolder.open(RESULTS / f"{published(f'{runs}-*')[0]}.zip").suite
-        plot = next(plot for plot in suite.presentation.figures(*together(f"{runs}-*")) if plot.name == figure)
-        yield replace(plot, name=f"results-{runs}", panels=tuple(of_players(panel, players) for panel in plot.panels))
+        report, observed = together(f"{runs}-*")
+        plot = next(plot for plot in suite.presentation.figures(report, observed) if plot.name == wanted)
+        panels = [of_players(panel, players) for panel in plot.panels]
+        guesses = [row for row in report.baseline_groups.get("nodes", ()) if row["model"] == CHANCE]
+        chances = tuple(series_of(guesses, "nodes", "accuracy", 1, True, x=float))
+        panels = [replace(panel, series=(*panel.series, *chances)) for panel in panels]
+        yield replace(plot, name=f"results-{runs}", panels=tuple(panels))
 
 
 def of_players(panel: Panel, players: Sequence[str]) -> Panel:
@@ -232,8 +370,10 @@ def of_players(panel: Panel, players: Sequence[str]) -> Panel:
 
 
 def main() -> None:
-    for plot in pictures():
-        (ROOT / "docs" / f"{plot.name}.svg").write_text(page_svg(plot), encoding="utf-8")
+    plots = list(pictures())
+    styles = styles_of(plots)
+    for plot in plots:
+        (ROOT / "docs" / f"{plot.name}.svg").write_text(page_svg(plot, styles), encoding="utf-8")
 
 
 if __name__ == "__main__":

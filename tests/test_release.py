@@ -42,7 +42,7 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
     assert builds[0] == builds[1]
 
 
-@pytest.mark.parametrize("name", ["run", "dev"])
+@pytest.mark.parametrize("name", ["run", "dev", "image"])
 def test_every_locked_package_has_a_digest(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     blocks = re.split(r"\n(?=[A-Za-z0-9])", text)
@@ -51,12 +51,27 @@ def test_every_locked_package_has_a_digest(name: str) -> None:
     assert "://" not in text
 
 
-@pytest.mark.parametrize("name", ["run", "dev"])
-def test_the_lock_holds_all_that_is_asked_for(name: str) -> None:
+@pytest.mark.parametrize(("name", "extra"), [("run", None), ("dev", "dev"), ("image", "mcp")])
+def test_the_lock_holds_all_that_is_asked_for(name: str, extra: str | None) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    requirements = [*project["dependencies"], *(project["optional-dependencies"]["dev"] if name == "dev" else ())]
+    requirements = [*project["dependencies"], *(project["optional-dependencies"][extra] if extra else ())]
     names = {re.split(r"[\[><=~ ;]", item)[0].lower() for item in requirements} - {"graphwalk-agents"}
     assert names - supply_chain.pins(name).keys() == set()
+
+
+def test_image_installs_packages_by_digest_only() -> None:
+    installs = re.findall(r"^RUN pip install (.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    packages, project = (set(words.split()) for words in installs)
+    assert {"--require-hashes", "requirements/image.txt"} <= packages
+    assert {"--no-deps", "--no-build-isolation", "."} <= project
+    assert "hatchling" in supply_chain.pins("image")
+
+
+def test_actions_are_pinned_by_digest() -> None:
+    for path in (ROOT / ".github" / "workflows").iterdir():
+        actions = re.findall(r"uses: *(\S+)", path.read_text())
+        assert actions
+        assert [action for action in actions if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == []
 
 
 def test_no_package_of_users_binds_by_its_licence() -> None:

@@ -1,6 +1,10 @@
-"""Pack chats into token sequences of one length; only the model's replies are trained."""
+"""Pack chats into token sequences of one length; only the model's replies are trained.
+
+python -m training.packing CHATS      prints how many characters of a file of chats are replies
+"""
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from math import inf
 from pathlib import Path
@@ -69,7 +73,23 @@ def packed(
     return sequences, too_long
 
 
+def count_characters(chats: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Return the characters of learnt replies, and of all messages up to the last reply of each chat."""
+    counts = {"replies": 0, "all": 0}
+    for chat in chats:
+        messages, first_new = chat["messages"], chat.get("first_new", 0)
+        last = max(place for place, message in enumerate(messages) if message["role"] == "assistant")
+        for place, message in enumerate(messages[: last + 1]):
+            counts["all"] += len(message["content"])
+            counts["replies"] += len(message["content"]) * (message["role"] == "assistant" and place >= first_new)
+    return counts
+
+
 def _tokens(messages: Sequence[dict[str, Any]], tools: Any, tokenizer: Any, *, prompt: bool) -> list[int]:
     text = tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=prompt)
     tokens: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
     return tokens
+
+
+if __name__ == "__main__":
+    print(json.dumps(count_characters(read_chats(Path(sys.argv[1])))))

@@ -158,6 +158,7 @@ def main() -> None:
         optimizer.zero_grad()
         progress["losses"].append(total)
         progress["tokens"] += sum(len(sequence.tokens) for sequence in batch)
+        progress["learnt_tokens"] = progress.get("learnt_tokens", 0) + labels
         progress["step"] += 1
         if progress["step"] % options.save_every == 0 or progress["tokens"] >= options.tokens:
             keep(options.out, model, optimizer, {"identity": identity, "progress": progress})

@@ -64,8 +64,9 @@ def build_agent(
 
     The state has `messages`, `exit_status` ("answered", "no_answer", or a limit: "turn_limit", …) and `error`. `prompt`
     replaces the instructions of the system prompt, to which the schema is added; None: `schema_prompt(store)`. After
-    `turn_limit` turns, or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`, `interrupt_before`
-    and `name` are those of `StateGraph.compile`. `callbacks`: as for `ask`. `tools` and `agent` as for `openai_tools`.
+    `turn_limit` turns, or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`,
+    `interrupt_before` and `name` are those of `StateGraph.compile`. `callbacks`: as for `ask`. `tools` and `agent` as
+    for `openai_tools`.
 
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """

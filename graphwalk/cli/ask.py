@@ -14,6 +14,7 @@ from graphwalk.cli.options import (
     Labels,
     ModelArguments,
     RelationshipTypes,
+    ToolProtocol,
     arguments_of,
     chosen_source,
     models_and_servers,
@@ -45,6 +46,7 @@ def ask(
     ] = None,
     base_url: BaseUrl = None,
     model_argument: ModelArguments = None,
+    tool_protocol: ToolProtocol = None,
     dialogue: Annotated[
         bool, typer.Option("--dialogue", help="Continue the dialogue after the first question.")
     ] = False,
@@ -72,12 +74,13 @@ def ask(
     assert model is not None
     source = part_of(chosen_source(graph, database), labels, relationship_types)
     first = [] if question is None else [question]
+    protocol = [f"agent.tool_protocol={tool_protocol}"] if tool_protocol else []
     experiment = asking(
         source,
         model,
         settings,
         questions=first,
-        overrides=override or (),
+        overrides=[*protocol, *(override or ())],
         arguments=arguments_of([model], model_argument),
         servers=servers,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.cli.help import App
-from graphwalk.errors import counted
+from graphwalk.errors import StoreError, counted
 from graphwalk.settings import read_settings
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.progress import progress_bar
@@ -135,7 +135,8 @@ def clean(
 ) -> None:
     """Remove graphs left by killed runs.
 
-    Graphs in use, and data not loaded by GraphWalk, are kept. A killed run counts as running for five minutes.
+    Graphs in use, and data not loaded by GraphWalk, are kept; with --all, graphs in use are an error. A killed run
+    counts as running for five minutes.
     """
     import graphwalk.database as database
 
@@ -147,8 +148,11 @@ def clean(
     for load in removed:
         data(_describe(load))
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")
-    if in_use := sum(load.in_use for load in loads):
-        say(f"{counted(in_use, 'graph')} in use, or left by a run killed less than five minutes ago")
+    if in_use := len({load.scope for load in loads if load.in_use} - {load.scope for load in removed}):
+        problem = f"{counted(in_use, 'graph')} in use, or left by a run killed less than five minutes ago"
+        if all_ and not dry_run:
+            raise StoreError(problem, hint="when the run has ended, or in five minutes: graphwalk db clean --all")
+        say(problem)
 
 
 def _describe(load: "Load") -> str:

@@ -3,14 +3,21 @@
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import typer
 
-from graphwalk.errors import GraphwalkError, counted
+from graphwalk.errors import GraphwalkError, counted, install_hint
 from graphwalk.settings import Settings, read_settings
 from graphwalk.terminal.console import print_columns
 from graphwalk.terminal.signals import run_async
+
+EXTRAS = {
+    **{name: name for name in ("mcp", "langchain", "gymnasium", "ray")},
+    **{"plots": "matplotlib", "parquet": "pyarrow", "tokens": "bpe_openai", "socks": "socksio"},
+}
+"""Extra of pyproject.toml → the module that it installs."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,7 @@ def _checks(settings: Settings) -> Iterator[DoctorCheck]:
     yield DoctorCheck("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _check_embedded)
     yield from _check_plugins()
+    yield _check_extras()
     yield _neo4j(settings)
     if docker_answers():
         yield DoctorCheck("docker", "ok", "running; `graphwalk db up` uses it")
@@ -87,6 +95,15 @@ def _check_plugins() -> Iterator[DoctorCheck]:
                 yield DoctorCheck(title, "ok", f"from {registry.origin(name)}")
             except GraphwalkError as error:
                 yield DoctorCheck(title, "broken", str(error), "update or uninstall its package")
+
+
+def _check_extras() -> DoctorCheck:
+    missing = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
+    installed = ", ".join(extra for extra in EXTRAS if extra not in missing) or "none"
+    if not missing:
+        return DoctorCheck("extras", "ok", f"installed: {installed}")
+    detail = f"installed: {installed}; not installed: {', '.join(missing)}"
+    return DoctorCheck("extras", "off", detail, install_hint(",".join(missing)))
 
 
 def _neo4j(settings: Settings) -> DoctorCheck:

@@ -13,6 +13,8 @@ from graphwalk.errors import did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _VALUE_NAMES = {"str": "TEXT", "int": "N", "int range": "N", "float": "X", "float range": "X", "Path": "PATH"}
+_LONGEST_HELP = 300
+"""Characters of the first sentence about a command; longer lines are wrapped."""
 _TYPE = re.compile(r"<(?:list\[)?([^\]>]*)\]?>")
 
 
@@ -52,10 +54,11 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         names = self.list_commands(ctx)
-        limit = formatter.width - max(map(len, names), default=0) - 4
         commands = {name: command for name in names if (command := self.get_command(ctx, name))}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in commands.items()])
+            formatter.write_dl(
+                [(name, command.get_short_help_str(_LONGEST_HELP)) for name, command in commands.items()]
+            )
 
 
 class App(typer.Typer):

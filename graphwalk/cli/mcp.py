@@ -28,7 +28,11 @@ def mcp(
     ] = None,
     override: Annotated[
         list[str] | None,
-        typer.Option("-o", metavar="KEY=VALUE", help="Override limits: agent.result_budget=20; repeatable."),
+        typer.Option(
+            "-o",
+            metavar="KEY=VALUE",
+            help="Override a limit, an encoding or the prompts: agent.result_budget=20; repeatable.",
+        ),
     ] = None,
 ) -> None:
     """Serve the tools over a graph as an MCP server (read-only).

@@ -7,7 +7,7 @@ from importlib import import_module
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -126,6 +126,10 @@ Questions = Annotated[
     list[str] | None,
     typer.Option("--question", help="Question kind, by name or YAML file; repeatable."),
 ]
+ToolProtocol = Annotated[
+    Literal["native", "text", "auto"] | None,
+    typer.Option("--tool-protocol", help="Tool calls: native, written as text, or auto (native where supported)."),
+]
 Override = Annotated[
     list[str] | None,
     typer.Option("-o", metavar="KEY=VALUE", help="Override a field of the experiment; repeatable."),
@@ -136,7 +140,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 GraphFile = Annotated[
     Path | None,
-    typer.Option("--graph", metavar="FILE", help="Graph file: JSON, GraphML or Cypher, or a folder of CSV."),
+    typer.Option("--graph", metavar="FILE", help="Graph file: JSON or GraphML, or a folder of CSV."),
 ]
 DatabaseName = Annotated[
     str | None,

@@ -108,15 +108,15 @@ _RUN = (
     flag("graphs", int, "Number of graphs, mazes or traces of each kind.", min=1),
     flag("limit", int, "Maximum number of tasks.", sets="limit", min=1),
     flag("repeats", int, "Number of episodes per task, model and setting.", sets="repeats", min=1),
-    flag(
-        "tool_protocol",
-        Literal["native", "text", "auto"],
-        "Tool calls: native, written as text, or auto (native where supported).",
-        sets="agent.tool_protocol",
-    ),
+    Flag("tool_protocol", options.ToolProtocol, "agent.tool_protocol"),
     flag("reasoning_effort", str, "Reasoning effort, as the provider names it.", sets="options.reasoning_effort"),
     flag("temperature", float, "Sampling temperature.", sets="options.temperature", min=0),
-    flag("extractor", str, "Model that extracts answers that the parser cannot read.", sets="extractor"),
+    flag(
+        "extractor",
+        str,
+        "Model (provider/model) that reads answers where the parser finds none or is in doubt.",
+        sets="extractor",
+    ),
     Flag("override", options.Override),
     flag("tag", list[str], "Tag of the run; repeatable.", sets="tags"),
     flag("shard", str, "Run only shard I of N. See `graphwalk merge`.", metavar="I/N"),
@@ -238,7 +238,7 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
         say(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:
         missing = summary.episodes - summary.finished
-        say(f"{counted(missing, 'episode')} without a score. Retry with:  {folder.resume_command}")
+        say(f"{counted(missing, 'episode')} without a score. Once the cause is removed:  {folder.resume_command}")
         raise typer.Exit(4)
     if fail_under is not None and lowest is not None and lowest < fail_under:
         say(f"Lowest accuracy: {lowest:.2f} %, below {fail_under} %")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.errors import ConfigError, counted
+from graphwalk.errors import ConfigError, counted, install_hint
 from graphwalk.terminal.console import data, say
 from graphwalk.terminal.signals import Interrupted
 
@@ -46,6 +46,7 @@ def view(
 
 
 def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> None:
+    from graphwalk.reports.plot_files import can_draw
     from graphwalk.runs.listing import heads, list_runs
     from graphwalk.runs.result import key_of
     from graphwalk.runs.run_folder import RunFolder
@@ -60,6 +61,8 @@ def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> N
         played = [key_of(head) for folder in folders for head in heads(folder)]
         raise wanted.nothing(", ".join(map(str, places)), played)
     write_page(runs, out)
+    if not can_draw():
+        say(f"The page has tables in place of plots, which need matplotlib:  {install_hint('plots')}")
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {out}")
 
 

@@ -83,7 +83,7 @@ class AgentConfig(Strict):
     @classmethod
     def _is_a_folder(cls, prompts: str | None) -> str | None:
         if prompts not in (None, *PROMPT_SETS) and not Path(str(prompts)).is_dir():
-            raise ValueError(f"{prompts} is not a folder; a path has a slash in it: ./prompts/")
+            raise ValueError(f'must be {", ".join(PROMPT_SETS)} or a folder (./prompts/), not "{prompts}"')
         return prompts
 
     @cached_property

@@ -29,6 +29,10 @@ _CHANNEL = re.compile(r"<\|channel\|>(?:analysis|commentary).*?(?=<\|channel\|>f
 _TOOL_BLOCK = re.compile(r"<(tool_call|tool_response|function_call)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_TURN = re.compile(r"<\|(?:im_end|eot_id|endoftext|return)\|>|</s>|<end_of_turn>")
 _TEMPLATE_TOKEN = re.compile(r"<\|[\w ]{1,40}\|>|<s>|</?(?:bos|eos|start_of_turn|tool_call)>")
+MOST_CHARACTERS = 2_000_000
+"""Length of the longest reply that is read, about the context of the largest models."""
+TOO_LONG = "too_long"
+"""Stage of a longer reply, which has no answer."""
 _MODEL_CHARACTERS = 50_000
 """Number of characters at the end of a reply that the model reads; answers are at the end."""
 _ANSWER_NAMES = frozenset({"answer", "answers", "final", "final_answer", "output", "response", "result", "results"})
@@ -50,7 +54,7 @@ _QUOTES = str.maketrans("“”„‟", '""""')
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """An answer read from a reply, None if there is none. `stage` names how: "strict", "fenced", …, "model".
+    """An answer read from a reply, None if there is none. `stage` names how: "strict", …, "model", or `TOO_LONG`.
 
     `lossy`: the reply may mean another answer.
     """

@@ -28,10 +28,15 @@ T = TypeVar("T")
 Columns = Mapping[str, type]
 """Name → type: bool, int, float, list for chat messages, or str for texts, and for lists and maps, which Parquet holds
 as JSON text."""
-_READ_AT_ONCE = 16
-"""Rows of a Parquet file that are read at once; a row may have megabytes."""
-_LISTED = 20
-"""Bad rows in an error message."""
+_LONGEST_LINE = 2**26
+"""Characters of a line, or of a list, in JSON."""
+_AT_ONCE = 1000
+"""Rows of a Parquet file that are read at once; fewer if they may hold more bytes than `_BATCH`."""
+_BATCH, _LARGEST_GROUP = 2**28, 2**30
+_VALUE = 64
+"""Bytes of a short text in Python."""
+MOST_LISTED = 20
+"""Bad rows whose reasons are kept."""
 _GROUP = 1000
 """Rows of a Parquet file that are held in memory."""
 _PART = 8
@@ -46,12 +51,14 @@ def read_rows(
     """Yield number and row of a .jsonl, .json, .csv or .parquet file with these columns; a bad row is its reason.
 
     Numbers begin at 1: of .jsonl the line, of .csv the last line of a row, else the position; a .json file is a list.
-    Raise ConfigError for an ending that is not among `endings`, a file that cannot be read, a Parquet file that lacks a
-    column, and without pyarrow.
+    Raise ConfigError for an ending that is not among `endings`, a file that cannot be read, a row that is too large, a
+    Parquet file that lacks a column, and without pyarrow.
     """
     ending = path.suffix.lower()
     if ending not in endings:
         raise ConfigError(f"{path.name}: expected a {', '.join(endings[:-1])} or {endings[-1]} file")
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path} is not a regular file", hint="write its content into a file, and pass that")
     if ending == ".parquet":
         yield from enumerate(_parquet_rows(path, columns), 1)
         return
@@ -68,7 +75,11 @@ def read_rows(
 
 def _json_rows(lines: TextIO, columns: Sequence[str], *, is_list: bool) -> Iterator[tuple[int, Row | str]]:
     """Yield the members of a list, else the object of every line; empty lines are left out."""
-    for number, text in [(1, lines.read())] if is_list else enumerate(lines, 1):
+    texts = [lines.read(_LONGEST_LINE + 1)] if is_list else iter(partial(lines.readline, _LONGEST_LINE + 1), "")
+    for number, text in enumerate(texts, 1):
+        if len(text) > _LONGEST_LINE:
+            problem = f"{lines.name}, line {number}: more than {_LONGEST_LINE:,} characters"
+            raise ConfigError(problem, hint="write one object on each line of a .jsonl file")
         try:
             value = json.loads(text) if text.strip() else []
         except (ValueError, RecursionError) as error:
@@ -97,7 +108,16 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
                     f"{path}: missing column{'s'[: len(missing) > 1]} {', '.join(missing)}",
                     hint=f"its columns: {one_line(', '.join(names))}",
                 )
-            for batch in file.iter_batches(_READ_AT_ONCE, columns=list(columns)):
+            groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+            chunks = [[group.column(number) for number in range(group.num_columns)] for group in groups]
+            # A value that repeats is counted once, so that each row may have all these bytes.
+            sizes = [sum(one.total_uncompressed_size + _VALUE * one.num_values for one in group) for group in chunks]
+            if (largest := max(sizes, default=1)) > _LARGEST_GROUP:
+                raise ConfigError(
+                    f"{path}: a row group needs {largest:,} bytes of memory; at most {_LARGEST_GROUP:,} are used",
+                    hint="write smaller ones: pyarrow.parquet.write_table(table, path, row_group_size=100)",
+                )
+            for batch in file.iter_batches(min(_AT_ONCE, _BATCH // largest or 1), columns=list(columns)):
                 yield from batch.to_pylist()
     except (OSError, pyarrow.ArrowException) as error:
         raise ConfigError(f"{path} cannot be read as Parquet: {one_line(error)}") from error
@@ -109,19 +129,23 @@ def usable_rows(
     """Return why rows cannot be used ("row 7" → reason), and an iterator over what `read` returns for the others.
 
     `read` gets a row and its number from 1 on; it raises ValueError with the reason, and returns None for a row that is
-    not chosen. All rows are read before the first one is returned. Raise ConfigError if no row is left, or if some
-    cannot be used, unless `skip`, which the field `skip_bad_rows` of the suite sets.
+    not chosen. All rows are read before the first one is returned. Of many bad rows the first reasons are kept, and a
+    count. Raise ConfigError if no row is left, or if some cannot be used, unless `skip`, which the field
+    `skip_bad_rows` of the suite sets.
     """
-    bad, some = dict[str, str](), False
+    bad, number_bad, some = dict[str, str](), 0, False
     for number, value in _readings(path, columns, read):
-        if isinstance(value, str):
+        if not isinstance(value, str):
+            some = True
+        elif (number_bad := number_bad + 1) <= MOST_LISTED:
             bad[f"row {number}"] = value
-        some = some or not isinstance(value, str)
+    more = number_bad - len(bad)
     if bad and not skip:
-        listed = [f"  {row}: {reason}" for row, reason in bad.items()][:_LISTED]
-        more = [f"  … and {len(bad) - _LISTED} more"] if len(bad) > _LISTED else []
-        text = "\n".join([f"{path}: {counted(len(bad), 'row')} cannot be used:", *listed, *more])
+        lines = [*(f"  {row}: {reason}" for row, reason in bad.items()), *([f"  … and {more:,} more"] if more else [])]
+        text = "\n".join([f"{path}: {counted(number_bad, 'row')} cannot be used:", *lines])
         raise ConfigError(text, hint="correct the file, or leave these rows out: -o suite.skip_bad_rows=true")
+    if more:
+        bad[f"{more:,} more rows"] = f"reasons of the first {MOST_LISTED} are kept"
     if not some:
         raise ConfigError(f"{path}: no row is left", hint="choose other rows")
     readings = (value for _, value in _readings(path, columns, read))

@@ -76,7 +76,7 @@ def read_with_checksums(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
                 record = decode_line(line)
             except (ValueError, RecursionError) as error:
                 raise RunLogError(
-                    f"{path}:{number}: the line is damaged ({error})",
+                    f"{present_file(path)}:{number}: the line is damaged ({error})",
                     hint="nothing was changed; restore the file from a copy, or start a new run",
                 ) from error
             yield record, line[-_TAIL:]
@@ -124,6 +124,12 @@ def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
 
 def compressed_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.gz")
+
+
+def present_file(path: Path) -> Path:
+    """Return the path, or that of the compressed file if only this one exists."""
+    packed = compressed_path(path)
+    return packed if packed.exists() and not path.exists() else path
 
 
 def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:

@@ -53,7 +53,10 @@ class Result:
 
     def __repr__(self) -> str:
         """Return one line: model, setting, task, outcome, answer, calls and seconds."""
-        outcome = str(self.exit_status) if self.score is None else "correct" if self.score["correct"] else "incorrect"
+        if self.score is None:
+            outcome = f"{self.exit_status}: {one_line(self.trajectory.error)}"
+        else:
+            outcome = "correct" if self.score["correct"] else "incorrect"
         calls = len(self.trajectory.results)
         parts = (
             f"{self.key.model} {self.key.setting}",

@@ -5,6 +5,7 @@ import hmac
 import io
 import ipaddress
 import json
+import math
 import os
 import secrets
 import select
@@ -20,12 +21,15 @@ from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
@@ -36,9 +40,12 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types import Tool as Offer
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
@@ -176,9 +183,15 @@ class _Handlers:
         )
         return ListResourcesResult(resources=[resource])
 
+    async def list_templates(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[])
+
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         if str(params.uri) != SCHEMA_URI:
-            raise MCPError(INVALID_PARAMS, f"there is no such resource; there is {SCHEMA_URI}")
+            what = f"there is no such resource; there is {SCHEMA_URI}"
+            raise MCPError(INVALID_PARAMS, what, {"uri": str(params.uri)})
         text = TextResourceContents(uri=SCHEMA_URI, mime_type="text/plain", text=self.schema)
         return ReadResourceResult(contents=[text])
 
@@ -200,6 +213,7 @@ def graph_server(
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
     )
 
@@ -284,9 +298,12 @@ HEALTH_PATH = "/health"
 LARGEST_BODY = 1 << 20
 """Bytes of one request."""
 MOST_SESSIONS = 64
+"""One more ends the session that has been idle longest."""
 IDLE_SECONDS = 600.0
 """A session without requests ends after this time."""
 MOST_CONNECTIONS = 256
+HEAD_SECONDS = 5
+"""A connection ends if the whole head of a request does not arrive in this time."""
 PARTING_SECONDS = 2
 """At the end, calls that are running have this long."""
 SHORTEST_TOKEN = 16
@@ -298,18 +315,21 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
     with _listening(host, port) as listener:
         place = f"[{host}]" if ":" in host else host
         place += f":{listener.getsockname()[1]}"
-        names = sorted({place, *loopback_names(listener.getsockname()[1])})
-        app = server.streamable_http_app(
-            streamable_http_path=PATH,
+        names = sorted({place.lower(), *loopback_names(listener.getsockname()[1])})
+        sessions = _Sessions(
+            server,
             max_request_body_size=LARGEST_BODY,
             max_sessions=MOST_SESSIONS,
             session_idle_timeout=IDLE_SECONDS,
-            transport_security=TransportSecuritySettings(
+            security_settings=TransportSecuritySettings(
                 allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
             ),
         )
+        app = Starlette(routes=[Route(PATH, StreamableHTTPASGIApp(sessions))], lifespan=lambda app: sessions.run())
         config = uvicorn.Config(
             _Guard(app, token),
+            http=_Connection,
+            timeout_keep_alive=HEAD_SECONDS,
             ws="none",
             log_config=None,
             access_log=False,
@@ -321,6 +341,45 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
         token_text = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
         say(f"clients must send the header  Authorization: Bearer {token_text}")
         await _until_cancelled(_Uvicorn(config), listener)
+
+
+class _Sessions(StreamableHTTPSessionManager):
+    """Sessions of clients. Where a new one is one too many, the one that has been idle longest ends."""
+
+    def _admit_session(self, owner: Any) -> StreamableHTTPServerTransport | None:
+        idle = {
+            session.idle_scope.deadline: (key, session.idle_scope)
+            for key, session in self._server_instances.items()
+            if session.idle_scope is not None and session.idle_scope.deadline < math.inf
+        }
+        if idle and len(self._server_instances) >= MOST_SESSIONS:
+            key, scope = idle[min(idle)]
+            del self._server_instances[key]
+            scope.cancel()
+        return super()._admit_session(owner)
+
+
+class _Connection(H11Protocol):
+    """A connection that ends without the head of a request in time; uvicorn's own limit ends with its first byte."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def on_response_complete(self) -> None:
+        self._await_head()
+        super().on_response_complete()
+
+    def _await_head(self) -> None:
+        self.loop.call_later(HEAD_SECONDS, self._end_without_head, self.cycle)
+
+    def _end_without_head(self, last: Any) -> None:
+        if self.cycle is last:  # each head makes a new one
+            self.transport.close()
+
+
+_HOSTS = (b"host", b"origin")
+"""Headers that name hosts, in capitals or not; the check of `mcp` compares the letters."""
 
 
 class _Guard:
@@ -341,6 +400,8 @@ class _Guard:
                 refusal = PlainTextResponse("the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"})
                 await refusal(scope, receive, send)
                 return
+            headers = [(name, value.lower() if name in _HOSTS else value) for name, value in scope["headers"]]
+            scope = {**scope, "headers": headers}
         await self._app(scope, receive, send)
 
 

@@ -134,9 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        origin = self.headers.get("Origin")
+        host, origin = (self.headers.get(name, "").lower() for name in ("Host", "Origin"))
         allowed = loopback_names(self.server.server_port)
-        if self.headers.get("Host") not in allowed or (origin and origin.removeprefix("http://") not in allowed):
+        if host not in allowed or (origin and origin.removeprefix("http://") not in allowed):
             self._send(HTTPStatus.FORBIDDEN, "text/plain", "this page is for this machine alone")
             return
         try:

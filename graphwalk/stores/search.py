@@ -21,11 +21,14 @@ TYPING_ERRORS = MATCHES.index("typing errors")
 MOST_ROWS = 10
 LONGEST_TEXT = 300  # characters
 _MOST_HITS, _MOST_ALIKE = 200, 5
-_LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+_LETTERS = {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 """Letters that Unicode does not decompose."""
 
 Rank = tuple[int, int, int, str, bool, str]
-"""Sort key of a match: position in MATCHES, typing errors, length, text, whether it is the key, property."""
+"""Sort key of a match: position in MATCHES, typing errors, length, text, whether it is the key, property.
+
+A part at the beginning of a text has 0 errors, another part 1.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,10 @@ class SearchResult:
 def folded(text: str) -> str:
     """Return the text without differences of case, accents and spaces."""
     if not text.isascii():
-        letters = unicodedata.normalize("NFKD", text.casefold())
-        text = "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(_LETTERS)
+        text = unicodedata.normalize("NFKD", text.casefold())
+        for letter in set(text):
+            if letter in _LETTERS or unicodedata.combining(letter):
+                text = text.replace(letter, _LETTERS.get(letter, ""))
     return " ".join(text.lower().split())
 
 
@@ -69,21 +74,31 @@ class SearchText:
         self.folded = folded(text)
         self.words = words_of(self.folded)
         self.joined = self.folded.replace(" ", "")
+        self._prefix = re.compile(re.escape(self.folded) + r"(?!\w)")
+        """The text as whole words."""
 
     def rank(self, name: str, value: object) -> Rank | None:
         """Return how well a property matches, of a list its best text; None if it does not."""
         texts = value if isinstance(value, tuple | list) else (value,)
-        matches = [(self._match(text), text) for text in texts if isinstance(text, str)]
-        ranks: list[Rank] = [(*m, len(text), folded(text), name == KEY, name) for m, text in matches if m]
-        return min(ranks, default=None)
+        return min(
+            filter(None, (self.rank_text(name, one, folded(one)) for one in texts if isinstance(one, str))),
+            default=None,
+        )
 
-    def _match(self, text: str) -> tuple[int, int] | None:
+    def rank_text(self, name: str, text: str, plain: str) -> Rank | None:
+        """Return how well a text matches; `plain`: the folded text."""
+        match = self._match(text, plain)
+        return match and (*match, len(text), plain, name == KEY, name)
+
+    def _match(self, text: str, plain: str) -> tuple[int, int] | None:
         """Return the position in MATCHES and the number of typing errors, in the whole text or in each word."""
-        words = words_of(plain := folded(text))
+        words = words_of(plain)
         all_words = bool(self.words) and set(self.words).issubset(words)
-        ways = (text == self.text, plain == self.folded, plain.startswith(self.folded), all_words, self.folded in plain)
+        is_prefix = self._prefix.match(plain) is not None
+        ways = (text == self.text, plain == self.folded, is_prefix, all_words, self.folded in plain)
         if True in ways:
-            return ways.index(True), 0
+            way = ways.index(True)
+            return way, int(MATCHES[way] == "part" and not plain.startswith(self.folded))
         most = allowed_errors(self.joined)
         whole = OSA.distance(self.joined, plain.replace(" ", ""), score_cutoff=most)
         if whole <= most:
@@ -125,15 +140,21 @@ class SearchIndex:
         """Return the nodes that match, of a label ("": without labels) if it is given."""
         sought = SearchText(text)
         longest = max(sought.words, key=len, default="")
-        entries = self._with(f"\n{sought.folded}", label, 1) | self._with(sought.folded, label)
-        rows = self._rows(sought, entries | self._with(longest, label))
+        entries = self._with(longest, label)
+        for end in ("\n", " ", ""):  # whole texts and words first: of the rest there may be too many
+            entries |= self._with(f"\n{sought.folded}{end}", label, 1) | self._with(sought.folded + end, label)
+        rows = self._rows(sought, entries)
         if rows and rows[0]["match"] != MATCHES[TYPING_ERRORS]:
             return rows
         alike = {spelling for part in (sought.joined, longest) for spelling in self._alike(part)}
         return self._rows(sought, {entry for one in alike for entry in self._with(self._spelled[one], label)})
 
     def _rows(self, sought: SearchText, entries: Iterable[int]) -> list[Row]:
-        places = [(rank, e) for e in entries if (rank := sought.rank(self._entries[e][1], self._entries[e][3]))]
+        places = []
+        for entry in entries:
+            _, name, _, text = self._entries[entry]
+            if rank := sought.rank_text(name, text, self._whole[self._starts[entry] : self._starts[entry + 1] - 1]):
+                places.append((rank, entry))
         ranked: list[tuple[Rank, Row]] = []
         for rank, entry in nsmallest(5 * MOST_ROWS, places):  # a node may have several of them
             table, name, position, value = self._entries[entry]

@@ -19,7 +19,7 @@ LONGEST = 120
 _DATE = r"(?P<year>[+-]?\d{4,9})-(?P<month>\d\d)-(?P<day>\d\d)"
 _CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
 _OFFSET = r"(?P<offset>[Zz]|[+-]\d\d(?::?\d\d(?::\d\d)?)?)"
-_ZONE = r"(?:\[(?P<zone>[A-Za-z][\w+/-]{0,60})\])?"
+_ZONE = r"(?:\[(?P<zone>[A-Za-z][\w+/:-]{0,60})\])?"
 _FORMS: dict[TemporalKind, re.Pattern[str]] = {
     "date": re.compile(_DATE, re.ASCII),
     "time": re.compile(_CLOCK + _OFFSET, re.ASCII),
@@ -84,6 +84,12 @@ def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
     return f"{hour:02}:{minute:02}:{second:02}{_fraction(f'{nanosecond:09}')}"
 
 
+def day_text(year: int, month: int, day: int) -> str:
+    """Return the text of a day, with a sign for years before 0 and after 9999."""
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
+
+
 def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
     """Return a date, time or timedelta of Python or pandas; those without an offset are local."""
     if isinstance(value, dt.timedelta):
@@ -118,8 +124,7 @@ def _day(parts: dict[str, str | None]) -> str:
     year, month, day = int(parts["year"] or 0), int(parts["month"] or 0), int(parts["day"] or 0)
     # The calendar repeats every 400 years; Python's years end at 9999, Cypher's do not.
     dt.date(2000 + year % 400, month, day)
-    sign = "-" if year < 0 else "+" if year > 9999 else ""
-    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
+    return day_text(year, month, day)
 
 
 def _clock(parts: dict[str, str | None]) -> str:

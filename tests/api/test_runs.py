@@ -390,6 +390,16 @@ def test_values_are_shown_on_one_short_line(graph: PropertyGraph) -> None:
     assert f"scripted/expert tools · {task.task_id} · correct · answer [" in repr(result)
 
 
+def test_a_failed_episode_is_shown_with_its_cause(graph: PropertyGraph) -> None:
+    class Refusing:
+        async def complete(self, *_: object) -> graphwalk.Reply:
+            raise graphwalk.ModelError("the model gpt-9 does not exist")
+
+    (task,) = graphwalk.make_tasks(graph, seed=7, questions=["path_finding"])
+    result = graphwalk.play(task, graph, model=Refusing())
+    assert "· model_error: the model gpt-9 does not exist ·" in str(result)
+
+
 def test_a_notebook_shows_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,3 +62,16 @@ def test_help_names_no_types_and_has_no_braces() -> None:
             command.format_usage(context, formatter)
             command.format_options(context, formatter)
         assert not re.search(r"<[a-z]|\{[a-z]|list\[", formatter.getvalue()), words
+
+
+def test_help_of_a_group_has_whole_sentences() -> None:
+    shown = graphwalk("generate", "--help", COLUMNS="60").stdout.partition("Commands:")[2]
+    assert "..." not in shown
+    assert "minimum path length." in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("command", ["ask", "tasks", "mcp", "run"])
+def test_help_names_the_graph_files_that_the_command_reads(command: str) -> None:
+    shown = " ".join(graphwalk(command, "--help").stdout.split())
+    assert "Graph file: JSON or GraphML, or a folder of CSV." in shown
+    assert "Cypher, or" not in shown

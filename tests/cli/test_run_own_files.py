@@ -103,7 +103,7 @@ def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: 
         ("questions", "  tools: [./wrong.yaml]\n", "wrong.yaml:4: cypher: there is no colour", ""),
         ("questions", "  tools: [think, think]\n", "named twice", ""),
         ("questions", "  prompts: ./nowhere/\n", "own.yaml:5: agent.prompts: there is no file or folder", ""),
-        ("questions", "  prompts: mine\n", "is not a folder", ""),
+        ("questions", "  prompts: mine\n", "must be short, paper or a folder", ""),
         ("questions", "  prompts: ./prompts/\n", "graph_tools.j2:2: there is no colour; known: clock", "ours: "),
     ],
 )

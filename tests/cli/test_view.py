@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,16 @@ def test_only_pages_are_written(two_runs: tuple[Path, Path], tmp_path: Path) -> 
     refused = view(two_runs[0], "--out", tmp_path / "one.svg")
     assert "one.svg: unsupported format; expected .html" in str(refused.exception)
     assert not (tmp_path / "one.svg").exists()
+
+
+def test_a_page_without_plots_says_what_they_need(
+    two_runs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "matplotlib" not in view(two_runs[0], "--out", tmp_path / "with.html").stderr
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    written = view(two_runs[0], "--out", tmp_path / "without.html")
+    assert written.exit_code == 0
+    assert "tables in place of plots, which need matplotlib:  pip install -e '.[plots]'" in written.stderr
 
 
 def test_episodes_of_several_runs_are_not_served(two_runs: tuple[Path, Path]) -> None:

@@ -69,7 +69,7 @@ def test_a_prompt_whose_text_grows_too_long_is_named(tmp_path: Path) -> None:
 
 
 def test_prompts_are_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ValidationError, match="is not a folder"):
+    with pytest.raises(ValidationError, match="must be short, paper or a folder"):
         AgentConfig(prompts="mine")
     with pytest.raises(ValidationError, match="there is no file or folder"):
         AgentConfig(prompts=str(tmp_path / "nowhere"))

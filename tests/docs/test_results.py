@@ -1,10 +1,13 @@
 """docs/results.md and the published runs in results/ that all its figures come from."""
 
 import asyncio
+import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -27,6 +30,13 @@ def test_published_run_is_small_and_recomputed_without_difference(path: Path) ->
     assert folder.planned_episodes() == len(episodes) == len(scored)
 
 
+@pytest.fixture
+def results(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module that fills the page."""
+    monkeypatch.syspath_prepend(ROOT / ".ci")
+    return importlib.import_module("results")
+
+
 def test_published_runs_are_few() -> None:
     assert PUBLISHED
     assert sum(path.stat().st_size for path in PUBLISHED) <= 8_000_000
@@ -43,9 +53,98 @@ def test_every_pupil_has_its_training() -> None:
         assert len(training["losses"]) == training["step"]
         assert f"{training['seed']}" == name[-1]
         assert all(len(digest) == 64 for digest in training["chats"].values())
+        assert 0 < training["characters"]["replies"] < training["characters"]["all"]
 
 
 def test_figures_of_the_page_are_those_of_the_published_runs() -> None:
     command = [sys.executable, "-m", "cogapp", "-I", ".ci", "--check", "docs/results.md"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def page_tables() -> list[list[list[str]]]:
+    """Return the cells of each table of the page, with its head and without its rule."""
+    text = re.sub(
+        r"<!-- \[\[\[cog.*?\]\]\] -->", "", (ROOT / "docs" / "results.md").read_text("utf-8"), flags=re.DOTALL
+    )
+    blocks = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
+    tables = [
+        [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()] for block in blocks
+    ]
+    return [[table[0], *table[2:]] for table in tables]
+
+
+def test_every_table_of_scores_has_the_row_of_chance() -> None:
+    tables = [table for table in page_tables() if table[0][0] != "pupil"]
+    assert len(tables) == 7
+    for table in tables:
+        cells = [cell for row in table for cell in (row[0], row[1], *table[0])]
+        assert any("chance" in cell or "random" in cell for cell in cells), table[0]
+
+
+def test_limits_that_ended_walks_are_those_of_the_logs() -> None:
+    (table,) = [table for table in page_tables() if "repeat limit" in table[0]]
+    turns, repeats = (table[0].index(f"{name} limit") for name in ("turn", "repeat"))
+    checked = 0
+    for task, model, setting, *_ in [row for row in table[1:] if row[2] in ("tools", "write_cypher")]:
+        path = ROOT / "results" / f"{task}-{model.strip('`')}.zip"
+        if not path.exists():
+            continue
+        folder = RunFolder.open(path)
+        limit = folder.read_manifest()["config"]["agent"]["turn_limit"]
+        logged = [record for record in folder.records() if record["setting"] == setting]
+        forced = [record["turns"] - 1 for record in logged if record["trajectory"]["turns"][-1].get("forced")]
+        (row,) = [row for row in table if row[:3] == [task, model, setting]]
+        used_up = sum(number >= limit for number in forced)
+        assert (row[turns], row[repeats]) == (str(used_up), str(len(forced) - used_up)), row
+        checked += 1
+    assert checked == 8
+
+
+def ends(difference: str) -> tuple[float, float]:
+    low, high = re.findall(r"[+-][\d.]+", difference.partition("(")[2])
+    return float(low), float(high)
+
+
+def test_what_the_page_calls_not_shown_is_not_shown(results: ModuleType) -> None:
+    reader = results.row_of(results.together("walking-*")[0].rows, results.Player("read-0", "no_tools"))
+    assert reader["intervals"]["accuracy"][0] <= float(results.chance("walking-*"))
+    untaught = "questions-qwen-1.5b"
+    assert any("No difference is shown" in text for text in results.together(untaught)[0].verdict)
+    tools = [(runs, "qwen-1.5b tools") for runs in (untaught, f"{untaught}-native")]
+    copying = [("magma-*", "is-0 is"), results.COPYING]
+    steps = [("magma-*", "is-0 is"), ("magma-*", "qwen-1.5b is")]
+    for pair in (tools, copying, steps):
+        low, high = ends(results.lead(*pair))
+        assert low <= 0 <= high
+    small = results.row_of(results.together("questions-qwen-0.5b")[0].rows, results.Player("qwen-0.5b", "no_tools"))
+    assert small["intervals"]["accuracy"][0] <= float(results.chance("questions-qwen-0.5b"))
+
+
+def test_leads_on_the_page_are_shown(results: ModuleType) -> None:
+    for first, second, measure in (
+        (("walking-*", "walk-0 tools"), ("walking-*", "read-0 no_tools"), "accuracy"),
+        (("magma-*", "is-0 is"), results.COPYING, "step_exact"),
+        (("magma-*", "is-1 is"), results.COPYING, "step_exact"),
+        (("magma-*", "is-1 is"), results.COPYING, "accuracy"),
+    ):
+        assert ends(results.lead(first, second, measure))[0] > 0
+
+
+def test_differences_are_those_of_the_report(results: ModuleType) -> None:
+    (pair,) = [
+        pair
+        for pair in results.together("magma-*")[0].comparisons
+        if {results.player(pair, "first_").words, results.player(pair, "second_").words} == {"is-0 is", "io-0 io"}
+    ]
+    sign = 1 if results.player(pair, "first_").words == "is-0 is" else -1
+    low, high = sorted(sign * end for end in pair["measures"]["accuracy"]["interval"])
+    lead = results.lead(("magma-*", "is-0 is"), ("magma-*", "io-0 io"))
+    assert lead == f"{sign * pair['measures']['accuracy']['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def test_readme_names_both_halves_with_chance() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    line = text.rpartition("[Results with real models]")[2].partition("<!--")[0]
+    for half in ("learnt to walk", "learnt to read", "chance is", "by walking", "by reading", "no difference is shown"):
+        assert half in line

@@ -6,11 +6,13 @@ import asyncio
 import json
 import os
 import re
+import shlex
+import socket
 import subprocess
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ import graphwalk
 from graphwalk.agent import answer_now, messages_to_send
 from graphwalk.config.loading import load_experiment
 from graphwalk.training.traces import TraceOptions, export_traces
-from tests.models.server import Answer, ModelServer, chat
+from tests.models.server import Answer, ModelServer, chat, stream
 from tests.training.recorded_runs import MAZES, QUESTIONS, recorded
 
 ROOT = Path(__file__).parents[2]
@@ -74,13 +76,18 @@ def python_of(name: str) -> Path:
     return path
 
 
-def test_make_installs_what_graphwalk_depends_on_beside_those_projects() -> None:
-    """Except for what both bring along."""
-    (walking,) = re.findall(r"^WALKING := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    depends = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    names = {re.match(r"[\w-]+", wanted)[0] for wanted in depends}  # type: ignore[index]
-    installed = {re.match(r"[\w-]+", wanted.strip('"'))[0] for wanted in walking.split()}  # type: ignore[index]
-    assert names - installed == {"openai", "pydantic"}
+def commands(package: str) -> list[list[str]]:
+    """Return the commands of an environment's README."""
+    text = (ROOT / "environments" / package / "README.md").read_text("utf-8")
+    return [shlex.split(line, comments=True) for line in re.findall(r"^\$ (.+)$", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("package", ["verifiers", "openenv"])
+def test_make_installs_an_environment_as_its_readme_does(package: str) -> None:
+    pip, install, *packages = commands(package)[0]
+    assert (pip, install) == ("pip", "install")
+    line = f".venv-{package}/bin/python -m pip install --quiet --disable-pip-version-check {' '.join(packages)}\n"
+    assert line in (ROOT / "Makefile").read_text("utf-8")
 
 
 def environment(package: str) -> dict[str, str]:
@@ -106,6 +113,46 @@ def test_vf_validate_passes(tmp_path: Path, suite: str) -> None:
     outcome = json.loads(summary.read_text())
     assert outcome["valid_rate"] == 1.0, done.stdout + done.stderr
     assert outcome["outcomes"]["valid"] == outcome["total"] > 0
+
+
+@pytest.mark.slow
+async def test_the_commands_for_verifiers_validate_and_play_on_this_machine(tmp_path: Path) -> None:
+    binaries = python_of("verifiers").parent
+    path = f"{binaries}:{os.environ['PATH']}"
+    env = {**os.environ, "HOME": str(tmp_path), "PATH": path, "LOCAL_API_KEY": "no-secret"}
+
+    async def run(*words: str) -> str:
+        done = await asyncio.to_thread(
+            subprocess.run, words, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=900
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    _, validate, evaluate = commands("verifiers")
+    output = await run(*validate)
+    (summary,) = tmp_path.rglob("summary.json")  # noqa: ASYNC240 -- nothing else runs
+    assert json.loads(summary.read_text())["valid_rate"] == 1.0, output
+    async with ModelServer(think_and_answer) as server:
+        values = {"URL": server.url, "NAME": "LOCAL_API_KEY", "MODEL": "m"}
+        output = await run(*(values.get(word, word) for word in evaluate))
+        assert {request.headers["authorization"] for request in server.requests} == {"Bearer no-secret"}
+    (log,) = tmp_path.rglob("traces.jsonl")  # noqa: ASYNC240 -- nothing else runs
+    traces = [trace for line in log.read_text().splitlines() for trace in json.loads(line)["traces"]]
+    assert len(traces) == int(evaluate[evaluate.index("-n") + 1])
+    for trace in traces:
+        assert trace["ok"], output
+        assert (trace["agent"]["runtime"]["type"], trace["metrics"]["exact"]) == ("subprocess", 0)
+        assert "graphwalk" in trace["rewards"]
+
+
+def think_and_answer(request: Any) -> Answer:
+    """Stream a call of `think`, and an empty answer after its result."""
+    called = request.body["messages"][-1]["role"] == "tool"
+    body = chat("[]") if called else chat(calls=[("think", {"thought": "An empty list."})])
+    (choice,) = body["choices"]
+    delta = choice.pop("message")
+    delta["tool_calls"] = [{"index": i, **call} for i, call in enumerate(delta.get("tool_calls", ()))]
+    return stream({**body, "object": "chat.completion.chunk", "choices": [{**choice, "delta": delta}]})
 
 
 @pytest.mark.slow
@@ -212,16 +259,29 @@ def wire(request: Any) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-def test_openenv_accepts_the_package(tmp_path: Path) -> None:
-    words = [
-        python_of("openenv").with_name("openenv"),
-        "validate",
-        ROOT / "environments" / "openenv",
-        "--level",
-        "static",
-    ]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=280, env={**os.environ, "HOME": str(tmp_path)})
+def test_the_commands_for_openenv_validate_and_serve(tmp_path: Path) -> None:
+    """The server is asked by the program of the README."""
+    python = python_of("openenv")
+    readme = (ROOT / "environments" / "openenv" / "README.md").read_text("utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    (serve,), validate = commands("openenv")[1:]
+    env = {**os.environ, "HOME": str(tmp_path)}
+    validate[0] = str(python.with_name(validate[0]))
+    done = subprocess.run(validate, capture_output=True, text=True, timeout=280, env=env, cwd=ROOT)
     assert "Verdict: PASS" in done.stdout, done.stdout + done.stderr
+    with socket.socket() as taken:
+        if not taken.connect_ex(("127.0.0.1", 8000)):
+            pytest.skip("another program listens at port 8000")
+    with subprocess.Popen([python.with_name(serve)], env=env, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            output = list(takewhile(lambda line: "running on http" not in line, server.stderr))
+            assert server.poll() is None, "".join(output)
+            done = subprocess.run([python, "-c", program], env=env, capture_output=True, text=True, timeout=280)
+        finally:
+            server.terminate()
+    assert done.returncode == 0, done.stderr
+    assert 0 <= float(done.stdout) < 1
 
 
 LOAD = """

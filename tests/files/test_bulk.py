@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pyarrow.parquet
 import pytest
 from pyarrow.parquet import read_table
 
 from graphwalk.errors import ConfigError
+from graphwalk.files import bulk
 from graphwalk.files.bulk import read_rows, usable_rows, write_in_parts, write_rows
 from tests.squares import COLUMNS, rows_of, squares
 
@@ -89,9 +91,49 @@ def test_rows_that_cannot_be_used_need_consent_and_are_named(tmp_path: Path) -> 
         usable_rows(path, ["a"], read, skip=False)
     assert "skip_bad_rows=true" in error.value.hint
     bad, numbers = usable_rows(path, ["a"], read, skip=True)
-    assert (list(numbers), len(bad), bad["row 61"]) == ([52, 54, 56, 58], 31, "not a JSON object")
+    assert list(numbers) == [52, 54, 56, 58]
+    assert [*bad] == [*(f"row {number}" for number in range(2, 42, 2)), "11 more rows"], "reasons are bounded"
     with pytest.raises(ConfigError, match=r"rows.csv: expected a .jsonl or .parquet file"):
         list(read_rows(tmp_path / "rows.csv", ["a"]))
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".parquet"])
+def test_fifo_is_refused_instead_of_waited_for(tmp_path: Path, ending: str) -> None:
+    os.mkfifo(path := tmp_path / f"rows{ending}")
+    with pytest.raises(ConfigError, match="is not a regular file"):
+        next(read_rows(path, endings=(".jsonl", ".json", ".csv", ".parquet")))
+
+
+def test_parquet_that_unpacks_into_gigabytes_is_read_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    value = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 16, pyarrow.int32()), ["x" * 40_000_000])
+    pyarrow.parquet.write_table(pyarrow.table({"a": value}), path, compression="zstd")
+    assert path.stat().st_size < 20_000
+    tracemalloc.start()
+    try:
+        assert sum(len(row["a"]) for _, row in read_rows(path, ["a"]) if isinstance(row, dict)) == 640_000_000
+        assert tracemalloc.get_traced_memory()[1] < 400_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_parquet_whose_row_group_needs_gigabytes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    lists = pyarrow.ListArray.from_arrays([0, 20_000_000], pyarrow.nulls(20_000_000, pyarrow.string()))
+    pyarrow.parquet.write_table(pyarrow.table({"a": lists}), path)
+    assert path.stat().st_size < 20_000
+    with pytest.raises(ConfigError, match=r"a row group needs 1,280,.* bytes of memory") as caught:
+        next(read_rows(path, ["a"]))
+    assert "row_group_size" in caught.value.hint
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json"])
+def test_json_line_without_an_end_is_refused(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "_LONGEST_LINE", 1000)
+    path = tmp_path / f"rows{ending}"
+    path.write_text("[" + "1," * 1000)
+    with pytest.raises(ConfigError, match="line 1: more than 1,000 characters"):
+        list(read_rows(path, endings=(".jsonl", ".json")))
 
 
 def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,13 @@ def test_a_flipped_bit_anywhere_is_never_silent(tmp_path: Path) -> None:
                 list(read_lines(path))
 
 
+def test_damage_in_a_compressed_log_names_the_file_that_is_there(tmp_path: Path) -> None:
+    line = encode_line({"n": 1})
+    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(line + line.replace(b"1", b"2", 1)))
+    with pytest.raises(RunLogError, match=r"log\.jsonl\.gz:2: the line is damaged"):
+        list(read_lines(tmp_path / "log.jsonl"))
+
+
 def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
     assert list(read_lines(tmp_path / "none.jsonl")) == []
 

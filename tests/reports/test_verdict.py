@@ -83,11 +83,13 @@ def test_failures_come_first_with_their_cause() -> None:
     error = {"trajectory": {"error": "no reply from localhost:1"}}
     all_failed = report([failure(graph=graph) | error for graph in range(3)])
     assert list(all_failed.verdict) == [
-        "Nothing is scored: 3 of 3 episodes failed. 3 × model_error: no reply from localhost:1. Resume the run to retry."
+        "Nothing is scored: 3 of 3 episodes failed. 3 × model_error: no reply from localhost:1."
+        " Resume the run once the cause is removed."
     ]
     first, *rest = verdict([*on_one_graph("a", 3), failure(graph=1) | error])
     assert first == (
-        "1 of 25 episodes failed without a score. 1 × model_error: no reply from localhost:1. Resume the run to retry."
+        "1 of 25 episodes failed without a score. 1 × model_error: no reply from localhost:1."
+        " Resume the run once the cause is removed."
     )
     assert rest
 

@@ -173,6 +173,19 @@ def test_a_full_disk_ends_a_resume_without_a_traceback(run: Path) -> None:
     assert "free some space" in done.stderr
 
 
+def test_a_text_that_a_power_cut_left_in_part_is_named_and_written_again_by_a_resume(run: Path) -> None:
+    path = next(path for path in sorted((run / "texts" / "prompts").iterdir()) if not path.read_bytes().isascii())
+    text = path.read_bytes()
+    path.write_bytes(text[: text.index(next(byte for byte in text if byte > 127)) + 1])
+    for words in (("verify", run), ("publish", run, "--out", run.parent / "run.zip")):
+        done = graphwalk(*words)
+        assert (done.returncode, "resume the run" in done.stderr) == (3, True), done.stderr
+        assert f"texts/prompts/{path.name} is damaged" in "".join(done.stderr.split("\n"))
+    assert graphwalk("resume", run).returncode == 0
+    assert path.read_bytes() == text
+    assert graphwalk("verify", run).returncode == 0
+
+
 def limited(*words: str, size: int) -> "subprocess.CompletedProcess[str]":
     """Run a command on a disk that takes no file larger than `size` bytes."""
 

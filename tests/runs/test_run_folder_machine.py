@@ -177,16 +177,20 @@ class RunFolderMachine(RuleBasedStateMachine):
         self.second_is_running = False
         self.error: Exception | None = None
 
-    @initialize(seconds=st.sampled_from([0.0, 1e9]), first=st.sampled_from(["run", "run", "shards"]))
-    def start(self, seconds: float, first: str) -> None:
-        """Sync each line at once, or at the end of a process. Begin with a run, or with its shards."""
+    @initialize(
+        seconds=st.sampled_from([0.0, 1e9]),
+        first=st.sampled_from(["run", "shards"]),
+        fault=st.one_of(faults(*LOGS, most=6), faults("", "texts", most=100)),
+        seed=seeds,
+    )
+    def start(self, seconds: float, first: str, fault: Fault | None, seed: int) -> None:
+        """Sync each line at once, or at the end of a process. Begin with a run or with its shards."""
         self.synced_at_once = seconds == 0
         self.patches = [patch.object(json_lines, "_SYNC_SECONDS", seconds), patch.object(writing, "_LOCK_SECONDS", 0)]
         for one in self.patches:
             one.start()
-        if first == "shards":
-            self.play("first", None, False, "list", 1, 0)
-            self.play("second", None, False, "list", 1, 0)
+        for name in ("run",) if first == "run" else ("first", "second"):
+            self.play(name, fault, False, "list", 1, seed)
 
     # Commands.
 
@@ -255,6 +259,7 @@ class RunFolderMachine(RuleBasedStateMachine):
 
     # What happens between commands.
 
+    @precondition(lambda self: self.existing())
     @rule(seed=seeds)
     def cut_power(self, seed: int) -> None:
         self.after_cut(seed)
@@ -431,7 +436,7 @@ class RunFolderMachine(RuleBasedStateMachine):
 
 @pytest.mark.timeout(1200)
 def test_200_sequences_lose_double_and_change_nothing() -> None:
-    run_state_machine_as_test(RunFolderMachine, settings=hypothesis_settings(max_examples=200, stateful_step_count=5))
+    run_state_machine_as_test(RunFolderMachine, settings=hypothesis_settings(max_examples=200, stateful_step_count=4))
 
 
 @pytest.mark.slow

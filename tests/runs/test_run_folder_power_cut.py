@@ -7,21 +7,24 @@ import pytest
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.run_folder import RunFolder
 from tests.runs.disk import Fault
-from tests.runs.test_run_folder_machine import RunFolderMachine
+from tests.runs.test_run_folder_machine import Logged, RunFolderMachine
 
 
 def cut(command: str, number: int, seed: int) -> bool:
     """Cut the power at an operation of a command, and resume. Return False if the command has fewer operations."""
     runs = RunFolderMachine()
-    runs.start(0.0 if seed % 2 else 1e9, "shards" if command == "merge" else "none")
+    runs.start(0.0 if seed % 2 else 1e9, "shards" if command == "merge" else "run", None, seed)
     work = {
         "run": partial(runs.played, "run", False, 1),
         "resume": partial(runs.played, "run", False, 1),
         "rescore": lambda: rescore_run(RunFolder.open(runs.home / "run")),
         "merge": runs.merged,
     }[command]
-    if command in ("resume", "rescore"):
-        runs.command(partial(runs.played, "run", command == "resume", 1))
+    if command in ("run", "resume"):
+        runs.disk.remove(runs.home / "run")
+        runs.logged["run"] = Logged()
+    if command == "resume":
+        runs.play("run", None, True, "list", 1, seed)
     runs.command(work, Fault("cut", "", number), seed)
     fired = runs.disk.fired
     if command == "merge":

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from training.packing import IGNORED, encoded, packed
+from training.packing import IGNORED, count_characters, encoded, packed
 
 
 class Letters:
@@ -61,3 +61,7 @@ def test_chats_are_packed_whole() -> None:
     assert "".join(learnt(sequence.labels) for sequence in sequences) == "call\ndone\n" * 5
     assert packed([chat()], Letters(), one - 1) == ([], 1)
     assert len(packed([chat()] * 9, Letters(), one, enough=3 * one)[0]) == 3
+
+
+def test_characters_of_learnt_replies_are_counted() -> None:
+    assert count_characters([chat(), chat(first_new=4)]) == {"replies": 2 * len("done") + len("call"), "all": 2 * 16}

@@ -9,7 +9,7 @@ from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser, GenerateConfig
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolDef, ToolParams
 
@@ -151,7 +151,18 @@ def walk(**arguments: Any) -> Solver:
     return solve
 
 
-@scorer(metrics={name: [mean(), stderr(cluster="graph")] for name in _MEASURES})
+@metric
+def graph_stderr() -> Metric:
+    """Return the standard error with graphs as clusters, or over the questions if all are on one graph."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        graphs = {score.sample_metadata["graph"] for score in scores if score.sample_metadata}
+        return (stderr(cluster="graph") if len(graphs) > 1 else stderr())(scores)
+
+    return compute
+
+
+@scorer(metrics={name: [mean(), graph_stderr()] for name in _MEASURES})
 def graphwalk(**arguments: Any) -> Scorer:
     """Score a conversation as a run does; the metadata of the score has all its fields."""
 

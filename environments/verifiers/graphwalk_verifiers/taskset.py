@@ -121,3 +121,7 @@ def _text(content: Any) -> str | None:
     if isinstance(content, list):
         return "".join(str(getattr(part, "text", "")) for part in content)
     return content
+
+
+if __name__ == "__main__":  # verifiers starts the tools of a task as `python -m` of this module
+    GraphwalkTools.run()

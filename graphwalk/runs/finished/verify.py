@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import GraphwalkError, OracleError, RunLogError
-from graphwalk.files.json_lines import decode_line, open_lines
+from graphwalk.files.json_lines import decode_line, open_lines, present_file
 from graphwalk.files.resources import quote
 from graphwalk.models.replay import OVER, ReplayModel
 from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of
@@ -334,10 +334,11 @@ def _json(value: Any) -> Any:
 
 
 def checked_lines(path: Path, check: VerifyCheck) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (`results.jsonl:7`, record) for every complete line; count the others in `check`."""
+    """Yield (`results.jsonl.gz:7`, record) for every complete line; count the others in `check`."""
+    name = present_file(path).name
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
-            where = f"{path.name}:{number}"
+            where = f"{name}:{number}"
             if not line.endswith(b"\n"):
                 check.unverified["cut off by a kill"] += 1
                 continue

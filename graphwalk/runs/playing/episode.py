@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from graphwalk.agent import Episode, Watcher, run_episode
 from graphwalk.config.scoring import Scoring
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError, counted
 from graphwalk.evaluation.comments import comment
-from graphwalk.evaluation.extraction import Extraction, extract_with_model
+from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction, extract_with_model
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
 from graphwalk.models.replay import ReplayModel
@@ -31,6 +31,12 @@ from graphwalk.types.episode import ExitStatus, Trajectory, setting_of
 from graphwalk.types.graph import PropertyGraph
 
 _LOGGER = logging.getLogger("graphwalk")
+_MOST_IN_LOOP = 50_000
+"""Characters of a trajectory that are scored in the event loop, in at most about 0.3 s; longer ones in a thread."""
+_SHORT = 1_000
+"""Characters of a reply that is too long which its score reads."""
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class RunModels:
@@ -186,7 +192,7 @@ async def _play(
         except StoreError as error:
             return failed(ExitStatus.STORE_ERROR, str(error))
     extracted = None
-    if extractor is not None and _is_unclear(trajectory, planned.task, experiment):
+    if extractor is not None and await _judged(trajectory, _is_unclear, trajectory, planned.task, experiment):
         try:
             # The extractor sees question, reply and format, and never the target.
             agent, task = experiment.agent, planned.task
@@ -194,7 +200,15 @@ async def _play(
             extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
         except ModelError as error:
             return failed(ExitStatus.MODEL_ERROR, f"extractor: {error}")
-    return _result(planned, experiment, trajectory, extracted)
+    return await _judged(trajectory, _result, planned, experiment, trajectory, extracted)
+
+
+async def _judged(trajectory: Trajectory, function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+    """Call a function that reads a trajectory, in a thread if that takes long, so that other episodes continue."""
+    texts = (text for turn in trajectory.turns for text in (turn.message.content, *(r.content for r in turn.results)))
+    if sum(map(len, filter(None, texts))) > _MOST_IN_LOOP:
+        return await asyncio.to_thread(function, *arguments, **named)
+    return function(*arguments, **named)
 
 
 def _is_unclear(trajectory: Trajectory, task: Task, experiment: Experiment) -> bool:
@@ -213,6 +227,8 @@ def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception
 
 def read_answer(task: Task, reply: str, scoring: Scoring) -> Extraction:
     """Return the answer in a reply; with strict extraction none unless the whole reply is the answer."""
+    if len(reply) > MOST_CHARACTERS:
+        return Extraction(stage=TOO_LONG)
     extraction = task.read(reply)
     return extraction if scoring.extraction == "lenient" or extraction.stage == "strict" else Extraction()
 
@@ -233,6 +249,8 @@ def judge(
     if trajectory.exit_status.infrastructure:
         return None, None
     extraction = read_answer(task, trajectory.reply, scoring)
+    if extraction.stage == TOO_LONG:
+        trajectory = _with_short_reply(trajectory)
     if not extraction.sure and extractor_reply is not None:
         second = task.read(extractor_reply)
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
@@ -243,6 +261,14 @@ def judge(
             score = task.with_cause(score, setting_of(setting), trajectory, extraction.answer, about)
         score = score.model_copy(update={"missing": "; ".join(missing)})
     return extraction.answer, score.model_dump(mode="json")
+
+
+def _with_short_reply(trajectory: Trajectory) -> Trajectory:
+    """Return a trajectory whose last turn has only the beginning of the reply, which is read for no answer."""
+    *turns, last = trajectory.turns
+    message = replace(last.message, content=(last.message.content or "")[:_SHORT])
+    results = tuple(replace(one, content=one.content[:_SHORT]) if one.final else one for one in last.results)
+    return replace(trajectory, turns=(*turns, replace(last, message=message, results=results)))
 
 
 def _result(

@@ -53,6 +53,7 @@ class RunProgress(Progress):
         self.episodes = 0
         """Episodes of the complete plan; 0 during planning."""
         self.done = self.scored = self.correct = self.failed = self.calls = 0
+        self.resumed = False
         self.usage = Usage()
         """Usage of all finished episodes, with those of earlier processes."""
         self._unpriced = False
@@ -73,6 +74,7 @@ class RunProgress(Progress):
     def started(self, episodes: int, done: int) -> None:
         self.episodes = episodes
         self.done += done
+        self.resumed = done > 0
         if done == episodes:
             say(f"nothing left to do: {'the episode has' if done == 1 else f'all {done} episodes have'} a score")
         elif not self.bar.live:
@@ -100,7 +102,8 @@ class RunProgress(Progress):
 
     def counters(self) -> str:
         """Return the counters of this process, and the tokens and the cost of the whole run."""
-        parts = [f"{self.correct}/{self.scored} correct", counted(self.calls, "tool call")]
+        since = " since the resume" if self.resumed else ""
+        parts = [f"{self.correct}/{self.scored} correct{since}", counted(self.calls, "tool call")]
         if self.usage.total_tokens:
             about = "about " if self.usage.estimated else ""
             parts += [f"{about}{self.usage.total_tokens:,} tokens", self._cost()]

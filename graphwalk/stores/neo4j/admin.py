@@ -76,8 +76,11 @@ class Load(BaseModel):
         return not self.kept and not self.expired
 
     def is_unused(self, *, kept: bool) -> bool:
-        """Return True for the graph of a killed run and, with `kept`, for one that was kept on purpose."""
-        return not self.in_use and (kept or not self.kept)
+        """Return True for the graph of a killed run and, with `kept`, for one kept on purpose or loaded by hand.
+
+        A `db load` that is still running fails if its graph is removed.
+        """
+        return (kept and self.run_id == BY_HAND) or (not self.in_use and (kept or not self.kept))
 
 
 def check_labels(graph: PropertyGraph) -> None:
@@ -127,7 +130,7 @@ class Loads:
             if (anew or run_id == BY_HAND) and load.in_use and load.owner != self.owner:
                 raise StoreError(
                     f"another process is loading the graph {scope}",
-                    hint=f"wait until it is done; if it was killed, wait {EXPIRED_SECONDS / 60:g} minutes",
+                    hint="wait until it is done; if it was killed: graphwalk db clean --all",
                 )
             await self.remove(load)
             load = await self._enter(graph, scope, run_id)

@@ -156,11 +156,11 @@ class Connection(Closing):
         ) as session:
             result = await session.run(query, parameters)
             names = list(result.keys())
-            if most is None:
-                rows = [(names, record.values()) async for record in result]
-            else:
-                rows = [(names, record.values()) for record in await result.fetch(most)]
+            records = [record async for record in result] if most is None else await result.fetch(most)
+            if most is not None:
                 await result.consume()
+            # `record.values()` refuses the record if the driver cannot hold one of its values.
+            rows = [(names, list(tuple.__iter__(record))) for record in records]
             if self._notices is not None:
                 notes = (await result.consume()).gql_status_objects
                 self._notices += [f"{n.raw_classification}: {n.status_description}" for n in notes if n.is_notification]

@@ -164,6 +164,11 @@ class ExistingStore(Closing, GraphStore):
         for name in (name for name, value in parameters.items() if value != value):
             # Only NaN differs from itself.
             cypher = re.sub(rf"(\w+\.`(?:[^`]|``)*`) = \${name}\b", r"\1 <> \1", cypher)
+        for name, value in parameters.items():
+            if isinstance(value, Temporal) and native(value) is None:
+                # The driver cannot hold the value, and Cypher can.
+                parameters = {**parameters, name: value.text}
+                cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
         native_values = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
         records = await self.connection.read(cypher, native_values, seconds, most=most)
         return [
@@ -262,9 +267,10 @@ async def read_whole(connection: Connection, dialect: ExistingDialect) -> Proper
     nodes = []
     async for element_id, key, names, properties in pages(_NODES):
         keys[element_id] = key
-        nodes.append(Node(key, tuple(sorted(names)), apart_from_key(_values(properties), key)))
+        values = _values(f"node {key}", properties)
+        nodes.append(Node(key, tuple(sorted(names)), apart_from_key(values, key)))
     relationships = [
-        Relationship(type_, keys[source], keys[target], _values(properties))
+        Relationship(type_, keys[source], keys[target], _values(f"relationship {type_} of {keys[source]}", properties))
         async for _, source, type_, target, properties in pages(_RELATIONSHIPS)
         if source in keys and target in keys
     ]
@@ -277,9 +283,15 @@ def _number(element_id: str) -> tuple[int, str]:
     return (int(last) if last.isdecimal() else 0, element_id)
 
 
-def _values(properties: Mapping[str, Any]) -> dict[str, Value]:
-    values = plain(properties, None)
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+def _values(owner: str, properties: Mapping[str, Any]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for name, held in sorted(properties.items()):
+        try:
+            value = plain(held, None)
+        except StoreError as error:
+            raise StoreError(f"{owner}, property {name}: {error}", hint=error.hint) from error
+        values[name] = tuple(value) if isinstance(value, list) else value
+    return values
 
 
 class SchemaReader:

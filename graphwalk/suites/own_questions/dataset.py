@@ -1,6 +1,7 @@
 """Read a file of questions with answers: JSON Lines, a JSON list, CSV, or CypherBench (arXiv 2412.18702)."""
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -10,9 +11,10 @@ from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import in_words
 from graphwalk.errors import ConfigError, counted
 from graphwalk.evaluation.values import parse_json
-from graphwalk.files.bulk import read_rows
+from graphwalk.files.bulk import MOST_LISTED, read_rows
 from graphwalk.types.values import SCALARS, Row
 
+MOST_ROWS = 100_000
 VALUE = "value"
 """Field of the rows of a target with single values."""
 Tags = Annotated[
@@ -62,7 +64,9 @@ class Dataset:
         self.questions: dict[int, OwnQuestion] = {}
         self.mistakes: list[tuple[int, str]] = []
         self._places: dict[str, int] = {}
-        rows = list(read_rows(path, endings=(".jsonl", ".json", ".csv")))
+        rows = list(islice(read_rows(path, endings=(".jsonl", ".json", ".csv")), MOST_ROWS + 1))
+        if len(rows) > MOST_ROWS:
+            raise ConfigError(f"{path}: more than {MOST_ROWS:,} rows", hint="divide the file, one run for each part")
         graphs = sorted({str(row.get("graph")) for _, row in rows if isinstance(row, Mapping) and "nl_question" in row})
         chosen = graph or (graphs[0] if len(graphs) == 1 else graph_name)
         if graphs and chosen not in graphs:
@@ -70,6 +74,8 @@ class Dataset:
             raise ConfigError(f"{path}: no graph {chosen!r}; its graphs: {names}", hint="-o suite.dataset_graph=NAME")
         convert = _from_cypherbench if graphs else _from_csv if ending == ".csv" else dict
         for place, row in rows:
+            if len(self.mistakes) > MOST_LISTED:
+                break
             if isinstance(row, str):
                 self.mistakes.append((place, row))
             elif not graphs or row.get("graph") == chosen:
@@ -93,12 +99,13 @@ class Dataset:
         self.questions[place] = question
 
     def check(self) -> None:
-        """Raise ConfigError with all mistakes."""
+        """Raise ConfigError with the mistakes; of many with the first ones."""
         mistakes = self.mistakes if self.questions or self.mistakes else [(1, "no question")]
         lines = [f"  {self.unit} {place}: {text}" for place, text in sorted(mistakes)]
         if lines:
-            head = f"{self.path}: {counted(len(lines), 'mistake')}"
-            raise ConfigError("\n".join([head, *lines]), hint="docs/own_graph.md shows the format of the file")
+            head = f"{self.path}: {'more than ' * (len(lines) > MOST_LISTED)}"
+            lines = [f"{head}{counted(min(len(lines), MOST_LISTED), 'mistake')}", *lines[:MOST_LISTED]]
+            raise ConfigError("\n".join(lines), hint="docs/own_graph.md shows the format of the file")
 
 
 def _from_csv(cells: Mapping[str, Any]) -> Row:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -78,13 +77,23 @@ async def _targets(
     if question.cypher is None:
         values.check(question.rows)
         return {"answer": distinct(question.rows)}
-    targets = {engines[0].kind: values.target(await _rows(engines[0], question.cypher, agent))}
-    if not targets[engines[0].kind]:
-        raise ValueError("it returns nothing")
+    gold = values.target(await _rows(engines[0], question.cypher, agent))
+    targets = {engines[0].kind: gold}
     for engine in engines[1:]:
-        with suppress(ValueError):  # engines do not support the same functions
+        try:
             targets[engine.kind] = values.target(await _rows(engine, question.cypher, agent))
+        except _UnknownNameError:  # which Neo4j takes for a name without nodes
+            if not gold:
+                raise
+        except ValueError:  # engines do not support the same functions
+            continue
+    if not gold:
+        raise ValueError("it returns nothing")
     return targets | ({"answer": question.rows} if question.rows else {})
+
+
+class _UnknownNameError(ValueError):
+    """A query with a label, type or property that the graph lacks."""
 
 
 async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row]:
@@ -100,8 +109,11 @@ async def _rows(engine: GraphStore, cypher: str, agent: AgentConfig) -> list[Row
         raise
     except QueryRefused as refused:
         names = {"look_closer": False, **refused.values}
-        names |= listed_names(names["name"], names["names"]) if refused.kind == "unknown_name" else {}
-        raise ValueError(" ".join(agent.texts.message(refused.message, **names).split())) from refused
+        error_type = ValueError
+        if refused.kind == "unknown_name":
+            names |= listed_names(names["name"], names["names"])
+            error_type = _UnknownNameError
+        raise error_type(" ".join(agent.texts.message(refused.message, **names).split())) from refused
     except (StoreError, CypherNotAllowedError) as error:
         raise ValueError(" ".join(str(error).split())) from error
     if len(rows) > most:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 NEAR = 1e-9
 """Largest relative difference of equal numbers; whole ones are equal or not."""
+_MOST_ROWS = 10_000
+"""Rows of an answer whose texts are looked up in results."""
 _MIDNIGHT = re.compile(r"T00:00(:00)?(Z|\+00:00)?$")
 
 
@@ -117,7 +119,7 @@ class OwnQuestionTask(Task):
         answer: list[Row] = extraction.answer or []
         rows, gold = comparable_rows(self, answer, folding=scoring.text == "folded")
         seen = tool_evidence(trajectory)
-        texts = [row[field] for row in answer for field in self.fields if isinstance(row.get(field), str)]
+        texts = [row[field] for row in answer[:_MOST_ROWS] for field in self.fields if isinstance(row.get(field), str)]
         return OwnQuestionScore(
             **asdict(compare_rows(None if extraction.answer is None else rows, gold, self.fields)),
             extraction_stage=extraction.stage,

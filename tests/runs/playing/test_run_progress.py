@@ -41,6 +41,11 @@ def test_a_resumed_run_counts_what_was_spent_before() -> None:
     assert "$2.5000 of about $5.00" in shown(*[Usage(1, 1, cost=0.25)] * 5, spent=Usage(5, 5, cost=1.25), done=5)
 
 
+def test_counts_of_a_resumed_run_name_what_they_count() -> None:
+    assert shown(Usage(), Usage(), done=5).startswith("2/2 correct since the resume · ")
+    assert shown(Usage()).startswith("1/1 correct · ")
+
+
 def test_unknown_stays_unknown() -> None:
     assert "cost unknown" in shown(Usage(100, 10))
     assert "$0.2500 and unknown cost" in shown(Usage(1, 1, cost=0.25), Usage(1, 1))

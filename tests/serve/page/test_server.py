@@ -46,6 +46,7 @@ def test_server_requires_loopback_and_token(server: PageServer) -> None:
     assert reply_of(server, inside)[0] == 200
     assert reply_of(server, "/")[0] == reply_of(server, "/guess/")[0] == reply_of(server, "/guess/runs")[0] == 404
     assert reply_of(server, inside, Host="elsewhere.example")[0] == 403
+    assert reply_of(server, inside, Host=f"LOCALHOST:{server.server_port}")[0] == 200
     assert reply_of(server, inside, Origin="http://elsewhere.example")[0] == 403
     assert reply_of(server, inside, Origin=f"http://127.0.0.1:{server.server_port}")[0] == 200
     assert reply_of(server, inside, method="POST")[0] == 501

@@ -3,19 +3,27 @@
 import re
 from collections.abc import AsyncIterator
 from datetime import date, datetime, time, timedelta, timezone
+from uuid import UUID
 
 import pytest
 import pytz
 from neo4j.spatial import WGS84Point
 from neo4j.time import Duration, Time
+from neo4j.types import UnsupportedType
+from neo4j.vector import Vector
 
+from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.stores.neo4j.existing_names import read_dialect
+from graphwalk.stores.neo4j.values import plain
+from graphwalk.tools.encodings import decode_rows
 from graphwalk.types.graph import Node, Relationship
+from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal
+from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j
 LABEL = "ReadOut"
@@ -81,18 +89,83 @@ async def test_every_value_label_and_relationship(connection: Connection) -> Non
     ]
 
 
-async def test_durations_and_times_are_written_as_the_server_writes_them(connection: Connection) -> None:
-    texts = ["P14M", "PT-1.5S", "PT-0.5S", "P1Y-14M", "P-1DT1H", "PT3661.25S", "P1W", "PT0S", "PT1M-0.5S"]
-    await connection.write(
-        f"UNWIND $texts AS text CREATE (:{LABEL} {{value: duration(text), said: toString(duration(text))}})",
-        texts=texts,
-    )
-    zoned = "2001-04-25T12:00[Europe/Berlin]"
-    await connection.write(f"CREATE (:{LABEL} {{value: datetime($text), said: toString(datetime($text))}})", text=zoned)
-    for node in (await read_whole(connection, await read_dialect(connection, [LABEL], None))).nodes():
-        value = node.properties["value"]
+TEMPORALS = [
+    *(f"duration('{text}')" for text in ("P14M", "PT-1.5S", "P1Y-14M", "P-1DT1H", "PT3661.25S", "P1W", "PT0S")),
+    "duration({months: -5, days: 106751991167300, seconds: -3})",
+    *(f"date('{text}')" for text in ("2001-04-25", "-0044-03-15", "0000-02-29", "0001-01-01", "9999-12-31")),
+    *(f"date('{text}')" for text in ("+10000-01-01", "+999999999-12-31", "-999999999-01-01")),
+    "localtime('01:02:03.000000004')",
+    "time('10:00Z')",
+    "time('10:00-18:00')",
+    "localdatetime('2001-04-25T12:00')",
+    "localdatetime('-0044-03-15T10:00:01.5')",
+    "localdatetime('+20000-01-01T00:00')",
+    "datetime('2001-04-25T12:00Z')",
+    "datetime('0001-01-01T00:00+14:00')",
+    "datetime('+12000-03-15T10:00-18:00')",
+    "datetime('-0044-03-15T10:00[Europe/Berlin]')",
+    "datetime('1890-10-28T02:30[Europe/Paris]')",
+    "datetime('2001-10-28T02:30+02:00[Europe/Paris]')",
+    "datetime('2001-10-28T02:30+01:00[Europe/Paris]')",
+    "datetime('2050-07-01T10:00[Europe/Berlin]')",
+    "datetime('9999-12-31T23:59:59[Pacific/Kiritimati]')",
+    "datetime('+12000-07-01T10:00[America/New_York]')",
+]
+OTHERS = [
+    *("true", "-9223372036854775808", "0.1", "0.0/0.0", "1.0/0.0", "-1.0/0.0", "''", "'ﷺ'", "$bytes", "[]"),
+    *("point({x: 1.0, y: 2.0})", "point({x: 1, y: 2, z: 3})", "point({latitude: 1, longitude: 2})"),
+    *("point({latitude: 1, longitude: 2, height: 3})", "[1, 2]", "[1.5, 0.0/0.0]", "[true]", "['a', '']"),
+    "[point({x: 1, y: 2})]",
+]
+
+
+async def test_values_of_all_types_are_read_as_the_server_writes_them_and_twice_the_same(own: OwnDatabase) -> None:
+    for value in TEMPORALS:
+        await own.write(f"CREATE (:{MARK} {{value: {value}, list: [{value}], text: toString({value})}})")
+        await own.write(f"CREATE (:{MARK})-[:AT {{value: {value}, text: toString({value})}}]->(:{MARK})")
+    for value in OTHERS:
+        await own.write(f"CREATE (:{MARK} {{value: {value}}})-[:OF {{value: {value}}}]->(:{MARK})", bytes=b"\x00\xff")
+    store = await own.open([MARK])
+    graph = await store.read_graph()
+    temporals = [
+        entity.properties for entity in (*graph.nodes(), *graph.relationships()) if "text" in entity.properties
+    ]
+    assert len(temporals) == 2 * len(TEMPORALS)
+    for properties in temporals:
+        value = properties["value"]
         assert isinstance(value, Temporal)
-        assert value.text == node.properties["said"]
+        assert value.text == properties["text"]
+        assert read_temporal(value.text, value.kind) == value
+        assert properties.get("list", (value,)) == (value,)
+    assert (await store.read_graph()).digest == graph.digest
+    assert (await (await own.open([MARK])).read_graph()).digest == graph.digest
+
+
+async def test_query_shows_and_finds_a_date_before_christ(own: OwnDatabase) -> None:
+    await own.write(f"CREATE (:{MARK} {{name: 'Caesar', died: date('-0044-03-15')}})-[:AT]->(:{MARK} {{name: 'Rome'}})")
+    store = await own.open([MARK])
+    query = "MATCH p = (n {name: 'Caesar'})-->() RETURN n.died AS died, n, nodes(p) AS nodes, p"
+    (row,) = await store.run(query)
+    assert row["died"] == row["n"]["properties"]["died"] == row["nodes"][0]["properties"]["died"] == "-0044-03-15"
+    assert row["p"]["nodes"] == row["nodes"]
+    (ask,) = decode_rows(
+        (
+            await call(store, "get_node_by_property", label=MARK, property_name="died", property_value="-0044-03-15")
+        ).content
+    )
+    assert ask["properties"]["name"] == "Caesar"
+
+
+async def test_value_of_an_unknown_type_is_refused_with_its_place() -> None:
+    with pytest.raises(
+        StoreError, match="node Ada, property shape: Neo4j sent a value of an unknown type: UnsupportedType"
+    ):
+        existing._values("node Ada", {"name": "Ada", "shape": UnsupportedType._new("SHAPE", (9, 0), None)})
+
+
+@pytest.mark.parametrize(("value", "plain_value"), [(Vector([1, 2], "i8"), [1, 2]), (UUID(int=1), str(UUID(int=1)))])
+def test_vectors_and_uuids_become_lists_and_texts(value: object, plain_value: object) -> None:
+    assert plain(value, None) == plain_value
 
 
 async def test_unique_property_becomes_the_key(connection: Connection) -> None:

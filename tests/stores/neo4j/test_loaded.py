@@ -129,7 +129,9 @@ async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_serv
         loader.communicate()
 
 
-async def test_a_graph_that_another_process_is_loading_is_refused(neo4j_server: Settings) -> None:
+async def test_graph_that_another_process_is_loading_is_refused_and_clean_all_removes_it(
+    neo4j_server: Settings,
+) -> None:
     graph = chain(77)
     neo4j = await Neo4jDatabase.open(neo4j_server, run_id=BY_HAND)
     entry = await neo4j._loads._enter(graph, scope_of(BY_HAND, graph.digest), BY_HAND)
@@ -137,13 +139,27 @@ async def test_a_graph_that_another_process_is_loading_is_refused(neo4j_server: 
     try:
         with pytest.raises(StoreError, match="another process is loading") as raised:
             await database.load(neo4j_server, graph)
-        assert "5 minutes" in raised.value.hint
-        assert entry.scope not in {load.scope for load in await neo4j.clean(kept=True)}
+        assert raised.value.hint.endswith("if it was killed: graphwalk db clean --all")
+        assert entry.scope not in {load.scope for load in await database.clean(neo4j_server)}
+        assert entry.scope in {load.scope for load in await database.clean(neo4j_server, kept=True)}
+        with pytest.raises(StoreError, match="another process took over"):
+            await neo4j._loads._fill(graph, entry.scope)
     finally:
         await neo4j.close()
-    loaded = await database.load(neo4j_server, graph)  # at its end a process gives up what it did not complete
+    loaded = await database.load(neo4j_server, graph)
     assert (loaded.scope, loaded.state) == (entry.scope, "complete")
     assert entry.scope in {load.scope for load in await database.clean(neo4j_server, kept=True)}
+
+
+async def test_clean_all_that_leaves_a_graph_in_use_fails(
+    opened: Neo4jDatabase, neo4j_server: Settings, tmp_path: Path
+) -> None:
+    store = await opened.load(chain(5))
+    for words, code in (((), 0), (("--all", "--dry-run"), 0), (("--all",), 3)):
+        done = graphwalk_command("db", "clean", *words, folder=tmp_path, **neo4j_server.variables)
+        assert (done.returncode, "in use, or left by a run killed" in done.stderr) == (code, True), done.stderr
+    assert "graphwalk db clean --all" in done.stderr
+    await store.check_unchanged(0)
 
 
 async def test_a_process_whose_graph_was_taken_over_changes_nothing(opened: Neo4jDatabase, run_id: str) -> None:

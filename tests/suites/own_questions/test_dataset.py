@@ -94,6 +94,18 @@ def test_wrong_fields_of_cypherbench_are_mistakes_with_their_place(
         read(tmp_path, text, "qa.json")
 
 
+def test_many_mistakes_are_cut_and_reading_stops(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, '{"question": "a", "answr": 1}\n' * 50_000)
+    assert "more than 20 mistakes" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 21
+
+
+def test_file_with_more_rows_than_a_run_can_ask_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="more than 100,000 rows"):
+        read(tmp_path, "question,answer\n" + "a,b\n" * 100_001, "qa.csv")
+
+
 def test_cypherbench_is_filtered_to_one_graph() -> None:
     path = Path(__file__).parents[2] / "data" / "cypherbench.json"
     assert [question.id for question in Dataset(path, "nba", "harbour").questions.values()] == ["77ff"]

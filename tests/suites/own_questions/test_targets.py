@@ -137,7 +137,8 @@ WRONG = {
     "LOAD CSV FROM 'http://127.0.0.1:9/x' AS row RETURN row": "cypher: LOAD is not allowed here",
     "MATCH (n:Supplier RETURN n": "cypher: ",
     "MATCH (a), (b), (c), (d) RETURN count(*) + sum(a.rating * d.rating)": "cypher: ",
-    "MATCH (n:Nobody) RETURN n": "cypher: it returns nothing",
+    "MATCH (n:Supplier {name: '-'}) RETURN n": "cypher: it returns nothing",
+    "MATCH (n:Suplier) RETURN n": 'cypher: There is no node label "Suplier". Did you mean Supplier?',
 }
 
 

@@ -1,5 +1,6 @@
 """Variants of a question with one condition ignored or changed, and their rows (docs/method.md, Failure analysis)."""
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -80,9 +81,15 @@ class GraphViews:
 
     def keys_with_value(self, value: Hashable) -> list[str]:
         """Return the keys of the nodes with this value in any property."""
-        if value not in self.values:
-            return []
-        return [n.key for n in self.graph.nodes() if value in [normalise(shown(own)) for own in n.properties.values()]]
+        return list(self._nodes_by_value.get(value, ()))
+
+    @cached_property
+    def _nodes_by_value(self) -> dict[Hashable, dict[str, None]]:
+        nodes = defaultdict[Hashable, dict[str, None]](dict)
+        for node in self.graph.nodes():
+            for value in node.properties.values():
+                nodes[normalise(shown(value))][node.key] = None
+        return nodes
 
     @cached_property
     def backwards(self) -> GraphIndex:

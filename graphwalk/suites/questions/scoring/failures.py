@@ -7,7 +7,7 @@ from itertools import islice, product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, get_args
 
-from graphwalk.evaluation.extraction import strip_thinking, visible_text
+from graphwalk.evaluation.extraction import TOO_LONG, strip_thinking, visible_text
 from graphwalk.evaluation.replies import find_values
 from graphwalk.evaluation.rows import missing_fields, row_set, typed_rows, unknown_fields
 from graphwalk.evaluation.values import normalise, parse_object, value_forms
@@ -89,6 +89,7 @@ class _WrongAnswer:
         calls = () if setting == "no_tools" else trajectory.results
         self._results = [result for result in calls if not result.is_note and not result.final]
         enough = task.mode != "set" and bool(self._target & self._answered)
+        self._too_long = score.extraction_stage == TOO_LONG
         self._unseen = bool(self._missing) and not enough and score.evidence_sufficient is False
         """Rows of the target are missing that the tool results do not prove."""
         self._too_low = self._counts_only() and self._counted_less()
@@ -110,14 +111,16 @@ class _WrongAnswer:
 
     def _unread(self, reply: str) -> str:
         """Return why the JSON of a reply is no answer."""
-        values = [value.value for value in find_values(visible_text(reply))[0]]
+        readings, unreadable = find_values(visible_text(reply))
+        if unreadable or not readings:
+            return "The reply begins an answer in JSON that cannot be read."
+        values = [value.value for value in readings]
         objects = [value for value in values if isinstance(value, dict)]
         objects += [row for value in values if isinstance(value, list) for row in value if isinstance(row, dict)]
         names, fields = unknown_fields(objects, ()), self._task.answer_fields
         if names and not {*names} & {*fields}:
             return f"The reply has {_names(names)}; the question asks for {_names(fields)}."
-        readable = "is not a list of rows" if values else "cannot be read"
-        return f"The reply begins an answer in JSON that {readable}."
+        return "The reply has JSON, but no list of rows."
 
     def _walk(self) -> Failure | None:
         """Return a failure of the calls: a wrong start, or the same region again and again."""
@@ -133,6 +136,7 @@ class _WrongAnswer:
         if queries and queries[-1].error is None and not queries[-1].rows and self._rows is not None:
             return Failure("missing_rows", "The last query found no rows, and the answer is empty.")
         fault = "contains no answer" if self._rows is None else "is an empty list"
+        fault = "is too long to be read" if self._too_long else fault
         end = str(self._trajectory.exit_status).replace("_", " ")
         return Failure("gave_up", f"The reply {fault}; the episode ended with: {end}.")
 

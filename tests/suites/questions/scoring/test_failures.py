@@ -124,8 +124,9 @@ async def test_at_least_55_of_60_causes_are_named_right() -> None:
             '[{"from": "c9"}]',
             "has the field `from`; the question asks for the fields `source_key`, `target_key`,",
         ),
+        ("salt", '[{"from": "c9"}, {"from": "c8"', "begins an answer in JSON that cannot be read."),
         ("salt", '[{"source_key": "s1", "target_', "begins an answer in JSON that cannot be read."),
-        ("masters", '{"node_key": {"id": "c9", "name": "x"}}', "begins an answer in JSON that is not a list of rows."),
+        ("masters", '{"node_key": {"id": "c9", "name": "x"}}', "has JSON, but no list of rows."),
     ],
 )
 async def test_unread_json_is_described(question: str, reply: str, detail: str) -> None:

@@ -91,7 +91,7 @@ def test_the_score_has_stage_and_loss_of_the_extraction():
     ("reply", "shown", "mode", "last_mile"),
     [
         ("The nodes are a and b.", keys("a", "b"), "set", True),
-        ('[{"key": "a"}, {"key": "b"}]', keys("a", "b"), "set", True),
+        ('[{"key": "a", "n": 1}, {"key": "b", "n": 2}]', keys("a", "b"), "set", True),
         ('[{"node_key": "a"}, {"key": "b"}]', keys("a", "b"), "set", True),
         ("The node is a.", keys("a", "b"), "set", False),
         ("The node is a.", keys("a", "b"), "any-one", True),
