@@ -17,14 +17,14 @@ from typing import Any
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent import messages_to_send
-from graphwalk.config.experiment import AnyExperiment
-from graphwalk.config.loading import load_experiment
+from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.episodes.resolve import resolve
+from graphwalk.runs.folder.result import Result
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.result import Result
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.markers import DOCS
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, index_of, script, style, write_page
 from tests.serve.page.browser import Browser
 

@@ -16,15 +16,15 @@ from collections.abc import Collection
 from itertools import product
 from pathlib import Path
 
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models import conformance
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import Capability
+from graphwalk.runs.episodes.episode import play_task
+from graphwalk.runs.episodes.resolve import can_play, resolve
 from graphwalk.runs.playing.background import run_in_background
-from graphwalk.runs.playing.episode import play_task
-from graphwalk.runs.playing.resolve import can_play, resolve
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase

@@ -9,12 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from graphwalk.config.loading import load_experiment
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.episodes.resolve import resolve
+from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 from tests.test_golden import RUNS, digests
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.loading import load_experiment
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.runs.episodes.resolve import resolve
+from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 
 DATA = Path(__file__).parent / "data"

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.api.questions import AnyModel, handlers, named_models
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_html, to_json, to_markdown
+from graphwalk.runs.episodes.episode import play_task
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
+from graphwalk.runs.folder.result import Result, episode_row
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.background import blocking
-from graphwalk.runs.playing.episode import play_task
 from graphwalk.runs.playing.execute import resume_run, start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress, run_progress
-from graphwalk.runs.result import Result, episode_row
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import read_settings
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import tasks_on

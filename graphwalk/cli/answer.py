@@ -10,9 +10,9 @@ from graphwalk.cli.episode_text import effort
 from graphwalk.errors import counted
 from graphwalk.files.writing import write_whole
 from graphwalk.models.wrappers import RESTARTED
+from graphwalk.runs.folder.result import Result
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.ask import Answer
-from graphwalk.runs.result import Result
-from graphwalk.runs.run_folder import RunFolder
 from graphwalk.sanitise import printable
 from graphwalk.suites.ask.evidence import step_of
 from graphwalk.suites.ask.pictures import evidence_table, step_shown

@@ -27,7 +27,7 @@ from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
-    from graphwalk.runs.playing.resolve import Experiment
+    from graphwalk.runs.episodes.resolve import Experiment
 
 _QUIT = ("quit", "exit", ":q")
 
@@ -111,8 +111,8 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
 async def _talk(
     experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
 ) -> None:
+    from graphwalk.runs.folder.run_folder import NewRun
     from graphwalk.runs.playing.ask import Answer, open_conversation
-    from graphwalk.runs.run_folder import NewRun
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import instance_of
 

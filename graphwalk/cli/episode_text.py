@@ -13,10 +13,10 @@ from rich.text import Text
 from graphwalk.errors import counted
 from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.text_table import dollars, duration
-from graphwalk.runs.result import Result
+from graphwalk.runs.folder.result import Result
 from graphwalk.sanitise import one_line, printable
-from graphwalk.tools.encodings import decode_notes
 from graphwalk.tools.observed import rows_of
+from graphwalk.types.encodings import decode_notes
 from graphwalk.types.episode import ToolResult, Turn
 
 if TYPE_CHECKING:

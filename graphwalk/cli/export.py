@@ -62,8 +62,8 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
-        from graphwalk.runs.result import EpisodeFilter
-        from graphwalk.runs.run_folder import RunFolder
+        from graphwalk.runs.folder.result import EpisodeFilter
+        from graphwalk.runs.folder.run_folder import RunFolder
 
         chosen = EpisodeFilter(model or None, setting or None, task or None)
         folder = RunFolder.open(run)
@@ -95,7 +95,7 @@ def traces(
     Each line is readable by `datasets`, TRL and chat templates: {"messages", "tools", "task_id", …}.
     """
     from graphwalk.evaluation.splits import manifest_path
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
 
     form = ChatForm(arguments, protocol)
@@ -125,7 +125,7 @@ def dataset(
 
     The folder has Parquet files of tasks and graphs, a card and eval.yaml; datasets.load_dataset reads it.
     """
-    from graphwalk.config.loading import load_experiment
+    from graphwalk.experiments.loading import load_experiment
     from graphwalk.exports.dataset import FLAGS, TEST, TRAIN, export_dataset
 
     experiments = {TEST: load_experiment(experiment, override or (), FLAGS)}

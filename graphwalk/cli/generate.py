@@ -157,8 +157,8 @@ def traces(
 
     The lines are those that `graphwalk export traces --correct` writes after a run.
     """
-    from graphwalk.config.loading import load_experiment
     from graphwalk.evaluation.splits import manifest_path, write_manifest
+    from graphwalk.experiments.loading import load_experiment
     from graphwalk.training.traces import ChatForm, TraceOptions, trace_rows
     from graphwalk.types.episode import SCHEMA_VERSION
 

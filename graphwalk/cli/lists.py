@@ -75,8 +75,8 @@ def experiments(
 
     Example: graphwalk experiments show quickstart --resolved
     """
-    from graphwalk.config.experiment import experiment_schema
-    from graphwalk.config.loading import find_experiment, load_experiment, shipped_experiments
+    from graphwalk.experiments.experiment import experiment_schema
+    from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
     if schema:
         data(dumps(experiment_schema(), indent=2))

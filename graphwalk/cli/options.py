@@ -99,7 +99,7 @@ def models_and_servers(
 
 def arguments_of(models: Sequence[str] | None, words: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
     """Return the constructor arguments (`-M key=value`) by model, or None if there are none."""
-    from graphwalk.config.loading import parse_override
+    from graphwalk.experiments.loading import parse_override
 
     if not words:
         return None

@@ -14,8 +14,8 @@ from graphwalk.terminal.console import draw, prose, say
 from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
-    from graphwalk.config.experiment import AnyExperiment
-    from graphwalk.runs.result import Result
+    from graphwalk.experiments.experiment import AnyExperiment
+    from graphwalk.runs.folder.result import Result
     from graphwalk.suites.suite import Suite
 
 _PERSON = "human/terminal"
@@ -37,8 +37,8 @@ def play(
     Example: graphwalk play maze -o suite.mazes.0.size=8
     """
     from graphwalk.models.human import HumanPlayer, LineReader
-    from graphwalk.runs.playing.episode import play_first
-    from graphwalk.runs.playing.resolve import resolve
+    from graphwalk.runs.episodes.episode import play_first
+    from graphwalk.runs.episodes.resolve import resolve
 
     flags = {"settings": setting and [setting], "seed": seed, "store": store}
     overrides = [f"agent.turn_limit={turn_limit}", *(override or ())]
@@ -55,7 +55,7 @@ def play(
 
 def _experiment(what: str, flags: dict[str, Any], overrides: Sequence[str]) -> "AnyExperiment":
     """Return an experiment with one human player, and one graph unless `what` is an experiment."""
-    from graphwalk.config.loading import find_experiment, load_experiment
+    from graphwalk.experiments.loading import find_experiment, load_experiment
     from graphwalk.suites.registry import SUITES
 
     suite = _suite(what)

@@ -12,7 +12,7 @@ from graphwalk.terminal.console import data, print_tables, say
 from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.run_folder import RunFolder
 
 OVERVIEW = 2
 """Tables printed at the end of a run: overall, and model against model or the first breakdown."""
@@ -39,7 +39,7 @@ def report(
 
     They show scores with confidence intervals, by category and graph size, and the published results.
     """
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.run_folder import RunFolder
 
     run = RunFolder.open(folder)
     if plots is None:
@@ -93,7 +93,7 @@ def rescore(folder: Run) -> None:
     The current scorer is used. The old log is kept.
     """
     from graphwalk.runs.finished.rescore import rescore_run
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.run_folder import RunFolder
 
     run = RunFolder.open(folder)
     with progress_bar("scoring", run.planned_episodes()) as done:

@@ -19,11 +19,11 @@ from graphwalk.terminal.progress import progress_bar
 from graphwalk.terminal.signals import Interrupted, run_async
 
 if TYPE_CHECKING:
+    from graphwalk.runs.episodes.resolve import Experiment
+    from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.runs.playing.counters import RunSummary
     from graphwalk.runs.playing.estimate import ModelEstimate, RunEstimate
-    from graphwalk.runs.playing.resolve import Experiment
     from graphwalk.runs.playing.run_progress import Progress
-    from graphwalk.runs.run_folder import RunFolder
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
@@ -142,8 +142,8 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model, scripted agents run.
     """
-    from graphwalk.config.loading import load_experiment, own_graphs
-    from graphwalk.runs.playing.resolve import resolve
+    from graphwalk.experiments.loading import load_experiment, own_graphs
+    from graphwalk.runs.episodes.resolve import resolve
 
     settings = read_settings()
     models, servers = arguments.model or None, None
@@ -176,9 +176,9 @@ def run(
     if arguments.on is not None:
         _run_on_ray(experiment, arguments)
         return
+    from graphwalk.runs.folder.run_folder import NewRun
     from graphwalk.runs.playing.execute import start_run
     from graphwalk.runs.playing.shards import WHOLE, Shard
-    from graphwalk.runs.run_folder import NewRun
 
     shard = WHOLE if arguments.shard is None else Shard.parse(arguments.shard)
     new = NewRun.make(config.name, arguments.out)
@@ -194,8 +194,8 @@ def resume(path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run fold
 
     Finished episodes are kept and failed ones repeated. Replies that were already paid for are reused.
     """
+    from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.runs.playing.execute import resume_run
-    from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(_COMMON, arguments).items()}
     folder = RunFolder.open(path)
@@ -247,8 +247,8 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
 
 def _run_on_ray(experiment: "Experiment", arguments: Any) -> None:
     """Execute a run in shards on a Ray cluster, then report it as one, and exit with its code."""
+    from graphwalk.runs.folder.run_folder import NewRun
     from graphwalk.runs.playing.cluster import ShardedRun, ray_cluster
-    from graphwalk.runs.run_folder import NewRun
 
     new = NewRun.make(experiment.config.name, arguments.out)
     sharded = ShardedRun(experiment, new)

@@ -18,7 +18,7 @@ from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.runs.finished.verify import RunVerification
-    from graphwalk.runs.listing import ListedRun
+    from graphwalk.runs.folder.listing import ListedRun
 
 
 def runs(
@@ -30,7 +30,7 @@ def runs(
 
     Columns: models, state, episodes, accuracy and cost. Continue an unfinished run with `graphwalk resume`.
     """
-    from graphwalk.runs.listing import list_runs
+    from graphwalk.runs.folder.listing import list_runs
 
     if not folder.is_dir():
         raise ConfigError(f"no folder {folder}", hint="create a run with  graphwalk run quickstart")
@@ -82,8 +82,8 @@ def merge(
     The shards come from `graphwalk run … --shard 1/8`. Missing or repeated episodes, and shards with different plans,
     are refused. The merged run is an ordinary run: report, compare, rescore or resume it.
     """
+    from graphwalk.runs.folder.run_folder import NewRun, RunFolder
     from graphwalk.runs.playing.shards import merge_runs
-    from graphwalk.runs.run_folder import NewRun, RunFolder
 
     folders = [RunFolder.open(shard) for shard in shards]
     new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
@@ -109,7 +109,7 @@ def publish(
     addresses. report, show, view, verify, compare and export read it like a run folder.
     """
     from graphwalk.runs.finished.publishing import publish as write
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.sanitise import Cleaner
 
     if out is None or out.suffix != ".zip":
@@ -136,7 +136,7 @@ def verify(
     No model is called and no file is changed. Exit code 3: the log differs; 1: a target is wrong.
     """
     from graphwalk.runs.finished.verify import verify_run
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.run_folder import RunFolder
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", run.planned_episodes()) as done:

@@ -11,8 +11,8 @@ from graphwalk.evaluation.comments import comment
 from graphwalk.terminal.console import draw, say, stdout
 
 if TYPE_CHECKING:
-    from graphwalk.runs.result import EpisodeKey
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.result import EpisodeKey
+    from graphwalk.runs.folder.run_folder import RunFolder
 
 _MOST_LISTED = 40
 _MOST_NAMED = 8
@@ -35,9 +35,9 @@ def show(
     FORCE_COLOR=1 graphwalk show … | less -R
     """
     from graphwalk.cli.episode_text import episode_list
-    from graphwalk.runs.listing import heads
-    from graphwalk.runs.result import EpisodeFilter, key_of
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.listing import heads
+    from graphwalk.runs.folder.result import EpisodeFilter, key_of
+    from graphwalk.runs.folder.run_folder import RunFolder
 
     folder = RunFolder.open(run)
     keys = {key_of(head): head for head in heads(folder)}
@@ -76,7 +76,7 @@ def _matching_tasks(text: str, tasks: Sequence[str]) -> Sequence[str]:
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
     from graphwalk.cli.episode_text import shown_episode
-    from graphwalk.runs.result import Result, key_of
+    from graphwalk.runs.folder.result import Result, key_of
 
     records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
     for number, key in enumerate(sorted(records)):

@@ -12,7 +12,7 @@ from graphwalk.terminal.console import data, say
 from graphwalk.terminal.signals import Interrupted
 
 if TYPE_CHECKING:
-    from graphwalk.runs.result import EpisodeFilter
+    from graphwalk.runs.folder.result import EpisodeFilter
 
 _PAGE = (".html", ".htm")
 
@@ -33,7 +33,7 @@ def view(
     The page lists runs, follows those in progress and compares them, until Ctrl-C. With --out it is written to one
     file that needs no network.
     """
-    from graphwalk.runs.result import EpisodeFilter
+    from graphwalk.runs.folder.result import EpisodeFilter
 
     wanted = EpisodeFilter(*((name,) if name is not None else None for name in (model, setting, task)))
     places = folders or [Path("runs")]
@@ -47,9 +47,9 @@ def view(
 
 def _write_page(places: Sequence[Path], wanted: "EpisodeFilter", out: Path) -> None:
     from graphwalk.reports.plot_files import can_draw
-    from graphwalk.runs.listing import heads, list_runs
-    from graphwalk.runs.result import key_of
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.listing import heads, list_runs
+    from graphwalk.runs.folder.result import key_of
+    from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.serve.page import content_of, write_page
 
     folders = []
@@ -100,9 +100,9 @@ def _serve(places: Sequence[Path], wanted: "EpisodeFilter", port: int) -> None:
 
 def _find_episode(places: Sequence[Path], wanted: "EpisodeFilter") -> None:
     """Raise ConfigError for several runs, and if no episode is wanted."""
-    from graphwalk.runs.listing import heads
-    from graphwalk.runs.result import key_of
-    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.folder.listing import heads
+    from graphwalk.runs.folder.result import key_of
+    from graphwalk.runs.folder.run_folder import RunFolder
 
     if len(places) > 1:
         raise ConfigError("episodes of several runs cannot be chosen", hint="--out FILE.html chooses in several runs")

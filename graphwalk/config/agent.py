@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from graphwalk.config.prompts import PROMPT_SETS, Prompts, prompt_set, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
-from graphwalk.tools.encodings import ENCODINGS
+from graphwalk.types.encodings import ENCODINGS
 
 
 class AgentConfig(Strict):

@@ -10,13 +10,13 @@ from operator import or_
 from typing import Any
 
 from graphwalk.agent import Episode, call_tools, limit_reached, run_episode
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
-from graphwalk.runs.playing.episode import RunModels, judge
-from graphwalk.runs.playing.graph_sources import GraphSources, sources_for
-from graphwalk.runs.playing.plan import PlannedEpisode, PlannedGraph, make_plan
-from graphwalk.runs.playing.resolve import Experiment, resolve
-from graphwalk.runs.result import EpisodeKey
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.episodes.episode import RunModels, judge
+from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
+from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, make_plan
+from graphwalk.runs.episodes.resolve import Experiment, resolve
+from graphwalk.runs.folder.result import EpisodeKey
 from graphwalk.settings import read_settings
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Prompt, Task

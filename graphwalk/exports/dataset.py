@@ -10,17 +10,17 @@ from uuid import UUID
 
 import yaml
 
-from graphwalk.config.experiment import AnyExperiment
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, counted
+from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.exports.episodes import new_folder, whole
 from graphwalk.files.bulk import Columns, Row, write_rows
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.graphs.formats.json import json_document
-from graphwalk.runs.playing.graph_sources import sources_for
-from graphwalk.runs.playing.plan import PlannedEpisode, make_plan
-from graphwalk.runs.playing.resolve import Experiment, resolve
+from graphwalk.runs.episodes.graph_sources import sources_for
+from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan
+from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.sanitise import Cleaner
 from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import GraphInstance

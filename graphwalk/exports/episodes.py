@@ -9,9 +9,9 @@ from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import make_folder
-from graphwalk.runs.listing import heads
-from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.listing import heads
+from graphwalk.runs.folder.result import EpisodeFilter, EpisodeKey, Result, key_of
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.suite import Suite
 
 

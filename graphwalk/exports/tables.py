@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files.bulk import cell
 from graphwalk.files.writing import new_file
-from graphwalk.runs.result import Result, episode_row
+from graphwalk.runs.folder.result import Result, episode_row
 from graphwalk.sanitise import escape_formula
 from graphwalk.types.episode import Score
 

@@ -50,19 +50,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import TEXT_FILTERS, make_environment
-from graphwalk.config.loading import load_experiment, parse_override
 from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.files.resources import data_path
 from graphwalk.serve import loopback_names
 from graphwalk.settings import TOKEN_VARIABLE, Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
-from graphwalk.tools.encodings import decode_notes, next_page, read_rows
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.encodings import decode_notes, next_page, read_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from graphwalk.version import __version__

@@ -23,12 +23,12 @@ from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable, legend
 from graphwalk.runs.finished.reporting import measured
-from graphwalk.runs.result import EpisodeKey, key_of
-from graphwalk.runs.run_folder import RunFolder, own_episodes
+from graphwalk.runs.folder.result import EpisodeKey, key_of
+from graphwalk.runs.folder.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.suites.suite import Suite
-from graphwalk.tools.encodings import decode_notes
 from graphwalk.tools.observed import rows_of
+from graphwalk.types.encodings import decode_notes
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict
 

@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.runs.listing import ListedRun, list_runs
-from graphwalk.runs.result import EpisodeKey
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.listing import ListedRun, list_runs
+from graphwalk.runs.folder.result import EpisodeKey
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve import LOOPBACK, loopback_names
 from graphwalk.serve.page import RunContent, content_of, index_of, inflated, policy, served_page
 

@@ -13,11 +13,11 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.files.resources import quote
 from graphwalk.tools.arguments import ToolMistake, check_shape, parse_arguments
-from graphwalk.tools.encodings import NOTE
 from graphwalk.tools.observed import rows_of
 from graphwalk.tools.tool import Tool, rows_of_results
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.encodings import NOTE
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row
 

@@ -26,11 +26,11 @@ from graphwalk.tools.arguments import (
     parse_arguments,
     shown_alike,
 )
-from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
 from graphwalk.tools.tool import ENUMS, IN_LIST, LIMITS, OPERATIONS, SEARCH, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.encodings import encode_result
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import KEY
 from graphwalk.types.schema import NO_LABEL, NO_NAME, NodeType, RelationshipType, Schema

@@ -14,7 +14,7 @@ from itertools import count, takewhile
 from typing import Any
 
 from graphwalk.evaluation.values import parse_object
-from graphwalk.tools.encodings import read_rows, split_notes
+from graphwalk.types.encodings import read_rows, split_notes
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Row, Value

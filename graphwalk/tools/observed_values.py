@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from graphwalk.evaluation.values import normalise, parse_json, value_forms
-from graphwalk.tools.encodings import split_notes
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import split_notes
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")

@@ -7,7 +7,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.tokens import count_tokens
 from graphwalk.tools.arguments import ToolMistake
-from graphwalk.tools.encodings import encode_result
+from graphwalk.types.encodings import encode_result
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Row
 

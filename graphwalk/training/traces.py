@@ -11,18 +11,18 @@ from typing import Any, Literal
 
 from graphwalk.agent import answer_now, messages_to_send, summary_message
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.experiment import AnyExperiment
-from graphwalk.config.loading import experiment_from
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
+from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.files.bulk import Rows
 from graphwalk.models.text_protocol import TextProtocol, written_out
-from graphwalk.runs.playing.episode import RunModels, play
-from graphwalk.runs.playing.graph_sources import GraphSources
-from graphwalk.runs.playing.plan import PlannedGraph, episodes_about
-from graphwalk.runs.playing.resolve import Experiment, kept_experiment, per_episode, resolve
-from graphwalk.runs.result import Result, key_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.episodes.episode import RunModels, play
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.plan import PlannedGraph, episodes_about
+from graphwalk.runs.episodes.resolve import Experiment, kept_experiment, per_episode, resolve
+from graphwalk.runs.folder.result import Result, key_of
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase

@@ -340,7 +340,7 @@ def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
         given.append(settings.neo4j_auth)
         raise graphwalk.StoreError("refused")
 
-    monkeypatch.setattr("graphwalk.runs.playing.graph_sources.open_database", refused)
+    monkeypatch.setattr("graphwalk.runs.episodes.graph_sources.open_database", refused)
     task, auth = graphwalk.make_tasks(graph, questions="node_count")[0], object()
     with pytest.raises(graphwalk.StoreError, match="refused"):
         graphwalk.play(task, graph, model="scripted/expert", neo4j_auth=auth)

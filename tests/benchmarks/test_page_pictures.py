@@ -1,7 +1,7 @@
 """The pictures of the page in the documentation show the page as it is."""
 
 from benchmarks.page_pictures import DIGEST, page_digest
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from tests.extending.packages import REPOSITORY
 
 

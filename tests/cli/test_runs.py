@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.runs.listing import list_runs
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.listing import list_runs
+from graphwalk.runs.folder.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import experiment, log_bytes, start
 

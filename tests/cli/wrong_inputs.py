@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.cli.app import app
-from graphwalk.config.experiment import experiment_type
+from graphwalk.experiments.experiment import experiment_type
 
 _JARGON = re.compile(
     r"Traceback|internal:|pydantic|validation error|Input should|NoneType|type=\w+|<class|\btuple\b|\bdict\b|__\w+__"

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import OracleError
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
-from graphwalk.runs.playing.episode import RunModels, judge, play
-from graphwalk.runs.playing.graph_sources import GraphSources
-from graphwalk.runs.playing.plan import Plan, make_plan
-from graphwalk.runs.playing.resolve import Experiment, resolve
-from graphwalk.runs.result import Result
+from graphwalk.runs.episodes.episode import RunModels, judge, play
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.plan import Plan, make_plan
+from graphwalk.runs.episodes.resolve import Experiment, resolve
+from graphwalk.runs.folder.result import Result
 from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.registry import suite_class

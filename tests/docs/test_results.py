@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from graphwalk.runs.finished.verify import verify_run
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from graphwalk.evaluation.comments import comment
 from graphwalk.reports.formats import as_text
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, page_texts
 from graphwalk.suites.questions import suite
 from graphwalk.suites.questions.task import QuestionTask

@@ -10,8 +10,8 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.exports.episodes import Episodes
 from graphwalk.exports.registry import EXPORTS
-from graphwalk.runs.result import EpisodeFilter
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.result import EpisodeFilter
+from graphwalk.runs.folder.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place

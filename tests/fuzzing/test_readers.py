@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.config.loading import load_experiment, shipped_experiments
 from graphwalk.errors import GraphwalkError
+from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.files.json_lines import encode_line
 from graphwalk.files.resources import data_path
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.listing import list_runs
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.listing import list_runs
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import read_state, state_file
 from graphwalk.suites.questions.catalogue import load_kind
@@ -28,7 +28,7 @@ from tests.fuzzing.damage import altered, damaged
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::graphwalk.files.json_lines.TornTailWarning"),
-    pytest.mark.filterwarnings("ignore::graphwalk.runs.run_folder.ForeignLinesWarning"),
+    pytest.mark.filterwarnings("ignore::graphwalk.runs.folder.run_folder.ForeignLinesWarning"),
 ]
 ROUNDS = 100
 SECONDS, MEGABYTES = 10, 1000

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from tests.integration.test_kills import begin, environment, start_words, table, thinker, wait_for_results
 from tests.models.server import Answer, ModelServer, Request
 

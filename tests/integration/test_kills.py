@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from tests.commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat
 

@@ -13,7 +13,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.openai_servers import openai
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import Settings, read_settings
 from tests.integration.test_kills import command
 from tests.models.server import Answer, ModelServer, Request, chat, error

@@ -9,7 +9,7 @@ from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.plot_files import canvas_of, styles_of
 from graphwalk.reports.plots import Panel, Plot, PlotKind, PlotPoint, Series, worth_drawing
 from graphwalk.runs.finished.reporting import measured
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
 

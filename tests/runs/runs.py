@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphwalk.config.experiment import AnyExperiment
-from graphwalk.config.loading import load_experiment
+from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.json_lines import open_lines
+from graphwalk.runs.episodes.resolve import resolve
+from graphwalk.runs.folder.result import Result
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.counters import RunSummary
 from graphwalk.runs.playing.execute import resume_run, start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.result import Result
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 
 NOTHING_SET = Settings()

@@ -10,9 +10,9 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.suite import Prompt
-from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import CallOptions, Message
+from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.safety.conftest import Place

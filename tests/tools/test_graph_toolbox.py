@@ -9,10 +9,10 @@ from inline_snapshot import snapshot
 import graphwalk
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
-from graphwalk.tools.encodings import decode_notes, decode_rows, next_page
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import decode_notes, decode_rows, next_page
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from tests.tools.conftest import Call

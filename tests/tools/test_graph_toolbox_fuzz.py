@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import decode_rows
 from graphwalk.types.episode import ToolResult
 from tests.tools.conftest import ODD_GRAPH
 

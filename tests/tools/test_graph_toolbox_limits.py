@@ -5,10 +5,10 @@ import json
 from graphwalk.config.agent import FOREIGN, AgentConfig, foreign_agent
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.tools.encodings import decode_notes, decode_rows, next_page
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import decode_notes, decode_rows, next_page
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 

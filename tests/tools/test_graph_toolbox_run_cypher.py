@@ -9,10 +9,10 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import MEMORY, EmbeddedDatabase
-from graphwalk.tools.encodings import decode_notes, decode_rows
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import decode_notes, decode_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import PropertyGraph
 

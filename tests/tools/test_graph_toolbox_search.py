@@ -8,11 +8,11 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.scoring.groundedness import ObservedIndex
-from graphwalk.tools.encodings import decode_notes, decode_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import decode_notes, decode_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 

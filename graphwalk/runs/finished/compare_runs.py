@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.experiments.protocol_differences import protocol_note
 from graphwalk.reports.compare import RunComparison, compare_players
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.runs.fingerprint import differences
-from graphwalk.runs.finished.protocol_differences import protocol_note
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.episodes.fingerprint import differences
+from graphwalk.runs.folder.run_folder import RunFolder
 
 MOST_DIFFERENCES = 12
 """Differences that an error lists."""

@@ -11,8 +11,8 @@ from graphwalk.config.jinja import render_page
 from graphwalk.errors import RunLogError
 from graphwalk.files.json_lines import compressed, encode_line, read_lines
 from graphwalk.files.writing import new_file
-from graphwalk.runs.finished.published import DIGESTS, TEXTS
-from graphwalk.runs.run_folder import RunFolder, read_kept
+from graphwalk.runs.folder.published import DIGESTS, TEXTS
+from graphwalk.runs.folder.run_folder import RunFolder, read_kept
 from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
 
 _MODE = 0o644 << 16

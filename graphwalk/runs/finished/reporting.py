@@ -7,22 +7,22 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from graphwalk.config.protocols import OWN
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.evaluation.power import Design, Spread, measured_spread
-from graphwalk.reports.compare import player_outcomes
-from graphwalk.reports.observations import Observations, Player, chosen, observe
-from graphwalk.reports.report import report_on
-from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
-from graphwalk.runs.finished.protocol_differences import (
+from graphwalk.experiments.protocol_differences import (
     deviations,
     fewer_graphs,
     in_words,
     protocol_note,
     published_differences,
 )
-from graphwalk.runs.result import EpisodeKey, key_of
-from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
+from graphwalk.experiments.protocols import OWN
+from graphwalk.reports.compare import player_outcomes
+from graphwalk.reports.observations import Observations, Player, chosen, observe
+from graphwalk.reports.report import report_on
+from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.runs.folder.result import EpisodeKey, key_of
+from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
 
 def report_of(folder: RunFolder) -> Report:

@@ -7,11 +7,11 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.files.json_lines import compressed, encode_line
 from graphwalk.files.writing import write_whole
-from graphwalk.runs.fingerprint import code_version
-from graphwalk.runs.playing.episode import judge
-from graphwalk.runs.playing.resolve import kept_experiment
-from graphwalk.runs.result import Result
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.episodes.episode import judge
+from graphwalk.runs.episodes.fingerprint import code_version
+from graphwalk.runs.episodes.resolve import kept_experiment
+from graphwalk.runs.folder.result import Result
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import read_settings
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite, Task

@@ -17,13 +17,13 @@ from graphwalk.errors import GraphwalkError, OracleError, RunLogError
 from graphwalk.files.json_lines import decode_line, open_lines, present_file
 from graphwalk.files.resources import quote
 from graphwalk.models.replay import OVER, ReplayModel
-from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of
-from graphwalk.runs.playing.episode import RunModels, judge, play
-from graphwalk.runs.playing.graph_sources import GraphSources
-from graphwalk.runs.playing.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.playing.resolve import Experiment, kept_experiment, per_episode
-from graphwalk.runs.result import EpisodeKey, Result
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.episodes.episode import RunModels, judge, play
+from graphwalk.runs.episodes.fingerprint import code_version, commit, differences, tasks_digest, texts_of
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runs.episodes.resolve import Experiment, kept_experiment, per_episode
+from graphwalk.runs.folder.result import EpisodeKey, Result
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import queries_in_place

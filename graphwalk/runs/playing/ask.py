@@ -11,16 +11,16 @@ from typing import Any
 from graphwalk.agent import Watcher
 from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
-from graphwalk.runs.fingerprint import check_unchanged, new_manifest
-from graphwalk.runs.playing.episode import RunModels, play
-from graphwalk.runs.playing.plan import Plan, PlannedEpisode, PlannedGraph
-from graphwalk.runs.playing.resolve import Experiment, resolve
-from graphwalk.runs.result import EpisodeKey, Result
-from graphwalk.runs.run_folder import NewRun
+from graphwalk.runs.episodes.episode import RunModels, play
+from graphwalk.runs.episodes.fingerprint import check_unchanged, new_manifest
+from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, PlannedGraph
+from graphwalk.runs.episodes.resolve import Experiment, resolve
+from graphwalk.runs.folder.result import EpisodeKey, Result
+from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore

@@ -17,16 +17,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from graphwalk.config.calls import Limits
-from graphwalk.config.loading import experiment_from
 from graphwalk.errors import ConfigError, GraphwalkError, install_hint
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.files.bulk import cores
 from graphwalk.files.writing import make_folder, write_whole
+from graphwalk.runs.episodes.resolve import Experiment, resolve
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.counters import RunSummary
 from graphwalk.runs.playing.execute import resume_run, start_run
-from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import Shard, merge_runs
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import read_settings, without_ray_statistics
 from graphwalk.terminal.signals import heed_signals
 from graphwalk.types.chat import Usage

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from graphwalk.runs.result import EpisodeKey, Result, key_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.result import EpisodeKey, Result, key_of
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import from_dict

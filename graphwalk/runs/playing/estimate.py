@@ -21,9 +21,9 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tokenizer_of, tools_text
 from graphwalk.reports.text_table import OVER_QUESTIONS
-from graphwalk.runs.playing.graph_sources import GraphSources
-from graphwalk.runs.playing.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.playing.resolve import Experiment, can_play, per_episode
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runs.episodes.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec

@@ -9,23 +9,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from graphwalk.config.loading import experiment_from
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
+from graphwalk.experiments.loading import experiment_from
+from graphwalk.experiments.protocol_differences import deviations, protocol_note
 from graphwalk.files.json_lines import LineWriter
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
-from graphwalk.runs.fingerprint import check_unchanged, new_manifest
-from graphwalk.runs.finished.protocol_differences import deviations, protocol_note
+from graphwalk.runs.episodes.episode import RunModels, play, unrecorded
+from graphwalk.runs.episodes.fingerprint import check_unchanged, new_manifest
+from graphwalk.runs.episodes.graph_sources import sources_for
+from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, grow
+from graphwalk.runs.episodes.resolve import Experiment, resolve
+from graphwalk.runs.folder.result import EpisodeKey, Result
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.counters import CircuitBreaker, RunSummary, earlier_results
-from graphwalk.runs.playing.episode import RunModels, play, unrecorded
-from graphwalk.runs.playing.graph_sources import sources_for
-from graphwalk.runs.playing.plan import Plan, PlannedEpisode, grow
-from graphwalk.runs.playing.resolve import Experiment, resolve
 from graphwalk.runs.playing.run_log import run_log
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import WHOLE, Shard
-from graphwalk.runs.result import EpisodeKey, Result
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.health import HealthCheck
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from graphwalk.errors import counted
 from graphwalk.models.prices import KnownPrice
-from graphwalk.runs.result import Result
+from graphwalk.runs.folder.result import Result
 from graphwalk.terminal.console import say
 from graphwalk.terminal.progress import ProgressBar, clock, progress_bar
 from graphwalk.types.chat import Usage

@@ -10,10 +10,10 @@ from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.files.json_lines import LineWriter
-from graphwalk.runs.fingerprint import differences
-from graphwalk.runs.playing.plan import Plan, PlannedEpisode
-from graphwalk.runs.result import EpisodeKey, key_of
-from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.runs.episodes.fingerprint import differences
+from graphwalk.runs.episodes.plan import Plan, PlannedEpisode
+from graphwalk.runs.folder.result import EpisodeKey, key_of
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, evidence_of, named_in
 from graphwalk.suites.walked import walked_scene
-from graphwalk.tools.encodings import decode_notes, read_rows
 from graphwalk.tools.observed import KEY, ObservedNode, ObservedRelationship, observed_graph
+from graphwalk.types.encodings import decode_notes, read_rows
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict

@@ -13,9 +13,9 @@ from typing import Any
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.stores.search import MATCHES, folded, words_of
 from graphwalk.suites.suite import Player, Task
-from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import KEY, NEIGHBORS, ObservedGraph, labels_in, observed_graph
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row

@@ -9,7 +9,7 @@ from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import Player
-from graphwalk.tools.encodings import read_rows
+from graphwalk.types.encodings import read_rows
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

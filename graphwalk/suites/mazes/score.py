@@ -11,9 +11,9 @@ from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
-from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import Score, ToolResult, Trajectory
 from graphwalk.types.wire import from_dict
 

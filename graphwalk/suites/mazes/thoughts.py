@@ -6,7 +6,7 @@ from random import Random
 from graphwalk.suites.mazes.score import called_cell
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS
 from graphwalk.suites.thoughts import Thoughts
-from graphwalk.tools.encodings import read_rows
+from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import Trajectory
 
 

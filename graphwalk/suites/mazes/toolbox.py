@@ -9,10 +9,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.arguments import check_shape, parse_arguments
-from graphwalk.tools.encodings import encode_result
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import OPERATIONS, Tool, load_tools
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import encode_result
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row

@@ -13,7 +13,7 @@ from graphwalk.runs.finished.compare_runs import compare_runs
 from graphwalk.runs.finished.publishing import publish
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.sanitise import Cleaner
 from graphwalk.settings import Settings
 from tests.cli.test_commands import graphwalk
@@ -174,7 +174,7 @@ def test_a_changed_missing_or_swollen_archive_is_refused(tmp_path: Path) -> None
 def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphwalk.runs.finished.published._LITTLE", 1 << 16)
+    monkeypatch.setattr("graphwalk.runs.folder.published._LITTLE", 1 << 16)
     out, large = tmp_path / "run.zip", tmp_path / "large.zip"
     publish(copied("mazes", tmp_path / "run"), out, Cleaner({}))
     with zipfile.ZipFile(out) as old, zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as new:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.runs.finished.rescore import rescore_run
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.questions.scoring.failures import CAUSES
 from tests.runs.runs import experiment, records, start, without_time
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError, OracleError, RunLogError
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.json_lines import encode_line
 from graphwalk.graphs.files import save_graph
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.verify import RunVerification, verify_run
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.questions.catalogue import shipped_kinds

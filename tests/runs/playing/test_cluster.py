@@ -8,11 +8,11 @@ import pytest
 
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
+from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.cluster import Play, ShardedRun, ShardWork, divided, play_shard
 from graphwalk.runs.playing.counters import RunSummary
-from graphwalk.runs.playing.resolve import resolve
-from graphwalk.runs.run_folder import NewRun
 from graphwalk.terminal.signals import run_async
 from tests.runs.runs import NOTHING_SET, experiment, records, resume, start, without_time
 

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import without_ray_statistics
 from tests.runs.runs import log_bytes, records, without_time
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from graphwalk.cli.run import dry_run_text
-from graphwalk.config.loading import load_experiment
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
+from graphwalk.runs.episodes.resolve import recorded_episodes, resolve
+from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing import estimate as estimating
 from graphwalk.runs.playing.estimate import ModelEstimate, estimate_run
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.resolve import recorded_episodes, resolve
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.run_folder import NewRun
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import Trajectory
 from tests.runs.runs import NOTHING_SET, experiment, start

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 import graphwalk
 from graphwalk.cli.app import app
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import measured_pairs
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.settings import read_settings
 
 

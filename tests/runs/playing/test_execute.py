@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import AnyExperiment
 from graphwalk.errors import RunLogError, StoreError
-from graphwalk.runs.fingerprint import new_manifest
+from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.runs.episodes.fingerprint import new_manifest
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.playing.resolve import resolve
+from graphwalk.runs.folder.result import Result
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.result import Result
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.settings import Settings
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask

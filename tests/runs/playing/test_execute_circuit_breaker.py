@@ -6,7 +6,7 @@ import pytest
 
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import Notes, experiment, log_bytes, records, resume, start

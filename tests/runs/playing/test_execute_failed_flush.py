@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from graphwalk.cli.app import app
 from graphwalk.errors import RunLogError
 from graphwalk.files import json_lines
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import experiment, records, resume, start

@@ -13,9 +13,9 @@ import pytest
 
 from graphwalk.database import clean
 from graphwalk.errors import StoreError
+from graphwalk.runs.folder.result import Result
 from graphwalk.runs.playing.counters import RunSummary
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.result import Result
 from tests.integration.test_kills import command, wait_for_results
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 from tests.runs.own_server import OwnServer, own_server, proxied

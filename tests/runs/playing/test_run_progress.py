@@ -8,8 +8,8 @@ import pytest
 
 from graphwalk.config.calls import Price
 from graphwalk.models.prices import KnownPrice
+from graphwalk.runs.folder.result import EpisodeKey, Result
 from graphwalk.runs.playing.run_progress import RunProgress, run_progress
-from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.terminal import progress
 from graphwalk.terminal.console import stderr
 from graphwalk.terminal.progress import ProgressBar, clock, progress_bar

@@ -8,13 +8,13 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.listing import listed
+from graphwalk.runs.folder.listing import listed
+from graphwalk.runs.folder.run_folder import NewRun, RunFolder
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import Shard, merge_runs
-from graphwalk.runs.run_folder import NewRun, RunFolder
 from tests.runs.runs import NOTHING_SET, experiment, log_bytes, records, resume, without_time
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from graphwalk.cli.app import app
 from graphwalk.reports.plot_files import page_svg, save_plots
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series, plot_csv
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, write_page
 from graphwalk.terminal.console import stderr, stdout
 from tests.cli.test_ask import FILMS

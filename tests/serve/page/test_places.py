@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of
 from tests.serve.page.conftest import RUNS, changed_run
 from tests.serve.page.test_hostile import output_of

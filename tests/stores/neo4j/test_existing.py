@@ -14,9 +14,9 @@ from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher
-from graphwalk.tools.encodings import decode_rows
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 from graphwalk.tools.tool import load_tool
+from graphwalk.types.encodings import decode_rows
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j

@@ -6,10 +6,10 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.models.tokens import count_tokens
-from graphwalk.tools.encodings import decode_notes, decode_rows, next_page
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.tools.tool import load_tool
+from graphwalk.types.encodings import decode_notes, decode_rows, next_page
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j

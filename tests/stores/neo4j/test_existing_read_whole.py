@@ -19,7 +19,7 @@ from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.stores.neo4j.existing_names import read_dialect
 from graphwalk.stores.neo4j.values import plain
-from graphwalk.tools.encodings import decode_rows
+from graphwalk.types.encodings import decode_rows
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal

@@ -10,17 +10,17 @@ import pytest
 import graphwalk
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError, OracleError
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.bulk import write_rows
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.reports.formats import as_text
 from graphwalk.reports.report import build_report
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.plan import Plan, make_plan
+from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.finished.verify import verify_run
-from graphwalk.runs.playing.graph_sources import GraphSources
-from graphwalk.runs.playing.plan import Plan, make_plan
-from graphwalk.runs.playing.resolve import Experiment, resolve
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graphwalks.config import GraphwalksConfig, ProblemSpec

@@ -23,7 +23,9 @@ async def test_tasks_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_serv
         for instance in suite.graphs(config, 3):
             assert instance.graph is not None
             store = await database.load(instance.graph)
-            tasks = (await suite.tasks(LoadedGraph(instance, store), config, 3, AgentConfig())).asked  # Cypher and the expert's calls on Neo4j
+            tasks = (
+                await suite.tasks(LoadedGraph(instance, store), config, 3, AgentConfig())
+            ).asked  # Cypher and the expert's calls on Neo4j
             await store.drop()
             about = LoadedGraph(instance, await EmbeddedDatabase().load(instance.graph))
             assert tasks == (await suite.tasks(about, config, 3, AgentConfig())).asked

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.loading import experiment_from
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.players import FLAWS, replies

@@ -9,14 +9,14 @@ import pytest
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.experiment import AnyExperiment
-from graphwalk.config.loading import experiment_from, load_experiment
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.experiments.loading import experiment_from, load_experiment
+from graphwalk.exports.magma import STRATEGIES
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.export import STRATEGIES
 from graphwalk.suites.magma.players import FLAWS, replies
 from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite

@@ -8,7 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.players import FLAWS
 from graphwalk.suites.mazes.suite import expert_walk
-from graphwalk.tools.encodings import ENCODINGS
+from graphwalk.types.encodings import ENCODINGS
 from graphwalk.types.episode import ExitStatus
 from tests.suites.mazes.stage import random_stage, stage
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import AnyExperiment
-from graphwalk.config.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.errors import OracleError
+from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.experiments.loading import experiment_from, load_experiment, shipped_experiments
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, check_path, maze_graph

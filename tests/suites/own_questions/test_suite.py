@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import AnyExperiment
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.experiments.experiment import AnyExperiment
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.exports.episodes import Episodes
 from graphwalk.exports.questions import export_questions
 from graphwalk.files.resources import data_path
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.finished.verify import verify_run
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.runs.playing.resolve import resolve
-from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.suites.own_questions.dataset import Dataset
 from tests.cli.test_commands import graphwalk

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.verify import verify_run
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.estimate import estimate_run
-from graphwalk.runs.playing.resolve import resolve
-from graphwalk.runs.run_folder import RunFolder
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, quiet_settings, release_params

@@ -9,7 +9,7 @@ import pytest
 
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation import rows
-from graphwalk.runs.playing.episode import judge
+from graphwalk.runs.episodes.episode import judge
 from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
 from graphwalk.suites.own_questions.task import OwnQuestionTask
 from graphwalk.suites.registry import suite_named

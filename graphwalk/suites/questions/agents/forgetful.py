@@ -14,9 +14,9 @@ from graphwalk.models.scripted import NO_ANSWER, Ask
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.suites.questions.agents.walker import Page, Steps
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.tools.encodings import encode_result, next_page, read_rows
 from graphwalk.tools.observed import KEY
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.types.encodings import encode_result, next_page, read_rows
 from graphwalk.types.values import Row
 
 MOST_NOTE, MOST_SUMMARY = 3_000, 12_000

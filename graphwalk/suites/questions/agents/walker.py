@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphwalk.models.scripted import Ask
-from graphwalk.tools.encodings import next_page, read_rows
 from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
+from graphwalk.types.encodings import next_page, read_rows
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value

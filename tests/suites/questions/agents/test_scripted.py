@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import graphwalk
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.loading import load_experiment
 from graphwalk.evaluation.rows import compare_rows
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.episodes.resolve import resolve
+from graphwalk.runs.folder.result import Result
+from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.resolve import resolve
 from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.result import Result
-from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.agents.scripted import MOST_TURNS, expert

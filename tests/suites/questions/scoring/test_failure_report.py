@@ -8,7 +8,7 @@ from typing import Any
 from graphwalk.exports.episodes import Episodes
 from graphwalk.exports.tables import export_csv
 from graphwalk.reports.report import build_report
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.questions.report import question_report
 from graphwalk.suites.questions.scoring.failure_report import failure_plot, failure_tables
 from graphwalk.suites.questions.scoring.failures import CAUSES

@@ -200,7 +200,7 @@ def test_a_key_without_quotes_is_its_text():
 LEAVES = {
     "graphwalk/evaluation/comments.py": {"comment"},
     "graphwalk/evaluation/extraction.py": {"strip_thinking"},
-    "graphwalk/tools/encodings.py": {"split_notes"},
+    "graphwalk/types/encodings.py": {"split_notes"},
 }
 """File → functions of it that a score calls, and whose names say enough."""
 

@@ -7,12 +7,12 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.experiment import AnyExperiment
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.rows import same_rows
+from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.runs.finished.reporting import report_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds

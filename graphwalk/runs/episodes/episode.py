@@ -1,0 +1,336 @@
+"""Play one episode, from task to result: model, prompt, agent loop, extraction, score."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from graphwalk.agent import Episode, Watcher, run_episode
+from graphwalk.config.scoring import Scoring
+from graphwalk.errors import ConfigError, GraphwalkError, ModelError, StoreError, counted
+from graphwalk.evaluation.comments import comment
+from graphwalk.evaluation.extraction import MOST_CHARACTERS, TOO_LONG, Extraction, extract_with_model
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget
+from graphwalk.models.replay import ReplayModel
+from graphwalk.models.tracing import Reporting, callback_manager
+from graphwalk.models.wrappers import Cached, ReplyCache, wrap
+from graphwalk.runs.episodes.graph_sources import sources_for
+from graphwalk.runs.episodes.plan import PlannedEpisode, PlannedGraph, episodes_about
+from graphwalk.runs.episodes.resolve import Experiment, no_episode, recorded_episodes
+from graphwalk.runs.folder.result import Result
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.suite import Task
+from graphwalk.types.chat import Reply, Usage
+from graphwalk.types.episode import ExitStatus, Trajectory, setting_of
+from graphwalk.types.graph import PropertyGraph
+
+_LOGGER = logging.getLogger("graphwalk")
+_MOST_IN_LOOP = 50_000
+"""Characters of a trajectory that are scored in the event loop, in at most about 0.3 s; longer ones in a thread."""
+_SHORT = 1_000
+"""Characters of a reply that is too long which its score reads."""
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class RunModels:
+    """All models of an experiment, an asynchronous context manager.
+
+    `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses and damaged replies.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        replies: Path | None = None,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        self.experiment = experiment
+        self.check_results: Callable[[], None] = lambda: None
+        """Called before each request; raises if results can no longer be written."""
+        config, limits = experiment.config, experiment.config.limits
+        self.budget = Budget(limits.budget_tokens, limits.budget_usd)
+        self._cache = None if replies is None else ReplyCache(replies)
+        if self._cache is not None and self._cache.damaged:
+            note(f"{counted(self._cache.damaged, 'damaged line')} removed from replies.jsonl")
+        self._models: dict[str, Model] = {}
+        for spec in {*experiment.called} & {*experiment.opened}:
+            price = experiment.prices.get(spec)
+            self._models[spec] = wrap(
+                experiment.opened[spec],
+                limits,
+                config.agent,
+                budget=self.budget,
+                price=price.price if price else None,
+                stated=price is not None and price.stated,
+                seed=config.seed,
+                ready=self._check_files,
+                note=note,
+            )
+        self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
+
+    async def __aenter__(self) -> "RunModels":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for model in self._models.values():
+            await model.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    @asynccontextmanager
+    async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
+        """Yield the model that plays an episode, and the extractor if there is one."""
+        key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
+        model: Model
+        if spec in self._models:
+            model = Cached(self._models[spec], self._cache, self.budget, f"{key.text}\x1fplayer")
+        elif spec in self._recorded:
+            trajectory = self._recorded[spec].get((key.task_id, key.setting, key.repeat))
+            if trajectory is None:
+                missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
+                raise ConfigError(f"{spec} has no episode of {missing}")
+            model = ReplayModel(spec, trajectory)
+        else:
+            model = await planned.scripted(spec.partition("/")[2], self.experiment)
+        try:
+            if extractor is None:
+                yield model, None
+            else:
+                yield model, Cached(self._models[extractor], self._cache, self.budget, f"{key.text}\x1fextractor")
+        finally:
+            await model.close()
+
+    def caveats(self) -> Iterator[str]:
+        """Yield notes about the budget at the end of a run."""
+        budget = self.budget
+        if budget.usd is not None and budget.unpriced:
+            yield f"{budget.unpriced} replies have no known cost: the budget in dollars may be exceeded"
+
+    def _check_files(self) -> None:
+        """Raise RunLogError if replies or results could not be written."""
+        self.check_results()
+        if self._cache is not None:
+            self._cache.check()
+
+
+async def play(
+    planned: PlannedEpisode,
+    model: Model,
+    extractor: Model | None,
+    experiment: Experiment,
+    watcher: Watcher | None = None,
+) -> Result:
+    """Play one episode and score it; it is one tree of LangChain's callbacks if there are handlers.
+
+    Failures of model and store are in the result; errors of the run are raised.
+    """
+    settings, key, results = experiment.settings, planned.key, list[Result]()
+    facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
+    manager = callback_manager({"callbacks": [*settings.callbacks], "metadata": facts}, settings.secrets)
+    if manager is None:
+        return await _play(planned, model, extractor, experiment, watcher)
+    from langchain_core.runnables import RunnableLambda
+
+    async def outputs(inputs: dict[str, Any]) -> dict[str, Any]:
+        # In here, LangChain's context has the manager of what is below the root.
+        reader = None if extractor is None else Reporting(extractor, callback_manager() or manager)
+        result = await _play(planned, model, reader, experiment, watcher)
+        results.append(result)
+        if result.exit_status.infrastructure:
+            raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
+        return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
+
+    root = RunnableLambda(outputs, name=f"episode {key.task_id}")
+    try:
+        await root.ainvoke({**facts, "question": planned.task.question}, {"callbacks": manager})
+    except GraphwalkError:
+        if not results:
+            raise
+    return results[0]
+
+
+async def _play(
+    planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment, watcher: Watcher | None
+) -> Result:
+    experiment = experiment.of(planned.key.setting)
+    limits = experiment.config.limits
+    deadline = asyncio.get_running_loop().time() + limits.episode_seconds
+    store = planned.graph.about.store
+    generation = 0 if store is None else store.generation
+    try:
+        prompt = await planned.prompt(experiment)
+    except StoreError as error:
+        return _result(planned, experiment, Trajectory((), (), ExitStatus.STORE_ERROR, str(error)))
+    episode = Episode(
+        prompt=prompt,
+        model=model,
+        config=experiment.agent,
+        options=experiment.options,
+        deadline=deadline,
+        tokens=limits.episode_tokens,
+        usd=limits.episode_usd,
+        watcher=watcher or Watcher(),
+        secrets=experiment.settings.secrets,
+    )
+    trajectory = await run_episode(episode)
+
+    def failed(status: ExitStatus, error: str) -> Result:
+        return _result(planned, experiment, Trajectory(trajectory.prompt, trajectory.turns, status, error))
+
+    if store is not None and trajectory.results and not trajectory.exit_status.infrastructure:
+        try:
+            await store.check_unchanged(generation)
+        except StoreError as error:
+            return failed(ExitStatus.STORE_ERROR, str(error))
+    extracted = None
+    if extractor is not None and await _judged(trajectory, _is_unclear, trajectory, planned.task, experiment):
+        try:
+            # The extractor sees question, reply and format, and never the target.
+            agent, task = experiment.agent, planned.task
+            answer_format = task.answer_format(agent)
+            extracted = await extract_with_model(extractor, task.question, trajectory.reply, answer_format, agent)
+        except ModelError as error:
+            return failed(ExitStatus.MODEL_ERROR, f"extractor: {error}")
+    return await _judged(trajectory, _result, planned, experiment, trajectory, extracted)
+
+
+async def _judged(trajectory: Trajectory, function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+    """Call a function that reads a trajectory, in a thread if that takes long, so that other episodes continue."""
+    texts = (text for turn in trajectory.turns for text in (turn.message.content, *(r.content for r in turn.results)))
+    if sum(map(len, filter(None, texts))) > _MOST_IN_LOOP:
+        return await asyncio.to_thread(function, *arguments, **named)
+    return function(*arguments, **named)
+
+
+def _is_unclear(trajectory: Trajectory, task: Task, experiment: Experiment) -> bool:
+    """Return True for a reply that the parser cannot read for sure."""
+    if trajectory.exit_status.infrastructure or not trajectory.reply.strip():
+        return False
+    return not read_answer(task, trajectory.reply, experiment.config.scoring).sure
+
+
+def unrecorded(planned: PlannedEpisode, experiment: Experiment, error: Exception) -> Result:
+    """Return the failure of an episode whose result has no JSON form, after logging the traceback."""
+    _LOGGER.error("%s cannot be recorded", planned.key, exc_info=error)
+    cause = f"the result cannot be recorded: {type(error).__name__}: {error}"
+    return _result(planned, experiment, Trajectory((), (), ExitStatus.MODEL_ERROR, cause))
+
+
+def read_answer(task: Task, reply: str, scoring: Scoring) -> Extraction:
+    """Return the answer in a reply; with strict extraction none unless the whole reply is the answer."""
+    if len(reply) > MOST_CHARACTERS:
+        return Extraction(stage=TOO_LONG)
+    extraction = task.read(reply)
+    return extraction if scoring.extraction == "lenient" or extraction.stage == "strict" else Extraction()
+
+
+def judge(
+    task: Task,
+    setting: str,
+    trajectory: Trajectory,
+    extractor_reply: str | None = None,
+    scoring: Scoring = Scoring(),
+    about: LoadedGraph | None = None,
+) -> tuple[Any, dict[str, Any] | None]:
+    """Return answer and score of a trajectory, just played or from a log.
+
+    The score is None for an infrastructure failure. `extractor_reply` is used if the parser finds no answer in the
+    model's reply, or a lossy one, and finds one in the extractor's. `about`: the graph, to explain wrong answers.
+    """
+    if trajectory.exit_status.infrastructure:
+        return None, None
+    extraction = read_answer(task, trajectory.reply, scoring)
+    if extraction.stage == TOO_LONG:
+        trajectory = _with_short_reply(trajectory)
+    if not extraction.sure and extractor_reply is not None:
+        second = task.read(extractor_reply)
+        extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
+    score = task.score(setting_of(setting), trajectory, extraction, scoring)
+    if about is not None and not score.correct:
+        missing = list(filter(None, [score.missing]))
+        with comment("failure analysis", missing.append):
+            score = task.with_cause(score, setting_of(setting), trajectory, extraction.answer, about)
+        score = score.model_copy(update={"missing": "; ".join(missing)})
+    return extraction.answer, score.model_dump(mode="json")
+
+
+def _with_short_reply(trajectory: Trajectory) -> Trajectory:
+    """Return a trajectory whose last turn has only the beginning of the reply, which is read for no answer."""
+    *turns, last = trajectory.turns
+    message = replace(last.message, content=(last.message.content or "")[:_SHORT])
+    results = tuple(replace(one, content=one.content[:_SHORT]) if one.final else one for one in last.results)
+    return replace(trajectory, turns=(*turns, replace(last, message=message, results=results)))
+
+
+def _result(
+    planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None = None
+) -> Result:
+    if trajectory.error is not None:
+        trajectory = replace(trajectory, error=experiment.settings.secrets.redact_error(trajectory.error))
+    reply = None if extracted is None else extracted.message.content or ""
+    scoring, about = experiment.config.scoring, planned.graph.about
+    answer, score = judge(planned.task, planned.key.setting, trajectory, reply, scoring, about)
+    return Result(
+        key=planned.key,
+        exit_status=trajectory.exit_status,
+        answer=answer,
+        score=score,
+        trajectory=trajectory,
+        usage=trajectory.usage + (Usage() if extracted is None else extracted.usage),
+        seconds=trajectory.seconds + (0.0 if extracted is None else extracted.seconds),
+        task=planned.task.model_dump(mode="json"),
+        graph=planned.graph.facts,
+        extractor_reply=reply,
+    )
+
+
+async def play_first(experiment: Experiment) -> Result:
+    """Play the first episode of an experiment. Raise ConfigError without an episode."""
+    config, suite = experiment.config, experiment.suite
+    async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
+        async with _loaded(instance, experiment) as loaded:
+            asked, left_out, _ = await suite.tasks(loaded, config.suite, config.seed, experiment.agent)
+            for task in asked:
+                for planned in episodes_about(task, PlannedGraph(loaded, left_out), experiment):
+                    return await play(planned, experiment.opened[planned.key.model], None, experiment)
+    raise no_episode(experiment)
+
+
+async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
+    """Play `task`, which was made from `graph`, with the first model and setting of `experiment`.
+
+    Raise ConfigError if the task is about another graph, or the model cannot play it.
+    """
+    if task.graph_digest != graph.digest:
+        raise ConfigError(
+            f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
+        )
+    async with _loaded(GraphInstance.of(graph), experiment) as loaded:
+        for planned in episodes_about(task, PlannedGraph(loaded), experiment):
+            async with RunModels(experiment) as models, models.for_episode(planned) as (model, extractor):
+                return await play(planned, model, extractor, experiment)
+    raise no_episode(experiment)
+
+
+@asynccontextmanager
+async def _loaded(instance: GraphInstance, experiment: Experiment) -> AsyncIterator[LoadedGraph]:
+    """Load a graph into its store while the block runs."""
+    sources = sources_for(experiment, secrets.token_hex(4))
+    try:
+        store = await sources.store_of(instance)
+        try:
+            yield LoadedGraph(instance, store)
+        finally:
+            if store is not None:
+                await store.drop()
+    finally:
+        await sources.close()

@@ -1,0 +1,178 @@
+"""Identity of a run: `run.json`, and the run fingerprint, which must not change before the run is finished."""
+
+import hashlib
+import json
+import platform
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from graphwalk.errors import RunLogError
+from graphwalk.files.resources import PACKAGE
+from graphwalk.models.openai_servers import server_of
+from graphwalk.runs.episodes.plan import Plan
+from graphwalk.runs.episodes.resolve import Experiment
+from graphwalk.runs.folder.result import RUN_VERSION
+from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.suites.suite import Task
+from graphwalk.version import __version__
+
+_FREE = ("limits", "keep", "tags", "description")
+"""Fields of the configuration that do not affect results."""
+_MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
+"""Limits that can end an episode or change the result of a tool call."""
+_COUNTED = frozenset({"reference_input_tokens", "reference_output_tokens"})
+"""Fields of a task that depend on the token counter and do not affect results."""
+_LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
+_MOST = 40
+"""Differences that an error shows."""
+
+
+def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
+    """Return `run.json` of a new run, before graphs and tasks are made. It contains no secret."""
+    config = experiment.config
+    return {
+        "schema_version": RUN_VERSION,
+        "graphwalk_version": __version__,
+        "run_id": run_id,
+        "name": config.name,
+        "created": created,
+        "commit": commit(),
+        "python": platform.python_version(),
+        "libraries": {name: metadata.version(name) for name in _LIBRARIES},
+        "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
+        "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
+        "conditions": _sha(json.dumps(_conditions(experiment), sort_keys=True))[:16],
+        "fingerprint": None,
+    }
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of the checkout, with "-dirty" if there are changes; None outside of a checkout."""
+    root = PACKAGE.parent
+    if not (root / ".git").exists():
+        return None
+    try:
+        describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+        return subprocess.run(describe, capture_output=True, text=True, check=True, timeout=5).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def code_version() -> str:
+    """Return the version of GraphWalk; in a checkout with uncommitted changes also the commit."""
+    checkout = commit()
+    return f"{__version__}, commit {checkout}" if checkout and checkout.endswith("-dirty") else __version__
+
+
+def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
+    """Return the run fingerprint as JSON data. `whole`: the plan is complete, and its number of episodes is known."""
+    data: dict[str, Any] = json.loads(
+        json.dumps(
+            {
+                **_conditions(experiment),
+                "scorer": code_version(),
+                "graphs": [loaded.facts for loaded in plan.graphs],
+                "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+                "episodes": len(plan.episodes) if whole else None,
+            }
+        )
+    )
+    return data
+
+
+def _conditions(experiment: Experiment) -> dict[str, Any]:
+    """Return the part of the fingerprint that is known before the plan; graphs and tasks are derived from it."""
+    config = experiment.config
+    measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
+    return {
+        "version": code_version(),
+        "config": {**measured, "models": [*experiment.models]},
+        "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
+        "servers": {spec: server for spec in experiment.called if (server := server_of(spec, experiment.settings))},
+        **({} if config.extractor is None else {"stage_2": experiment.extractor}),
+        "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
+    }
+
+
+def texts_of(experiment: Experiment) -> dict[str, str]:
+    """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
+    of_variants = {
+        f"variants/{str(one.agent.prompts).rpartition('/')[2]}/{name}": text
+        for one in experiment.variants.values()
+        if one.agent.prompts is not None and one.agent.prompts != experiment.agent.prompts
+        for name, text in one.agent.texts.files.items()
+    }
+    tools = [tool for one in (*experiment.variants.values(), experiment) for tool in one.tools]
+    return {
+        **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
+        **of_variants,
+        **{f"tools/{tool.name}.yaml": tool.file_text for tool in tools},
+        **experiment.config.suite.texts(),
+    }
+
+
+def tasks_digest(tasks: Iterable[Task]) -> str:
+    """Return the SHA-256 of the questions and targets of tasks; token counts are left out."""
+    return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks))
+
+
+def check_unchanged(
+    folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool = True
+) -> dict[str, Any]:
+    """Return the fingerprint and keep the texts in the folder. Raise RunLogError if it differs from `then`.
+
+    `then` is the fingerprint at the start of the run, None for a new run. If the run ended before its plan was
+    complete, its graphs must be the first ones of `plan`.
+    """
+    now = fingerprint(experiment, plan, whole=whole)
+    texts = {name: experiment.settings.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
+    if then is not None:
+        settled_part = plan.known_to(then)
+        changed = differences(then, now if settled_part is plan else fingerprint(experiment, settled_part, whole=False))
+        if changed:
+            raise _changed(folder, changed)
+    folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
+    return now
+
+
+def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]]) -> RunLogError:
+    lines = [
+        f"  texts: {name.removeprefix('texts.')}: changed; that of the run is in {folder.texts_path}"
+        if name.startswith("texts.")
+        else f"  {name}: {then} → {now}"
+        for name, (then, now) in changed.items()
+    ]
+    if len(lines) > _MOST:
+        lines = [*lines[:_MOST], "  …"]
+    return RunLogError(
+        f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
+        hint=f"only the scorer has changed: graphwalk rescore {folder.quoted}"
+        if list(changed) == ["scorer"]
+        else "undo the change and resume, or start a new run",
+    )
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return dotted name → (value then, value now) of all differences; a missing value is "absent"."""
+    before, after = dict(_leaves(then)), dict(_leaves(now))
+    return {
+        key: (before.get(key, "absent"), after.get(key, "absent"))
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    }
+
+
+def _leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if not value or not isinstance(value, dict | list):
+        yield prefix, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _leaves(item, f"{prefix}.{key}" if prefix else str(key))
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

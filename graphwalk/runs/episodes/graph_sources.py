@@ -1,0 +1,101 @@
+"""The graph sources of a run: graphs that it loads, and existing databases."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
+
+from graphwalk.runs.episodes.resolve import Experiment
+from graphwalk.settings import Settings
+from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.registry import open_database, queries_in_place
+from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
+from graphwalk.suites.loaded_graph import GraphInstance
+
+OpenOnce = Callable[[], Awaitable[Database]]
+
+
+def sources_for(experiment: Experiment, run_id: str, health: HealthCheck | None = None) -> "GraphSources":
+    """Return the graph sources of an experiment, in the store that it names."""
+    config, settings, limits = experiment.config, experiment.settings, experiment.config.limits
+    open_once = partial(
+        open_database,
+        config.store,
+        settings,
+        run_id=run_id,
+        timeout_seconds=limits.store_seconds,
+        wait_seconds=limits.store_wait_seconds,
+    )
+    return GraphSources(open_once, settings if queries_in_place(config.store) else None, health)
+
+
+class GraphSources:
+    """The database of a run, opened when the first graph is loaded, and existing databases."""
+
+    def __init__(
+        self, open_database: OpenOnce | None = None, settings: Settings | None = None, health: HealthCheck | None = None
+    ) -> None:
+        """Prepare the sources. `open_database` (None: the embedded engine) opens the database of loaded graphs.
+
+        `settings`: those of existing databases; None: load copies of them.
+
+        `health`: the health check that all databases share; None: each has its own.
+        """
+        self._open_database = open_database
+        self._settings = settings
+        self._health = health
+        self._database: Database | None = None
+        self._memory = EmbeddedDatabase()
+        self._existing: list[GraphInstance] = []
+        self._loaded: list[GraphStore] = []
+        self.half_loaded = False
+        """True while a graph is loaded into the database, and after a load that was interrupted."""
+        self._opened = AsyncExitStack()
+
+    async def store_of(self, instance: GraphInstance) -> GraphStore | None:
+        """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
+        if instance.graph is None:
+            return None
+        if instance.existing_database is not None and self._settings is not None:
+            wait_seconds = WAIT_SECONDS if self._health is None else self._health.seconds
+            source = open_source(instance.existing_database, self._settings, wait_seconds=wait_seconds)
+            opened = await self._opened.enter_async_context(source)
+            if self._health is not None:
+                opened.store.share_health_check(self._health, instance.digest)
+            self._existing.append(instance)
+            return opened.store
+        if self._open_database is None or (instance.in_memory and self._settings is not None):
+            return await self._memory.load(instance.graph)
+        if self._database is None:
+            self._database = await self._open_database()
+            if self._health is not None:
+                self._database.share_health_check(self._health)
+        self.half_loaded = not isinstance(self._database, EmbeddedDatabase)
+        self._loaded.append(await self._database.load(instance.graph))
+        self.half_loaded = False
+        return self._loaded[-1]
+
+    async def drop_graphs(self) -> None:
+        """Remove the loaded graphs from the database. What was loaded by half is left for `graphwalk db clean`."""
+        for store in self._loaded:
+            await store.drop()
+
+    async def changed(self) -> list[str]:
+        """Return the names of existing databases whose content has changed. StoreError if one cannot be reached."""
+        names = []
+        for instance in list(self._existing):
+            assert instance.existing_database is not None
+            assert self._settings is not None
+            if (await read_source(instance.existing_database, self._settings)).digest != instance.digest:
+                names.append(instance.existing_database.name)
+        return names
+
+    async def close(self) -> None:
+        """Close the connections. What was loaded stays."""
+        try:
+            await self._opened.aclose()
+            await self._memory.close()
+        finally:
+            if self._database is not None:
+                await self._database.close()

@@ -1,0 +1,174 @@
+"""The plan of a run: graphs in their stores, tasks about them, one episode per task, model, setting and repeat."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwalk.errors import ConfigError, counted
+from graphwalk.models.base import Model
+from graphwalk.runs.episodes.graph_sources import GraphSources
+from graphwalk.runs.episodes.resolve import Experiment, can_play, no_episode
+from graphwalk.runs.folder.result import EpisodeKey
+from graphwalk.seeds import seed_for, stdlib_random
+from graphwalk.suites.loaded_graph import LoadedGraph
+from graphwalk.suites.suite import Prompt, Suite, Task
+from graphwalk.types.episode import setting_of
+
+MOST_EPISODES = 1_000_000
+"""Largest number of episodes of a run; each takes some kilobytes of memory."""
+
+
+@dataclass(frozen=True)
+class PlannedGraph:
+    """A loaded graph with what is recorded of its tasks."""
+
+    about: LoadedGraph
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Question → reason why it is not asked about this graph."""
+    reworded: Mapping[str, Mapping[str, Task]] = field(default_factory=dict)
+    """Variant → task id → task, for variants that word questions in another way."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The record of the graph in results."""
+        left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
+        instance = self.about.instance
+        return {"digest": instance.digest, **instance.facts, **left_out}
+
+
+@dataclass(frozen=True)
+class PlannedEpisode:
+    key: EpisodeKey
+    task: Task
+    graph: PlannedGraph
+
+    async def prompt(self, experiment: Experiment) -> Prompt:
+        """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
+        setting = self.key.setting
+        return await self.task.prompt(self.graph.about, setting_of(setting), experiment.of(setting).agent)
+
+    async def scripted(self, name: str, experiment: Experiment) -> Model:
+        """Return the scripted agent of this name, in place of the model."""
+        store = self.graph.about.store
+        schema = None if store is None else await store.schema()
+        setting = setting_of(self.key.setting)
+        seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
+        random = stdlib_random(seed, "policy", self.task.task_id)
+        return experiment.suite.players[name].model(f"scripted/{name}", self.task, setting, schema, random)
+
+
+@dataclass
+class Plan:
+    """All graphs, tasks and episodes of a run, in the order in which they are played."""
+
+    graphs: list[PlannedGraph] = field(default_factory=list)
+    tasks: list[tuple[Task, PlannedGraph]] = field(default_factory=list)
+    episodes: list[PlannedEpisode] = field(default_factory=list)
+    unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Model and reason → number of episodes that a scripted agent cannot play."""
+    task_notes: list[str] = field(default_factory=list)
+    """The notes of the suite on the tasks."""
+
+    def known_to(self, settled: Mapping[str, Any]) -> "Plan":
+        """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""
+        if settled["episodes"] is not None:
+            return self
+        graphs = self.graphs[: len(settled["graphs"])]
+        settled_graphs = {id(graph) for graph in graphs}
+        tasks = [(task, graph) for task, graph in self.tasks if id(graph) in settled_graphs]
+        return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in settled_graphs])
+
+    def notes(self) -> Iterator[str]:
+        """Yield the notes of the suite, and a line for each question and episode that is left out."""
+        yield from self.task_notes
+        for graph in self.graphs:
+            instance = graph.about.instance
+            name = instance.facts.get("name", instance.digest[:12])
+            yield from (f"{name}: without {what}: {why}" for what, why in graph.left_out.items())
+        yield from self.unplayed_notes()
+
+    def unplayed_notes(self) -> Iterator[str]:
+        """Yield a line for each scripted agent that cannot play some episodes."""
+        for (model, reason), number in self.unplayed.items():
+            yield f"{counted(number, 'episode')} of {model} left out: {reason}."
+
+
+def episodes_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
+    """Return the episodes of one task that the models can play."""
+    return (planned for planned, playable in _asked_about(task, graph, experiment) if playable)
+
+
+def _asked_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
+    """Yield each episode of one task, and whether its model can play it."""
+    for repeat in range(experiment.config.repeats):
+        for setting in experiment.settings_played:
+            plain = setting_of(setting)
+            if plain not in graph.left_out and experiment.suite.asks(task, plain, experiment.config.suite):
+                worded = graph.reworded.get(setting.partition(":")[2], {}).get(task.task_id, task)
+                for model in experiment.models:
+                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), worded, graph)
+                    yield planned, can_play(experiment.suite, model, setting, task)
+
+
+async def grow(
+    plan: Plan, experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]
+) -> AsyncIterator[list[PlannedEpisode]]:
+    """Extend a plan graph by graph, and yield the episodes of each. `made` gets the number of tasks so far."""
+    config, suite = experiment.config, experiment.suite
+    async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
+        if config.limit is not None and len(plan.tasks) >= config.limit:
+            break
+        store = await sources.store_of(instance)
+        about = LoadedGraph(instance, store)
+        asked, left_out, notes = await suite.tasks(about, config.suite, config.seed, experiment.agent)
+        tasks = asked if config.limit is None else asked[: config.limit - len(plan.tasks)]
+        per_task = config.repeats * len(experiment.settings_played) * len(experiment.models)
+        if (len(plan.tasks) + len(tasks)) * per_task > MOST_EPISODES:
+            raise ConfigError(
+                f"{config.name} has more than {MOST_EPISODES:,} episodes, the limit of one run",
+                hint="lower repeats or limit, or split it into several runs",
+            )
+        if store is not None and tasks:
+            await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
+        graph = PlannedGraph(about, left_out, await _reworded(experiment, about))
+        pairs = [pair for task in tasks for pair in _asked_about(task, graph, experiment)]
+        episodes = [planned for planned, playable in pairs if playable]
+        plan.unplayed.update(_unplayed(each, suite) for each, playable in pairs if not playable)
+        plan.graphs.append(graph)
+        plan.tasks += [(task, graph) for task in tasks]
+        plan.task_notes += notes
+        plan.episodes += episodes
+        on_tasks(len(plan.tasks))
+        yield episodes
+    if not plan.episodes:
+        raise no_episode(experiment, plan.notes())
+
+
+def _unplayed(planned: PlannedEpisode, suite: Suite[Any, Any]) -> tuple[str, str]:
+    """Return the model of an episode that is left out, and the reason."""
+    model, setting = planned.key.model, setting_of(planned.key.setting)
+    player = suite.players[model.partition("/")[2]]
+    cannot = f"this scripted agent cannot play {setting}"
+    return model, cannot if setting not in player.settings else player.why_not(planned.task)
+
+
+async def _reworded(experiment: Experiment, about: LoadedGraph) -> dict[str, dict[str, Task]]:
+    """Return the tasks of variants whose suite words questions in another way; other variants share the tasks."""
+    config, suite, by_variant = experiment.config, experiment.suite, {}
+    by_wording: dict[str, dict[str, Task]] = {config.suite.model_dump_json(): {}}
+    for name, variant in config.variants.items():
+        words = variant.suite.model_dump_json()
+        if words not in by_wording:
+            tasks = await suite.tasks(about, variant.suite, config.seed, experiment.agent)
+            by_wording[words] = {task.task_id: task for task in tasks.asked}
+        by_variant[name] = by_wording[words]
+    return by_variant
+
+
+async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
+    """Return the whole plan of an experiment, which is deterministic."""
+    plan = Plan()
+    async for _ in grow(plan, experiment, sources, on_tasks):
+        pass
+    return plan

@@ -1,0 +1,122 @@
+"""List the runs in a folder, parsing only the beginning of each result for speed."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.files.json_lines import decode_line, open_lines
+from graphwalk.runs.folder.result import key_of
+from graphwalk.runs.folder.run_folder import RunFolder, is_own, own_episodes, shard_in_words
+from graphwalk.types.episode import ExitStatus
+
+State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
+_LISTING_SECONDS = 0.05
+"""A lock that is free within this time was that of another list."""
+_REST = b', "task": {'
+"""Beginning of the part of a result that a list does not need: task, graph, conversation."""
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """One run. `correct` of `scored` episodes are correct; `cost` in US dollars, None if unknown."""
+
+    path: Path
+    state: State
+    name: str = ""
+    created: str = ""
+    tags: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    episodes: int | None = None
+    """Planned episodes, of a shard its own."""
+    done: int = 0
+    scored: int = 0
+    correct: int | None = 0
+    """None for a suite without correct and wrong answers."""
+    cost: float | None = None
+    shard: str | None = None
+    """"shard 2 of 4"; None for a whole run."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """In percent; None without scored episodes."""
+        return 100 * self.correct / self.scored if self.scored and self.correct is not None else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.__dict__, "path": str(self.path), "accuracy": self.accuracy}
+
+
+def list_runs(folder: Path) -> Iterator[ListedRun]:
+    """Yield the runs in a folder, by name; if the folder is a run, only that one."""
+    places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
+    for place in places:
+        try:
+            yield listed(RunFolder.open(place))
+        except (GraphwalkError, OSError, LookupError, TypeError, ValueError, AttributeError):
+            yield ListedRun(place, "unreadable")
+
+
+def listed(folder: RunFolder) -> ListedRun:
+    """Return the state of a run and its results so far."""
+    manifest = folder.read_manifest()
+    config, episodes = manifest["config"], own_episodes(manifest)
+    results = {key_of(head): head for head in heads(folder)}
+    scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
+    due = sum(bool(head["score"]) for head in results.values())
+    scores = [head["score"]["correct"] for head in results.values() if head["score"]]
+    costs = [head["usage"].get("cost") for head in results.values()]
+    return ListedRun(
+        path=folder.path,
+        state=_state(folder, episodes, due),
+        name=manifest["name"],
+        created=manifest["created"],
+        tags=tuple(config.get("tags", ())),
+        models=tuple(config["models"]),
+        episodes=episodes,
+        done=len(results),
+        scored=len(scored),
+        correct=None if None in scores else sum(scores),
+        cost=sum(costs) if costs and None not in costs else None,
+        shard=shard_in_words(manifest),
+    )
+
+
+def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each result before its task. Raise RunLogError for a damaged line."""
+    manifest = folder.read_manifest()
+    with open_lines(folder.results_path) as file:
+        for line in file:
+            if line.endswith(b"\n") and is_own(head := _head(line, folder.results_path), manifest):
+                yield head
+
+
+def _head(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        head: dict[str, Any] = json.loads(line.partition(_REST)[0] + b"}")
+        if "score" in head:
+            return head
+    except (ValueError, RecursionError):
+        pass
+    try:
+        # The answer may contain a "task" too.
+        return decode_line(line)
+    except (ValueError, RecursionError) as error:
+        raise RunLogError(f"{path} has a damaged line ({error})", hint="restore the file from a copy") from error
+
+
+def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
+    from filelock import FileLock, Timeout  # slow to import
+
+    try:
+        if (path := folder.path / "run.lock").exists():
+            with FileLock(path, timeout=_LISTING_SECONDS, poll_interval=_LISTING_SECONDS / 5):
+                pass
+    except Timeout:
+        return "running"
+    except OSError:
+        pass  # the folder is read-only
+    if episodes is None:
+        return "not finished" if scored else "not begun"
+    return "finished" if scored >= episodes else "not finished"

@@ -1,0 +1,378 @@
+"""The folder of one run: `run.json`, `results.jsonl`, the reply cache, texts and log.
+
+Results of a finished run are in `results.jsonl.gz`. If both files exist, a process was killed between writing one and
+removing the other; `results.jsonl` counts, and the other contains the same or less.
+"""
+
+import json
+import secrets
+import shlex
+import shutil
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graphwalk.config.yaml_files import in_words
+from graphwalk.errors import RunLogError, counted
+from graphwalk.files.json_lines import (
+    LineWriter,
+    compressed,
+    compressed_path,
+    open_lines,
+    read_lines,
+    read_with_checksums,
+)
+from graphwalk.files.writing import cannot_write, check_links, is_scratch, locked, make_folder, write_whole
+from graphwalk.graphs.formats.json import parse_json
+from graphwalk.runs.folder.published import is_published, unpacked
+from graphwalk.runs.folder.result import RUN_VERSION, EpisodeKey, key_of
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Suite
+from graphwalk.types.episode import ExitStatus
+
+_MOST_NAMED = 3
+"""Repeated lines in a warning."""
+_RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
+
+
+class _Checked(BaseModel):
+    """The fields of run.json and of results that are checked when they are read; others are ignored."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _Suite(_Checked):
+    name: str
+
+
+class _Config(_Checked):
+    suite: _Suite
+    models: list[Any]
+
+
+class _Fingerprint(_Checked):
+    episodes: int | None
+    graphs: list[Any]
+
+
+class _Manifest(_Checked):
+    graphwalk_version: str
+    run_id: str
+    name: str
+    created: str
+    config: _Config
+    conditions: str
+    fingerprint: _Fingerprint | None
+
+
+class _Record(_Checked):
+    task_id: str
+    model: str
+    setting: str
+    repeat: int
+    exit_status: Annotated[ExitStatus, Field(strict=False)]
+    score: dict[str, Any] | None
+    usage: dict[str, Any]
+    seconds: float
+    task: dict[str, Any]
+    graph: dict[str, Any]
+    trajectory: dict[str, Any]
+
+
+class RepeatedLinesWarning(UserWarning):
+    """Warning about lines that repeat the result of an episode; the first line counts."""
+
+
+class ForeignLinesWarning(UserWarning):
+    """Warning about lines of another run in a log, which are ignored."""
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """The folder, id and creation time (UTC) of a new run."""
+
+    folder: "RunFolder"
+    run_id: str
+    created: str
+
+    @classmethod
+    def make(cls, name: str, out: Path | None = None) -> "NewRun":
+        """Make the folder of a run: `out`, else runs/TIME-NAME-ID. Raise RunLogError as `RunFolder.create`."""
+        now, run_id = datetime.now(UTC), secrets.token_hex(4)
+        folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
+        return cls(folder, run_id, now.isoformat(timespec="seconds"))
+
+
+def is_own(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
+    """Return True for a result of this run with this configuration."""
+    return all(record.get(name) == manifest.get(name) for name in ("run_id", "conditions"))
+
+
+def _no_run(path: Path) -> RunLogError:
+    """Return the error for a path without a run; a run that was killed in its first seconds leaves none."""
+    found = "has no run.json" if path.exists() else "does not exist"
+    killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
+    hint = "list run folders with  graphwalk runs   (other folders than runs/:  graphwalk runs FOLDER)"
+    if _has_only_results(path):
+        hint = "restore run.json; or, if a merge into this folder was killed, remove the folder and merge again"
+    lost = "; a run stopped in its first seconds has no folder and lost nothing: start it again"
+    return RunLogError(f"{path} is not a run folder: it {found}", hint=hint + lost * killed)
+
+
+def _has_only_results(path: Path) -> bool:
+    """Return True for results without run.json, which a merge writes last."""
+    return (path / "results.jsonl").exists() and not (path / "run.json").exists()
+
+
+def _may_be_left(entry: Path) -> bool:
+    """Return True for a file that a run writes before its run.json."""
+    return entry.name == "run.lock" or is_scratch(entry)
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+    archive: Path | None = None
+    """The published run that was unpacked into `path`, which is only read."""
+
+    @property
+    def manifest_path(self) -> Path:
+        return self.path / "run.json"
+
+    @property
+    def results_path(self) -> Path:
+        """The file of results while the run is not finished; see `compress_results`."""
+        return self.path / "results.jsonl"
+
+    @property
+    def results_file(self) -> Path:
+        """The file that contains the results now, compressed or not."""
+        packed = compressed_path(self.results_path)
+        return packed if packed.exists() and not self.results_path.exists() else self.results_path
+
+    @property
+    def replies_path(self) -> Path:
+        """The reply cache."""
+        return self.path / "replies.jsonl"
+
+    @property
+    def texts_path(self) -> Path:
+        """The folder of texts for models: prompts, tools, questions."""
+        return self.path / "texts"
+
+    @property
+    def log_path(self) -> Path:
+        """The log file of the run's processes."""
+        return self.path / "run.log"
+
+    @property
+    def quoted(self) -> str:
+        """The path, quoted for a command line."""
+        return shlex.quote(str(self.archive or self.path))
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes the run."""
+        return f"graphwalk resume {self.quoted}"
+
+    @property
+    def suite(self) -> Suite[Any, Any]:
+        """The suite of the run. Raise ConfigError if it is not installed."""
+        return suite_named(self.read_manifest()["config"]["suite"]["name"])
+
+    @classmethod
+    def create(cls, path: Path) -> "RunFolder":
+        """Make an empty folder. Raise RunLogError if it exists and is not empty."""
+        folder = cls(path)
+        try:
+            taken = folder.manifest_path.exists()
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
+        if taken:
+            raise RunLogError(f"{path} already contains a run", hint=f"{folder.resume_command}   (or another --out)")
+        make_folder(path, error=RunLogError)
+        if not all(map(_may_be_left, path.iterdir())):
+            left = f", or, if a merge into {path} was killed, remove this folder" * _has_only_results(path)
+            raise RunLogError(f"{path} is not empty", hint=f"choose another --out{left}")
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """Open the folder of a run or a published run. Raise RunLogError for anything else, or another version."""
+        folder = cls(unpacked(path), path) if is_published(path) else cls(path)
+        if not folder.manifest_path.exists():
+            raise _no_run(path)
+        manifest = folder.read_manifest()
+        version = manifest.get("schema_version")
+        if version != RUN_VERSION:
+            raise RunLogError(
+                f"{folder.manifest_path} has schema version {version!r}; this GraphWalk reads {RUN_VERSION}",
+                hint="use the version that wrote it (graphwalk_version in run.json)",
+            )
+        _check(manifest, _Manifest, str(folder.manifest_path))
+        return folder
+
+    def read_manifest(self) -> dict[str, Any]:
+        try:
+            manifest = parse_json(self.manifest_path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            hint = "restore the file from a copy, or start a new run"
+            raise RunLogError(f"{self.manifest_path} cannot be read: {error}", hint=hint) from error
+        if not isinstance(manifest, dict):
+            raise RunLogError(f"{self.manifest_path} is not a JSON object")
+        return manifest
+
+    def planned_episodes(self) -> int | None:
+        """Return the planned episodes of a run or shard; None before it is planned."""
+        return own_episodes(self.read_manifest())
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Write run.json atomically. Raise RunLogError if it cannot be written."""
+        write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
+
+    def keep_texts(self, texts: Mapping[str, str]) -> None:
+        """Write texts by name ("prompts/graph_tools.j2") into the folder, except those that it holds already."""
+        for name, text in texts.items():
+            path, content = self.texts_path / name, text.encode()
+            if path.is_file() and path.read_bytes() == content:
+                continue
+            make_folder(path.parent, error=RunLogError)
+            try:
+                path.write_bytes(content)
+            except OSError as error:
+                raise cannot_write(path, error, RunLogError) from error
+
+    def kept_text(self, name: str) -> str | None:
+        """Return a text from the start of the run, None if it is not in the folder."""
+        path = self.texts_path / name
+        return read_kept(path) if path.is_file() else None
+
+    def discard_unused(self) -> bool:
+        """Remove the folder if the run ended before it was planned; return True if it was removed."""
+        if self.results_file.exists() or self.read_manifest().get("fingerprint") is not None:
+            return False
+        self.remove()
+        return True
+
+    def remove(self) -> None:
+        """Delete the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Lock the folder while the block runs; the lock also ends with the process.
+
+        Raise RunLogError if another process has it, for a published run, and for a link that leads out of the folder.
+        """
+        if self.archive is not None:
+            raise RunLogError(
+                f"{self.archive} is a published run, which is read-only",
+                hint=f"unzip {self.quoted} -d FOLDER, and use the folder",
+            )
+        check_links(self.path, RunLogError)
+        busy = RunLogError(f"another process is working on {self.path}", hint="wait for it or stop it, then resume")
+        with locked(self.path / "run.lock", RunLogError, busy):
+            yield
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the run's records in the order of the file: failed tries of an episode, then at most one result of it.
+
+        Lines of other runs, and lines that repeat an earlier one, are left out with a warning. Raise RunLogError for a
+        line that is no result, or another result of an episode that has one.
+        """
+        foreign, repeated, manifest = 0, list[str](), self.read_manifest()
+        finished: dict[EpisodeKey, tuple[int, bytes]] = {}
+        for number, (record, checksum) in enumerate(read_with_checksums(self.results_path), 1):
+            if not is_own(record, manifest):
+                foreign += 1
+                continue
+            _check(record, _Record, f"{self.results_path}:{number}")
+            key, failed = key_of(record), ExitStatus(record["exit_status"]).infrastructure
+            if key in finished:
+                first, known = finished[key]
+                if failed or checksum == known:
+                    repeated.append(f"line {number} repeats line {first} ({key.in_words})")
+                    continue
+                raise RunLogError(
+                    f"{self.results_path}:{number}: another result of {key.in_words}, which line {first} has",
+                    hint=f"nothing was changed; remove line {first} or {number}, or restore the file from a copy",
+                )
+            if not failed:
+                finished[key] = number, checksum
+            yield record
+        if repeated:
+            warnings.warn(
+                f"{self.results_path}: {counted(len(repeated), 'repeated line')} left out: "
+                + "; ".join(repeated[:_MOST_NAMED])
+                + ("; …" if len(repeated) > _MOST_NAMED else ""),
+                RepeatedLinesWarning,
+                stacklevel=2,
+            )
+        if foreign:
+            warnings.warn(
+                f"{self.results_path}: {foreign} lines of another run or another configuration left out",
+                ForeignLinesWarning,
+                stacklevel=2,
+            )
+
+    def replies(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the reply cache. Raise RunLogError for a damaged one, which a resume removes."""
+        try:
+            yield from read_lines(self.replies_path)
+        except RunLogError as error:
+            error.hint = f"{self.resume_command}   (it removes the damaged lines), then run the command again"
+            raise
+
+    def results_writer(self) -> LineWriter:
+        """Return a writer that appends results; compressed ones are expanded first."""
+        packed = compressed_path(self.results_path)
+        if self.results_file == packed:
+            with open_lines(self.results_path) as lines:
+                write_whole(self.results_path, lines, error=RunLogError)
+        packed.unlink(missing_ok=True)
+        return LineWriter(self.results_path)
+
+    def compress_results(self) -> None:
+        """Compress the results of a run that ends in order; a kill at any point loses and duplicates nothing."""
+        if self.results_file == self.results_path and self.results_path.exists():
+            with self.results_path.open("rb") as lines:
+                write_whole(compressed_path(self.results_path), compressed(lines), error=RunLogError)
+            self.results_path.unlink()
+
+
+def _check(data: Mapping[str, Any], expected: type[_Checked], place: str) -> None:
+    """Raise RunLogError if a field is missing or has a wrong type."""
+    try:
+        expected.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise RunLogError(f"{place}: {field}: {in_words(first)}", hint=_RESTORE) from error
+
+
+def read_kept(path: Path) -> str:
+    """Return a text of a run folder. Raise RunLogError if it was cut off, as after a power cut."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise RunLogError(f"{path} is damaged: {error}", hint="resume the run, which writes its texts again") from error
+
+
+def own_episodes(manifest: Mapping[str, Any]) -> int | None:
+    """Return the planned episodes of a run or shard; None before it is planned."""
+    planned: int | None = (manifest.get("fingerprint") or {}).get("episodes")
+    return None if planned is None else manifest.get("shard_episodes", planned)
+
+
+def shard_in_words(manifest: Mapping[str, Any]) -> str | None:
+    """Return "shard 2 of 4"; None for a whole run."""
+    shard = manifest.get("shard")
+    return None if shard is None else f"shard {' of '.join(str(shard).split('/'))}"

@@ -1,0 +1,46 @@
+"""The fields of an experiment, as the schema and the documentation describe them."""
+
+import json
+
+import pytest
+import yaml
+from experiment_fields import experiment_fields
+from jsonschema import Draft202012Validator
+
+from graphwalk.experiments.experiment import experiment_schema
+from graphwalk.experiments.loading import load_experiment, shipped_experiments
+from graphwalk.files.resources import data_path
+
+SHIPPED = data_path("templates") / "experiments" / "experiment.schema.json"
+
+
+def test_the_schema_that_ships_is_that_of_the_code() -> None:
+    assert json.loads(SHIPPED.read_text()) == experiment_schema(), "make format writes it"
+
+
+@pytest.mark.parametrize("name", shipped_experiments())
+def test_shipped_experiments_follow_the_schema(name: str) -> None:
+    text = shipped_experiments()[name].read_text()
+    assert text.startswith(f"# yaml-language-server: $schema={SHIPPED.name}\n")
+    validator = Draft202012Validator(experiment_schema())
+    assert list(validator.iter_errors(yaml.safe_load(text))) == []
+    assert list(validator.iter_errors(yaml.safe_load(load_experiment(name).as_yaml()))) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "{name: x, suite: {name: questions}, sed: 3}",
+        "{name: x, suite: {name: questions, mazes: []}}",
+        "{name: x, suite: {name: mazes, mazes: [{size: big}]}}",
+        "{name: x, suite: {name: nothing}}",
+    ],
+)
+def test_an_editor_sees_what_would_be_refused(wrong: str) -> None:
+    assert list(Draft202012Validator(experiment_schema()).iter_errors(yaml.safe_load(wrong)))
+
+
+def test_every_field_has_a_description() -> None:
+    fields = [row for rows in experiment_fields().values() for row in rows]
+    assert len(fields) > 80
+    assert {row.name for row in fields if not row.meaning} == {"suite.name"}

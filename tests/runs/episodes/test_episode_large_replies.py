@@ -1,0 +1,59 @@
+"""Large replies: read and scored in a thread, up to a limit."""
+
+import json
+import threading
+
+import pytest
+
+import graphwalk
+from graphwalk.evaluation.extraction import MOST_CHARACTERS
+from graphwalk.runs.episodes.episode import judge
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.suite import GraphInstance
+from graphwalk.types.chat import Message, Reply
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+
+GRAPH = graphwalk.generate_graph(nodes=20, seed=3)
+TASK = graphwalk.make_tasks(GRAPH, seed=3, questions=["node_by_property"])[0]
+
+
+class Answering:
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
+
+    async def complete(self, *_: object) -> Reply:
+        return Reply(Message("assistant", self.reply))
+
+
+@pytest.mark.parametrize("size", [100, 200_000])
+def test_a_large_reply_is_scored_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    loops, threads = list[int](), list[int]()
+    read, setup = QuestionsSuite.extract, QuestionsSuite.setup
+
+    def extract(self, task, reply):  # type: ignore[no-untyped-def]
+        threads.append(threading.get_ident())
+        return read(self, task, reply)
+
+    async def set_up(self, *arguments):  # type: ignore[no-untyped-def]
+        loops.append(threading.get_ident())
+        return await setup(self, *arguments)
+
+    monkeypatch.setattr(QuestionsSuite, "extract", extract)
+    monkeypatch.setattr(QuestionsSuite, "setup", set_up)
+    reply = " " * size + json.dumps(TASK.gold)
+    result = graphwalk.play(TASK, GRAPH, model=Answering(reply))
+    assert result.score is not None
+    assert result.score["correct"]
+    assert (set(threads) == set(loops)) == (size < 1000)
+
+
+def test_a_reply_that_is_too_long_is_no_answer() -> None:
+    longest = " " * (MOST_CHARACTERS - len(json.dumps(TASK.gold))) + json.dumps(TASK.gold)
+    for reply, stage in ((longest, "embedded"), (f"{longest} ", "too_long")):
+        trajectory = Trajectory((), (Turn(Message("assistant", f"x{reply[1:]}")),), ExitStatus.ANSWERED)
+        answer, score = judge(QuestionsSuite(), TASK, "tools", trajectory, instance=GraphInstance.of(GRAPH))
+        assert score is not None
+        assert (score["extraction_stage"], score["correct"]) == (stage, stage != "too_long")
+    assert answer is None
+    assert score["error_class"] == "unreadable"
+    assert score["failure_detail"] == "The reply is too long to be read; the episode ended with: answered."
