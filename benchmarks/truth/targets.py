@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.registry import suite_named
 
 _ODD = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
@@ -45,10 +47,10 @@ async def targets(seed: int = 12) -> dict[str, Found]:
         config: Any = suite.config_type.model_validate(fields)
         for instance in suite.graphs(config, seed):
             store = None if instance.graph is None else await EmbeddedDatabase().load(instance.graph)
-            for task in await suite.tasks(instance, store, config, seed):
+            for task in (await suite.tasks(LoadedGraph(instance, store), config, seed, AgentConfig())).asked:
                 count = found.setdefault(f"{suite.name}: {task.template}", Found())
                 try:
-                    way = await suite.verification.confirm(task, instance, config)
+                    way = task.confirm(instance)
                 except OracleError as error:
                     count.differ.append(str(error))
                     continue
