@@ -15,7 +15,7 @@ from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.ask import Answer
 from graphwalk.sanitise import printable
 from graphwalk.suites.ask.evidence import step_of
-from graphwalk.suites.ask.pictures import evidence_table, step_shown
+from graphwalk.suites.ask.scene import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.terminal.console import data, prose, say, stderr, stdout
 from graphwalk.terminal.progress import progress_bar

@@ -43,7 +43,7 @@ def generate_maze_command(
 ) -> None:
     """Generate solvable mazes with an exact number of walls and a minimum path length."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.suites.mazes.pictures import draw
+    from graphwalk.suites.mazes.scene import draw
 
     if out is not None and out.suffix.lower() not in _FORMATS:
         raise ConfigError(f"{out.name}: expected one of {', '.join(_FORMATS)}", hint=f"--out {out.stem}.jsonl")

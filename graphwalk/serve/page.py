@@ -18,7 +18,8 @@ from graphwalk.files.writing import write_whole
 from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
-from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
+from graphwalk.reports.plots import COLUMNS, worth_drawing
+from graphwalk.reports.scene import Scene, StateTable
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable, legend

@@ -16,7 +16,7 @@ from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.reports.measures import plain_report
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph

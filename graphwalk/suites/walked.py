@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.values import parse_object
-from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode
 from graphwalk.types.episode import Trajectory

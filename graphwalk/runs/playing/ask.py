@@ -25,7 +25,7 @@ from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, browser_cypher, evidence_of, steps_of
-from graphwalk.suites.ask.pictures import evidence_svg
+from graphwalk.suites.ask.scene import evidence_svg
 from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.observed import observed_graph

@@ -11,10 +11,10 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import Strict, SuiteConfig
 from graphwalk.evaluation.extraction import Extraction, visible_text
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import cited_keys
-from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
+from graphwalk.suites.ask.scene import ask_drawings, ask_scene
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Prompt, Task
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze, check_path
-from graphwalk.suites.mazes.pictures import draw_with_keys, maze_drawing, maze_scene
+from graphwalk.suites.mazes.scene import draw_with_keys, maze_drawing, maze_scene
 from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
 from graphwalk.suites.mazes.thoughts import walk_in_words
 from graphwalk.suites.mazes.toolbox import MazeToolbox

@@ -16,10 +16,10 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.evaluation.extraction import Extraction, extract
 from graphwalk.evaluation.rows import compare_rows, row_form, typed_rows
 from graphwalk.files.resources import data_path
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.stores.search import folded
-from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
+from graphwalk.suites.ask.scene import ask_drawings, ask_scene
 from graphwalk.suites.ask.task import Exchange, asked_in_words
 from graphwalk.suites.graph_prompts import graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import LoadedGraph

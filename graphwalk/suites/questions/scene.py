@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from graphwalk.evaluation.rows import row_set, typed_rows
-from graphwalk.reports.plots import Fate, Scene, StateTable
+from graphwalk.reports.scene import Fate, Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.walked import walked_scene
 from graphwalk.types.episode import Trajectory

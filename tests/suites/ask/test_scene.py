@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep
-from graphwalk.suites.ask.pictures import evidence_svg, step_shown
+from graphwalk.suites.ask.scene import evidence_svg, step_shown
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
+from graphwalk.reports.scene import Scene, SceneGrid, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from graphwalk.suites.mazes.pictures import draw
+from graphwalk.suites.mazes.scene import draw
 from graphwalk.suites.mazes.score import MazeEpisode, walk_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

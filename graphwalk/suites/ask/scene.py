@@ -7,7 +7,7 @@ from math import hypot
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import counted
-from graphwalk.reports.plots import Scene, StateTable
+from graphwalk.reports.scene import Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, evidence_of, named_in
