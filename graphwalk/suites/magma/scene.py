@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.score import canonical
 from graphwalk.types.episode import Trajectory, setting_of
-from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
     from graphwalk.suites.magma.task import MagmaTask
@@ -24,8 +23,8 @@ _Item = tuple[Fate, Any]
 
 
 def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
-    """Return the picture of an episode: the given states, then the model's states."""
-    setting, trajectory = setting_of(record["setting"]), from_dict(Trajectory, record["trajectory"])
+    """Return the scene of an episode."""
+    setting, trajectory = setting_of(record["setting"]), trajectory_of(record)
     links = _links(task)
     steps = [*_prompt_states(task, setting, trajectory, links)]
     marked: list[_Item] = []
@@ -39,7 +38,10 @@ def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
         place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
         caption = f"{_state(task, number)}: {_verdict(marked, items)}"
         steps.append(_step(task, caption, place, marked, links))
-    return Scene(
+    return scene_of(
+        record,
+        trajectory,
+        _table(task.algorithm, marked),
         steps=tuple(steps),
         nodes=tuple(
             SceneNode(str(node), since=0, fate="asked" if node == task.parameters.get("source") else "")
@@ -47,7 +49,6 @@ def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
         ),
         links=tuple(links),
         layout="circle",
-        comparison=_table(task.algorithm, marked),
         legend=_LEGEND,
     )
 
