@@ -190,7 +190,7 @@ def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = 
     return every[: len(plot.panels)]
 
 
-def _line(axes: "Axes", one: Series, style: dict[str, Any], kind: PlotKind) -> Any:
+def _line(axes: "Axes", one: Series, style: Mapping[str, Any], kind: PlotKind) -> Any:
     xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
     for x, p in zip(xs, one.points, strict=True):
         if p.low is not None and p.high is not None:
@@ -198,7 +198,7 @@ def _line(axes: "Axes", one: Series, style: dict[str, Any], kind: PlotKind) -> A
     form: dict[str, Any] = {"markersize": 7 if kind == "points" else 3.8, "linewidth": 1.1 if one.published else 1.8}
     if kind == "steps":
         form |= {"drawstyle": "steps-post", "marker": ""}
-    (drawn,) = axes.plot(xs, ys, **style | form)
+    (drawn,) = axes.plot(xs, ys, **{**style, **form})
     return drawn
 
 
