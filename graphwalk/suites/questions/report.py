@@ -129,8 +129,8 @@ def question_report() -> SuiteReport:
         remark=remark,
         notes=(
             "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to"
-            " the nodes or relationships of the graph); expert (reference) is the scripted expert with the whole schema and"
-            " the page size of this run, without the other limits of its agent.",
+            " the nodes or relationships of the graph); expert (reference) is the scripted expert with the whole schema"
+            " and the page size of this run, without the other limits of its agent.",
         ),
         tables=more_tables,
     )
