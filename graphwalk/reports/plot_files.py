@@ -198,7 +198,7 @@ def _line(axes: "Axes", one: Series, style: Mapping[str, Any], kind: PlotKind) -
     form: dict[str, Any] = {"markersize": 7 if kind == "points" else 3.8, "linewidth": 1.1 if one.published else 1.8}
     if kind == "steps":
         form |= {"drawstyle": "steps-post", "marker": ""}
-    (drawn,) = axes.plot(xs, ys, **style | form)
+    (drawn,) = axes.plot(xs, ys, **{**style, **form})
     return drawn
 
 
