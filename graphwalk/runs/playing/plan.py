@@ -12,8 +12,10 @@ from graphwalk.runs.playing.resolve import Experiment, can_play, no_episode
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.seeds import seed_for
 from graphwalk.stores.base import GraphStore
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite
 from graphwalk.types.episode import Task, setting_of
+from graphwalk.types.schema import Schema
 
 MOST_EPISODES = 1_000_000
 """Largest number of episodes of a run; each takes some kilobytes of memory."""
@@ -36,6 +38,12 @@ class LoadedGraph:
         left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
         return {"digest": self.instance.digest, **self.instance.facts, **left_out}
 
+    async def whole_schema(self) -> Schema | None:
+        """Return the schema of the whole graph, which a store of an existing database knows in part; None without a store."""
+        if self.store is None or self.instance.graph is None or self.instance.existing_database is None:
+            return None if self.store is None else await self.store.schema()
+        return schema_of(self.instance.graph)
+
 
 @dataclass(frozen=True)
 class PlannedEpisode:
@@ -51,7 +59,7 @@ class PlannedEpisode:
 
     async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
-        schema = None if self.graph.store is None else await self.graph.store.schema()
+        schema = await self.graph.whole_schema()
         setting = setting_of(self.key.setting)
         seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
         return experiment.suite.agents.model(name, self.task, setting, schema, seed)
