@@ -19,4 +19,4 @@ def ask_scene(record: ResultRecord) -> Scene:
     evidence = [key for key in keys if key not in asked_about]
     table = None if record["task"].get("gold") is not None else StateTable(("answer",), (("", answer),))
     scene = walked_scene(record, trajectory, asked_about, dict.fromkeys(evidence, "right"), table)
-    return replace(scene, legend={**scene.legend, "right": "evidence"})
+    return replace(scene, legend={**scene.legend, "right": "supports the answer"})
