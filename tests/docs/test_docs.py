@@ -24,7 +24,6 @@ def test_every_path_that_a_page_names_is_there(page: Path) -> None:
     code = re.findall(r"`([^`\n]+)`", text)
     named = {path for span in code for path in NAMED.findall(span) if not re.search(r"[A-Z]{4}|\*", path)}
     written = {"graphwalk/data"}  # in an installed package
-    named -= {path for path in named if re.search(r"-v\d+$", path)}  # environments of Gymnasium
     missing = [path for path in sorted(named - written) if not (ROOT / path).exists()]
     assert not missing
 
