@@ -45,7 +45,6 @@ COMMANDS = {
     "init": ("init:init", "Create a new experiment, or a model backend with --backend."),
     "models": ("lists:models", "List model providers, and check a model's capabilities."),
     "doctor": ("doctor:doctor", "Check the installation, and show how to fix problems."),
-    "power": ("power:power", "Compute the number of graphs that a comparison needs."),
 }
 """Command → module and object, imported when the command is used, and its help in the list of commands."""
 PANELS = {
@@ -53,7 +52,7 @@ PANELS = {
     "Results": ("report", "compare", "view", "show", "runs", "rescore", "verify", "export", "publish"),
     "Graphs and data": ("generate", "tasks", "convert", "export", "questions", "tools", "experiments"),
     "Neo4j and servers": ("db", "mcp"),
-    "Set-up": ("init", "models", "doctor", "power"),
+    "Set-up": ("init", "models", "doctor"),
 }
 """Title → commands below it in the list."""
 

@@ -17,6 +17,7 @@ from graphwalk.evaluation.statistics import (
     holm,
     least_p_value,
     mcnemar_exact,
+    minimum_detectable_effect,
     outcomes_of,
     paired,
     pass_at_k,
@@ -395,3 +396,23 @@ def test_all_right_is_not_taken_for_certain():
     assert estimate.high == 1.0
     assert 0.7 < estimate.low < stats.beta.ppf(0.025, 60.5, 0.5)
     assert estimate.reason == ""
+
+
+def test_minimum_detectable_effect_without_correlation_is_the_formula_of_miller():
+    normal = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    expected = normal * math.sqrt((0.125 + 2 * 0.125 / 4) / 10_000)
+    assert minimum_detectable_effect(10_000, 1, 4, graph_correlation=0) == pytest.approx(expected, rel=0.001)
+
+
+@pytest.mark.parametrize("graphs", [5, 10, 30])
+def test_minimum_detectable_effect_has_its_power_by_the_noncentral_t_distribution(graphs):
+    difference = minimum_detectable_effect(graphs, 12, 2)
+    error = math.sqrt((0.025 + (0.1125 + 2 * 0.1125 / 2) / 12) / graphs)
+    reached = stats.nct.sf(stats.t.ppf(0.975, graphs - 1), graphs - 1, difference / error)
+    assert reached == pytest.approx(0.8, abs=0.025)
+
+
+def test_minimum_detectable_effect_falls_with_graphs_tasks_and_repeats():
+    effects = [minimum_detectable_effect(*plan) for plan in ((2, 12, 1), (5, 12, 1), (5, 24, 1), (5, 24, 3))]
+    assert effects == sorted(effects, reverse=True)
+    assert minimum_detectable_effect(1, 12, 1) is None

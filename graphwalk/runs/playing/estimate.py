@@ -14,7 +14,7 @@ from itertools import takewhile
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
 from graphwalk.errors import StoreError
-from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
+from graphwalk.evaluation.statistics import minimum_detectable_effect
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, context_window
 from graphwalk.models.scripted import Policy, ScriptedModel
@@ -33,8 +33,6 @@ LARGE = 2_000
 """Minimum nodes of a graph about which no episode is played: the figures of the plan are used."""
 PLAYED_WHOLE = 600
 """Pairs of task and setting up to which a plan is played whole; of larger plans a sample is played."""
-EVEN = 0.5
-"""The accuracy assumed before there are data; the minimum detectable effect is largest there."""
 SAMPLE = 6
 """Sampled tasks per template, size and setting of a larger plan."""
 CACHED_FROM = 1024
@@ -232,27 +230,25 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
 def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None, str]:
     """Return the minimum detectable effect of a plan in points, at power 80 % and α 5 %, and a note about it.
 
-    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. Graphs and questions are
-    those of the report. With one graph it is over its questions.
+    Graphs and questions are those of the report. With one graph it is over its questions.
     """
     suite, repeats = experiment.suite, experiment.config.repeats
     declared = suite.report()
     clusters = {declared.cluster(task.task_id, task.model_dump()) for task, _ in plan.tasks}
     graphs = len({cluster.graph for cluster in clusters})
-    design = Design(max(1, round(len(clusters) / max(graphs, 1))), repeats, repeats)
+    tasks = max(1, round(len(clusters) / max(graphs, 1)))
     if graphs == 1:
-        spread = assumed_spread(EVEN, EVEN, graph_correlation=0.0)
-        smallest = minimum_detectable_effect(len(clusters), replace(design, tasks_per_graph=1), spread)
-        size = f"{OVER_QUESTIONS}: {design.tasks_per_graph}"
+        smallest = minimum_detectable_effect(len(clusters), 1, repeats, graph_correlation=0.0)
+        size = f"{OVER_QUESTIONS}: {tasks}"
     else:
-        smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
-        size = f"{graphs} graphs × {design.tasks_per_graph} tasks"
+        smallest = minimum_detectable_effect(graphs, tasks, repeats)
+        size = f"{graphs} graphs × {tasks} tasks"
     if smallest is None:
         return None, "No difference between players can be detected: there is only one question."
     points = min(100.0, round(100 * smallest, 1))
     return points, (
         f"Minimum detectable effect: {points:.{0 if points >= 10 else 1}f} points between two players, at accuracies "
-        f"near 50 % ({size} × {repeats}; power 80 %): graphwalk power"
+        f"near 50 % ({size} × {repeats}; power 80 %)"
     )
 
 
