@@ -41,8 +41,6 @@ class Outcomes:
     `values`, shape (tasks, measures): the mean of the task's repeats, NaN where none is known. `graphs`, shape
     (tasks,): the number of the graph of each task; `questions`: of its question, which several tasks share only if they
     are parts of one. `keys`: (graph, task) as given. `episodes`, shape (measures,): known values before averaging.
-    `noise`, shape (measures,): variance of the repeats of one task, averaged over the tasks that have at least two; NaN
-    where none has.
     """
 
     values: Table
@@ -50,7 +48,6 @@ class Outcomes:
     questions: Numbers
     keys: tuple[tuple[Hashable, Hashable], ...]
     episodes: Numbers
-    noise: Table
 
     @property
     def unit(self) -> Unit:
@@ -160,14 +157,10 @@ def outcomes_of(
     of_questions, _ = _numbered(of_tasks[key] for key in keys)
     is_known = ~np.isnan(table)
     filled = np.where(is_known, table, 0.0)
-    counts, sums, squares = (
-        _sums_by(rows, part, len(keys)) for part in (is_known.astype(np.float64), filled, filled**2)
-    )
+    counts, sums = (_sums_by(rows, part, len(keys)) for part in (is_known.astype(np.float64), filled))
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts
-        within = np.where(counts > 1, np.maximum(squares - sums * means, 0) / (counts - 1), 0.0)
-        noise = within.sum(axis=0) / (counts > 1).sum(axis=0)
-    return Outcomes(means, of_graphs, of_questions, tuple(keys), is_known.sum(axis=0), noise)
+    return Outcomes(means, of_graphs, of_questions, tuple(keys), is_known.sum(axis=0))
 
 
 def _numbered(names: Iterable[_Name]) -> tuple[Numbers, list[_Name]]:
@@ -312,7 +305,7 @@ def _estimates(clustered: _Clustered, low: Table, high: Table, flat: NDArray[np.
 def paired(first: Outcomes, second: Outcomes) -> Outcomes:
     """Subtract second from first on the tasks that both have; NaN if either is unknown.
 
-    `noise` is that of the difference of single episodes, `episodes` those of the player that has fewer.
+    `episodes` are those of the player that has fewer.
     """
     row_of = {key: row for row, key in enumerate(second.keys)}
     common = [(row, row_of[key]) for row, key in enumerate(first.keys) if key in row_of]
@@ -323,7 +316,6 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
         first.questions[of_first],
         tuple(first.keys[row] for row in of_first),
         np.minimum(first.episodes, second.episodes),
-        first.noise + second.noise,
     )
 
 

@@ -34,15 +34,6 @@ def test_repeats_are_averaged_so_that_each_task_counts_once():
     assert outcomes.keys == (("a", 1), ("a", 2), ("b", 1), ("b", 2))
     assert outcomes.graphs.tolist() == [0, 0, 1, 1]
     assert outcomes.episodes.tolist() == [5]
-    noise = outcomes_of([[0.0, 0.5], [1.0, np.nan], [1.0, 0.5]], ["g"] * 3, [1, 1, 2]).noise
-    assert noise == pytest.approx([0.5, np.nan], nan_ok=True)
-
-
-def test_noise_is_the_variance_of_repeats_of_one_task():
-    values = np.random.default_rng(0).random((30, 2))
-    outcomes = outcomes_of(values, ["g"] * 30, [number // 3 for number in range(30)])
-    assert outcomes.noise == pytest.approx(values.reshape(10, 3, 2).var(axis=1, ddof=1).mean(axis=0))
-    assert np.isnan(outcomes_of(values, ["g"] * 30).noise).all()
 
 
 def test_the_order_of_episodes_makes_no_difference():
@@ -159,7 +150,6 @@ def test_only_identical_tasks_are_paired():
     assert differences.keys == (("a", 1), ("b", 1))
     assert differences.values[:, 0].tolist() == [0.0, 0.0]
     assert differences.episodes.tolist() == [3]
-    assert np.isnan(differences.noise).all()
     (nothing,) = compare(outcomes_of([1], ["a"]), outcomes_of([1], ["b"]), seed=0)
     assert (nothing.difference.value, nothing.sign_flips.p_value, nothing.sign_flips.clusters) == (None, 1.0, 0)
 
