@@ -28,6 +28,15 @@ def test_every_path_that_a_page_names_is_there(page: Path) -> None:
     assert not missing
 
 
+def test_every_function_that_contributing_names_is_in_its_file() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(graphwalk/[\w/]+\.py)` \| .* \| ((?:`\w+`(?:, )?)+) \|$", text, re.MULTILINE)
+    assert rows
+    for path, cell in rows:
+        defined = re.findall(r"(?:def|class) (\w+)", (ROOT / path).read_text(encoding="utf-8"))
+        assert not {*re.findall(r"\w+", cell)} - {*defined}, path
+
+
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if page.name != "CHANGELOG.md"],
