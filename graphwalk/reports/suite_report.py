@@ -186,9 +186,6 @@ or question); every measure by name (None: unknown); `intervals`: name → [low,
 reason; `known`: name → number of tasks, if a measure is not known for all `tasks`; with repeats `pass_at_k`,
 `pass_hat_k`, and their number `k`."""
 
-Groups = Mapping[str, list[ReportRow]]
-"""Rows by grouping."""
-
 
 @dataclass(frozen=True)
 class Report:
