@@ -31,7 +31,6 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         yield comparison_table(report.comparisons, report.suite.compared)
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
-    yield from players_table(report, "Answers forced by a limit", layout("shared")["limits"])
     if report.memorisation_test:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:
@@ -40,6 +39,7 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         published = [row for row in every if row[grouping.name] in groups]
         if grouping.shown and (len(groups) > 1 or published):
             yield _group_table(report, grouping, published)
+    yield from players_table(report, "Answers forced by a limit", layout("shared")["limits"])
     tables: list[TextTable] = []
     with comment(
         title := f"Tables of {report.suite.suite}",
