@@ -339,7 +339,6 @@ WRONG_TEXTS = {
     "--without": ("magic", ""),
     "--backend": ("My Lab", "../lab", "", "openai"),
     "--svg": ("picture.png", ""),
-    "--run": ("nowhere",),
     "--task": ("none",),
     "--tool": ("hammer",),
     "--heap": ("lots", "", "-1g"),
