@@ -7,6 +7,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.stores.base import GraphStore
+from graphwalk.stores.graph_schema import schema_of
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
@@ -51,6 +52,13 @@ class LoadedGraph:
         """Return the schema with the sample values that the agent sees. Raise StoreError."""
         assert self.store is not None
         return await self.store.schema(agent.schema_samples)
+
+    async def whole_schema(self) -> Schema | None:
+        """Return the schema of the whole graph, of which an existing database may know a part; None without a store."""
+        if self.store is None:
+            return None
+        sampled = self.instance.existing_database is not None and self.instance.graph is not None
+        return self.once("schema", lambda: schema_of(self.graph)) if sampled else await self.store.schema()
 
     async def toolbox(self, agent: AgentConfig, default: Sequence[str] | None = None) -> GraphToolbox:
         """Return the tools of the agent; `default` names those of an agent that names none. Raise StoreError."""

@@ -230,7 +230,7 @@ class Own(BaseException):
 def test_every_exception_of_the_callers_code_reaches_the_caller(
     tmp_path: Path, graph: PropertyGraph, error: type[BaseException]
 ) -> None:
-    """asyncio ends the loop with SystemExit and KeyboardInterrupt; the loop of later calls must go on."""
+    """asyncio ends the loop with SystemExit and KeyboardInterrupt; the loop of later calls must continue."""
 
     def fail(*ignored: Any) -> Any:
         raise error("mine")

@@ -333,3 +333,17 @@ async def test_trl_trains_on_traces(tmp_path: Path) -> None:
     done = await asyncio.to_thread(subprocess.run, words, env=env, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "chats" in done.stdout
+
+
+@pytest.mark.slow
+def test_inspect_has_a_standard_error_over_the_questions_of_one_graph() -> None:
+    script = """
+from graphwalk_inspect.tasks import graph_stderr
+from inspect_ai.scorer import SampleScore, Score
+def error(right, graphs):
+    scores = [SampleScore(score=Score(value=v), sample_metadata={"graph": g}) for v, g in zip(right, graphs)]
+    return graph_stderr()(scores)
+print(error([1, 0, 1, 1], "aaaa"), error([1, 1, 0, 0], "aabb") > error([1, 1, 0, 0], "aaaa"))
+"""
+    done = subprocess.run([python_of("inspect"), "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["0.25", "True"], done.stderr

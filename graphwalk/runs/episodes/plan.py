@@ -50,8 +50,7 @@ class PlannedEpisode:
 
     async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
-        store = self.graph.about.store
-        schema = None if store is None else await store.schema()
+        schema = await self.graph.about.whole_schema()
         setting = setting_of(self.key.setting)
         seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
         random = stdlib_random(seed, "policy", self.task.task_id)

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Mapping
 from random import Random
 from typing import Any
 
+from graphwalk.config.jinja import with_article
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.stores.search import MATCHES, folded, words_of
 from graphwalk.suites.suite import Player, Task
@@ -69,7 +70,7 @@ def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], 
     values = {name: held for name, held in properties.items() if _names_one_of(words, name)}
     links = [link for link in seen.relationships.values() if key in (link.source, link.target)]
     named = [link for link in links if _names_one_of(words, link.type)]
-    lines = [f"{value} is the {row['property']} of a {labels or 'node'}."]
+    lines = [f"{value} is the {row['property']} of {with_article(labels or 'node')}."]
     lines += [f"- {name}: {held}" for name, held in values.items()]
     for link in (shown := named or links)[:_MOST_LINKS]:
         source, target = seen.nodes[link.source], seen.nodes[link.target]

@@ -21,6 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from hypothesis import Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -434,14 +435,18 @@ class RunFolderMachine(RuleBasedStateMachine):
         self.look(lost=True)
 
 
+def try_sequences(number: int, steps: int, **settings: Any) -> None:
+    # The phase that explains a failure would trace every line of every sequence.
+    phases = (Phase.reuse, Phase.generate, Phase.shrink)
+    chosen = hypothesis_settings(max_examples=number, stateful_step_count=steps, phases=phases, **settings)
+    run_state_machine_as_test(RunFolderMachine, settings=chosen)
+
+
 @pytest.mark.timeout(1200)
 def test_200_sequences_lose_double_and_change_nothing() -> None:
-    run_state_machine_as_test(RunFolderMachine, settings=hypothesis_settings(max_examples=200, stateful_step_count=4))
+    try_sequences(200, 3)
 
 
 @pytest.mark.slow
 def test_10000_sequences_lose_double_and_change_nothing() -> None:
-    run_state_machine_as_test(
-        RunFolderMachine,
-        settings=hypothesis_settings(max_examples=10_000, stateful_step_count=5, derandomize=False),
-    )
+    try_sequences(10_000, 5, derandomize=False)

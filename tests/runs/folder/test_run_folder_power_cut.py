@@ -37,7 +37,7 @@ def cut(command: str, number: int, seed: int) -> bool:
 
 
 @pytest.mark.parametrize("command", ["run", "resume", "rescore", "merge"])
-@pytest.mark.parametrize(("step", "seeds"), [(17, 1), pytest.param(1, 8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("step", "seeds"), [(9, 1), pytest.param(1, 4, marks=pytest.mark.slow)])
 def test_a_resume_after_a_power_cut_has_all_that_was_synced(command: str, step: int, seeds: int) -> None:
     cuts = 0
     for seed in range(seeds):
@@ -45,4 +45,4 @@ def test_a_resume_after_a_power_cut_has_all_that_was_synced(command: str, step: 
         while cut(command, number, seed):
             number, cuts = number + step, cuts + 1
     print(f"{command}: {cuts} power cuts")
-    assert cuts > 1
+    assert cuts

@@ -40,7 +40,7 @@ def test_a_graph_without_anything_is_no_trouble() -> None:
     empty = PropertyGraph.from_rows([], [])
     assert graphwalk.ask("Anything?", empty, model="scripted/look").exit_status == "answered"
     bare = PropertyGraph.from_rows([Node("a1", ("A",), {})], [])
-    assert "a1 is the key of a A" in (graphwalk.ask("What is a1?", bare, model="scripted/look").answer or "")
+    assert "a1 is the key of an A" in (graphwalk.ask("What is a1?", bare, model="scripted/look").answer or "")
 
 
 def test_exhausted_call_limit_is_in_the_answer() -> None:
