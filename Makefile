@@ -39,7 +39,7 @@ types: $(STAMP) ## Types
 layers: $(STAMP) ## Import layers
 	$(BIN)/lint-imports
 
-words: $(STAMP) ## Spelling; the words of docs, help and docstrings; the names of variables
+words: $(STAMP) ## Spelling; the words of docs, help and docstrings
 	$(BIN)/codespell
 	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples training .ci
 

@@ -25,8 +25,13 @@ _MODELS = (
 )
 _WORD = re.compile(r"[A-Z]{2,}|[A-Z]?[a-z]+|[A-Z]")
 _DIGITS = re.compile(r"\d{1,3}")
-_SIGN = re.compile(r"[^\w\s]|_")
-_BREAK = re.compile(r"\n| (?=\d)")
+_SIGN = re.compile(r"[^\w\s\x00-\x7f]")
+_SPACE_BEFORE_NUMBER = re.compile(r" (?=\d)")
+_ASCII = list(map(chr, range(128)))
+_ONLY_LETTERS = bytes(ord(c if c.isalpha() else " ") for c in _ASCII).ljust(256)
+_ONLY_DIGITS = bytes(ord(c if c.isdigit() else " ") for c in _ASCII).ljust(256)
+_ASCII_SIGNS = bytes(ord(c) for c in _ASCII if not (c.isalnum() or c.isspace()))
+"""Tables of `bytes.translate`, which is far faster than a pattern."""
 _KEYWORDS = frozenset((
     "AND", "AS", "ASC", "BY", "CALL", "CREATE", "DESC", "DISTINCT", "EXISTS", "IN", "IS", "LIMIT", "MATCH", "MERGE",
     "NOT", "NULL", "OPTIONAL", "OR", "ORDER", "RETURN", "SET", "SKIP", "UNION", "UNWIND", "WHERE", "WITH",
@@ -73,9 +78,14 @@ def rule_hundredths(text: str) -> int:
 
     It is additive over parts of a text that do not split a word, a number, or a space from the number after it.
     """
-    total = sum(map(_hundredths_of_word, _WORD.findall(text)))
-    total += 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + 125 * len(_BREAK.findall(text))
-    return total if text.isascii() else total + 100 * sum(character > "\x7f" for character in text)
+    ascii_text = text.encode("ascii", "replace")  # a question mark for each other character
+    total = sum(map(_hundredths_of_letters, ascii_text.translate(_ONLY_LETTERS).split()))
+    total += 41 * (len(ascii_text) - len(ascii_text.translate(None, _ASCII_SIGNS)))
+    total += 125 * (text.count("\n") + len(_SPACE_BEFORE_NUMBER.findall(text)))
+    if text.isascii():
+        return total + 190 * sum((len(number) + 2) // 3 for number in ascii_text.translate(_ONLY_DIGITS).split())
+    others = sum(character > "\x7f" for character in text)
+    return total + 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + (100 - 41) * others
 
 
 def tokens_of(hundredths: int) -> int:
@@ -84,6 +94,10 @@ def tokens_of(hundredths: int) -> int:
 
 
 @lru_cache(1 << 16)
+def _hundredths_of_letters(letters: bytes) -> int:
+    return sum(map(_hundredths_of_word, _WORD.findall(letters.decode())))
+
+
 def _hundredths_of_word(word: str) -> int:
     if word in _KEYWORDS:
         return 100

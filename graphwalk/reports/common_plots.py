@@ -9,7 +9,6 @@ import numpy as np
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.suite_report import Report
-from graphwalk.reports.variant_tables import levels_of
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
 
@@ -94,7 +93,7 @@ def against_size(
 
 def by_variant(report: Report) -> Iterator[Plot]:
     """Yield accuracy by variant: over the values of a single numeric factor as lines, else as dots."""
-    rows = [(levels_of(row["setting"]), row) for row in report.rows if row.get("accuracy") is not None]
+    rows = [(_levels(row["setting"]), row) for row in report.rows if row.get("accuracy") is not None]
     rows = [(levels, row) for levels, row in rows if levels]
     factors = sorted({factor for levels, _ in rows for factor in levels})
     numeric = len(factors) == 1 and all(_NUMBER.fullmatch(level) for levels, _ in rows for level in levels.values())
@@ -119,6 +118,12 @@ def by_variant(report: Report) -> Iterator[Plot]:
             "The same tasks in all variants. Bars: 95 % intervals, clustered by graph.",
             percent=True,
         )
+
+
+def _levels(setting: str) -> dict[str, str]:
+    """Return factor → level of a setting: {"turn_limit": "5"} of "tools:turn_limit=5"."""
+    variant = setting.partition(":")[2]
+    return {factor: level for factor, _, level in (part.partition("=") for part in variant.split(",")) if factor}
 
 
 def is_wide(numbers: Iterable[float]) -> bool:

@@ -21,7 +21,6 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.text_table import interval_notes
-from graphwalk.reports.variant_tables import variance_rows
 from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import setting_of
 
@@ -46,15 +45,12 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
     comparisons: list[dict[str, Any]] = []
     memorised: list[dict[str, Any]] = []
-    variances: list[dict[str, Any]] = []
     verdict: tuple[str, ...] = ()
     missing: list[str] = []
     with comment("comparison of models and settings", missing.append):
         comparisons = comparisons_of(observed, seed=seed)
     with comment("memorisation test", missing.append):
         memorised = memorisation_test(observed, seed=seed)
-    with comment("variance of variants", missing.append):
-        variances = variance_rows(observed, seed)
     with comment("verdict", missing.append):
         verdict = verdict_on(observed, rows, comparisons, baseline_rows)
     every = list(chain(rows, *groups.values()))
@@ -68,7 +64,6 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         comparisons=comparisons,
         memorisation_test=memorised,
         reference=_matching(reference, observed.players),
-        variance_shares=variances,
         notes=(
             *declared.notes,
             *interval_notes((row["unit"] for row in every if row["intervals"]), reasons | reasons_of(comparisons)),

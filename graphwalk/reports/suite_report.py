@@ -186,9 +186,6 @@ or question); every measure by name (None: unknown); `intervals`: name → [low,
 reason; `known`: name → number of tasks, if a measure is not known for all `tasks`; with repeats `pass_at_k`,
 `pass_hat_k`, and their number `k`."""
 
-Groups = Mapping[str, list[ReportRow]]
-"""Rows by grouping."""
-
 
 @dataclass(frozen=True)
 class Report:
@@ -214,12 +211,10 @@ class Report:
     """Note on an unfinished run."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
-    variance_shares: list[dict[str, Any]] = field(default_factory=list)
-    """Rows of `reports.variants.variance_rows`, for a run with variants."""
 
     def as_dict(self) -> dict[str, Any]:
         always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
-        names = (*always, *(name for name in ("memorisation_test", "variance_shares") if getattr(self, name)))
+        names = (*always, "memorisation_test") if self.memorisation_test else always
         fields = {name: getattr(self, name) for name in names}
         return {
             "schema_version": SCHEMA_VERSION,

@@ -17,7 +17,6 @@ from graphwalk.reports.text_table import (
     p_value,
     two_decimals,
 )
-from graphwalk.reports.variant_tables import variance_table
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
@@ -32,8 +31,6 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         yield comparison_table(report.comparisons, report.suite.compared)
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
-    if report.variance_shares:
-        yield variance_table(report.variance_shares, report.suite.compared[0])
     if report.memorisation_test:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:

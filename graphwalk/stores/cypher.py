@@ -13,10 +13,11 @@ keys are written is the store's: its `Dialect`.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, StrictUndefined, Template, pass_context
+from jinja2.runtime import Context
 
 from graphwalk.config.jinja import TextError, compiled, make_environment, rendered
 from graphwalk.errors import ConfigError
@@ -31,6 +32,8 @@ RESERVED_PREFIX = "gw__"
 """Prefix for property names that the engine reserves."""
 NO_LABEL = "gw_none"
 """The label that nodes without labels are given, so that queries can name them; results leave it out."""
+_DIALECT = "the dialect"
+"""Key of the dialect in the values of a template; no template can use it, since it is no name."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character that it encodes, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -140,7 +143,8 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
 @lru_cache(maxsize=8192)
 def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
-        cypher = dialect.finished(rendered(_compile(template, dialect), dict(identifiers)))
+        any_names = {"any_node": _Safe(dialect.any_node), "any_relationship": _Safe(dialect.any_relationship)}
+        cypher = dialect.finished(rendered(_compile(template), {_DIALECT: dialect, **any_names, **dict(identifiers)}))
         check_cypher(cypher)
         return cypher
     except CypherNotAllowedError as error:
@@ -152,27 +156,35 @@ def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, 
 
 
 @lru_cache(maxsize=1024)
-def _compile(template: str, dialect: Dialect) -> Template:
-    return compiled(_environment(dialect), template)
+def _compile(template: str) -> Template:
+    return compiled(_environment(), template)
 
 
-@lru_cache(maxsize=256)
-def _environment(dialect: Dialect) -> Environment:
+@cache
+def _environment() -> Environment:
+    """Return one environment for all dialects: compiling a template takes longer than many queries."""
     filters: dict[str, Callable[..., str]] = {
-        "label": lambda name: _Safe(dialect.label(name)),
-        "type": lambda name: _Safe(dialect.type(name)),
-        "property": lambda name: _Safe(dialect.property(name)),
-        "of": lambda name, variable, label=None: _Safe(dialect.value_of(_variable(variable), name, label)),
-        "hops": _hops,
-        "label_of": lambda variable: _Safe(dialect.label_of(_variable(variable))),
-        "labels_of": lambda variable: _Safe(dialect.labels_of(_variable(variable))),
-        "key_of": lambda variable: _Safe(dialect.key_of(_variable(variable))),
-        "properties_of": lambda variable: _Safe(dialect.properties_of(_variable(variable))),
+        "label": lambda dialect, name: dialect.label(name),
+        "type": lambda dialect, name: dialect.type(name),
+        "property": lambda dialect, name: dialect.property(name),
+        "of": lambda dialect, name, variable, label=None: dialect.value_of(_variable(variable), name, label),
+        "hops": lambda dialect, number: _hops(number),
+        "label_of": lambda dialect, variable: dialect.label_of(_variable(variable)),
+        "labels_of": lambda dialect, variable: dialect.labels_of(_variable(variable)),
+        "key_of": lambda dialect, variable: dialect.key_of(_variable(variable)),
+        "properties_of": lambda dialect, variable: dialect.properties_of(_variable(variable)),
     }
-    environment = make_environment(filters, finalize=_only_filtered)
-    environment.globals["any_node"] = _Safe(dialect.any_node)
-    environment.globals["any_relationship"] = _Safe(dialect.any_relationship)
-    return environment
+    return make_environment({name: _of_dialect(write) for name, write in filters.items()}, finalize=_only_filtered)
+
+
+def _of_dialect(write: Callable[..., str]) -> Callable[..., str]:
+    """Return a filter that passes the dialect to `write`."""
+
+    @pass_context
+    def written(context: Context, *values: Any, **named: Any) -> str:
+        return _Safe(write(context[_DIALECT], *values, **named))
+
+    return written
 
 
 def _only_filtered(value: Any) -> Any:
@@ -185,7 +197,7 @@ def _hops(number: Any) -> str:
     """Return the number of steps of a variable-length pattern."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         raise ConfigError(f"{number!r} is not a number of hops")
-    return _Safe(number)
+    return str(number)
 
 
 def _variable(name: Any) -> str:

@@ -1,8 +1,8 @@
 """Reference figures: walks of the scripted expert, baselines that need no run, and the paper's figures."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from graphwalk.files.resources import data_path
@@ -11,7 +11,7 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.reports.suite_report import BASELINE, REFERENCE, ResultRecord
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import TaskRecord
+from graphwalk.types.episode import TaskRecord, ToolResult
 
 T = TypeVar("T", bound=TaskRecord)
 
@@ -36,10 +36,43 @@ class ReferenceWalk:
         return task.model_copy(update={**calls, **tokens})
 
 
-async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
-    """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text."""
-    tools = sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
-    context = tools + sum(map(_tokens, prompt))
+class CachedTools:
+    """Tools whose calls change nothing: walks on the same graph repeat most calls, and each is executed once."""
+
+    ordered = False
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._results: dict[tuple[str, str], ToolResult] = {}
+        self.specs = toolbox.specs
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        key = (call.name, call.arguments)
+        if key not in self._results:
+            self._results[key] = replace(await self._toolbox.call(call), data=None)  # walks read the text
+        return self._results[key]
+
+
+def count_by_rule(text: str) -> int:
+    """Count tokens by the built-in rule, so that reference figures do not depend on installed packages."""
+    return count_tokens(text)[0]
+
+
+async def drive(
+    agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = (), count: Callable[[str], int] = count_by_rule
+) -> ReferenceWalk:
+    """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text.
+
+    `count` counts tokens; pass a cached one for several walks on the same graph.
+    """
+
+    def tokens(message: Message) -> int:
+        """Return the tokens of text and calls, without a provider's message overhead."""
+        called = (text for call in message.tool_calls for text in (call.name, call.arguments))
+        return sum(map(count, (message.content or "", *called)))
+
+    tools = sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
+    context = tools + sum(map(tokens, prompt))
     turns = calls = input_tokens = output_tokens = 0
     texts: list[str] | None = None
     while True:
@@ -48,15 +81,15 @@ async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ())
         try:
             asks = agent.send(texts)  # type: ignore[arg-type]  # None starts it
         except StopIteration as end:
-            return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + _count(end.value))
+            return ReferenceWalk(end.value, turns, calls, input_tokens, output_tokens + count(end.value))
         if isinstance(asks, str):
             raise TypeError("a scripted agent that uses tools yields calls, not text")
         tool_calls = calls_of(asks)
         results = [await toolbox.call(call) for call in tool_calls]
         texts = [result.content for result in results]
-        written = _tokens(Message("assistant", tool_calls=tool_calls))
+        written = tokens(Message("assistant", tool_calls=tool_calls))
         output_tokens += written
-        context += written + sum(map(_count, texts))
+        context += written + sum(map(count, texts))
         calls += sum(not result.is_note for result in results)
 
 
@@ -89,14 +122,3 @@ def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[Re
 def calls_of(asks: Sequence[Ask]) -> tuple[ToolCall, ...]:
     """Return the calls of one turn in the form that a model writes."""
     return tuple(ask.call(f"call_{number}") for number, ask in enumerate(asks))
-
-
-def _tokens(message: Message) -> int:
-    """Return the tokens of text and calls, without a provider's message overhead."""
-    called = (text for call in message.tool_calls for text in (call.name, call.arguments))
-    return sum(_count(text) for text in (message.content or "", *called))
-
-
-def _count(text: str) -> int:
-    """Count tokens by the built-in rule, so that reference figures do not depend on installed packages."""
-    return count_tokens(text)[0]

@@ -87,7 +87,6 @@ async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
     [
         "reports.report.comparisons_of",
         "reports.report.memorisation_test",
-        "reports.report.variance_rows",
         "suites.questions.report.failure_tables",
     ],
 )

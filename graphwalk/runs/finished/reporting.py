@@ -1,14 +1,11 @@
-"""Make the report of a run folder, and measure the spread of its players for power analysis."""
+"""Make the report of a run folder."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError, counted
-from graphwalk.evaluation.power import Design, Spread, measured_spread
 from graphwalk.experiments.protocol_differences import (
     deviations,
     fewer_graphs,
@@ -17,8 +14,7 @@ from graphwalk.experiments.protocol_differences import (
     published_differences,
 )
 from graphwalk.experiments.protocols import OWN
-from graphwalk.reports.compare import player_outcomes
-from graphwalk.reports.observations import Observations, Player, chosen, observe
+from graphwalk.reports.observations import Observations, observe
 from graphwalk.reports.report import report_on
 from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.runs.folder.result import EpisodeKey, key_of
@@ -141,35 +137,3 @@ def _without_extractor(manifest: Mapping[str, Any]) -> str | None:
     if named and settled.get("stage_2", named) is None:
         return f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
     return None
-
-
-@dataclass(frozen=True)
-class MeasuredPair:
-    """Two players of a run: the spread of their difference in accuracy, and the design of the measurement."""
-
-    first: Player
-    second: Player
-    spread: Spread
-    design: Design
-
-
-def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
-    """Measure all pairs of players of a run. Raise ConfigError unless a pair has two graphs, one with two tasks."""
-    folder = RunFolder.open(path)
-    observed = observe(folder.records(), folder.suite.report())
-    players = chosen(observed.players, models, settings)
-    outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
-    pairs = []
-    for first, second in combinations(players, 2):
-        spread = measured_spread(outcomes[first], outcomes[second])
-        if spread is not None:
-            graphs = len(set(outcomes[first].graphs.tolist()))
-            design = Design(max(1, round(len(outcomes[first].keys) / graphs)), observed.tries, observed.tries)
-            pairs.append(MeasuredPair(first, second, spread, design))
-    if not pairs:
-        names = ", ".join(f"{player.model} {player.setting}" for player in observed.players)
-        raise ConfigError(
-            f"{path} shows no spread: it needs two players on two graphs, with two tasks on one of them",
-            hint=f"played: {names or 'nothing yet'}; or assume accuracies: --first 40 --second 50",
-        )
-    return pairs

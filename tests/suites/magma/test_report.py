@@ -12,8 +12,8 @@ from graphwalk.reports.observations import observe
 from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report, ReportRow
 from graphwalk.reports.tables import text_tables
-from graphwalk.suites.magma.matrices import case, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
+from graphwalk.suites.magma.trace_results import case, trace_records
 from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 

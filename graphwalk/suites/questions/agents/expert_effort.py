@@ -1,7 +1,7 @@
 """Reference figures of a question: turns, tool calls and tokens of the scripted expert."""
 
 import json
-from dataclasses import dataclass
+from functools import cache
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
@@ -12,7 +12,7 @@ from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.oracles import Scratch
-from graphwalk.suites.reference import ReferenceWalk, drive
+from graphwalk.suites.reference import CachedTools, ReferenceWalk, count_by_rule, drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
@@ -20,18 +20,18 @@ from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
-@dataclass(frozen=True)
 class ExpertReference:
     """Reference walks on one graph (docs/method.md, Questions), with the default prompt."""
 
-    schema: Schema
-    toolbox: Toolbox
+    def __init__(self, schema: Schema, toolbox: Toolbox) -> None:
+        self._schema, self._tools = schema, CachedTools(toolbox)
+        self._system = tools_system(schema, AgentConfig())
+        self._count = cache(count_by_rule)
 
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
         """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
-        agent = expert(task.template, task.parameters, self.schema)
-        prompt = (tools_system(self.schema, AgentConfig()), Message("user", task.question))
-        walk = await drive(agent, self.toolbox, prompt)
+        agent = expert(task.template, task.parameters, self._schema)
+        walk = await drive(agent, self._tools, (self._system, Message("user", task.question)), self._count)
         rows: list[Row] = json.loads(walk.answer)
         any_one = task.mode != "set"
         if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:

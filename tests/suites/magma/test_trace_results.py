@@ -9,9 +9,9 @@ from graphwalk.reports.report import build_report
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.magma.matrices import case
 from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
+from graphwalk.suites.magma.trace_results import case
 from tests.suites.magma.logged_runs import logged
 
 DECLARED = MagmaSuite().report()
