@@ -331,7 +331,7 @@ def untaught_table() -> str:
             yield [name.partition("-")[0], row["model"], "–", str(row["tasks"]), number(row, "accuracy"), *["–"] * 6]
 
     def cells(row: Row, report: Report) -> Iterator[str]:
-        causes = {cause.words: row.get(cause.field) or 0 for cause in report.suite.causes}
+        causes = {cause.text.lower(): row.get(cause.field) or 0 for cause in report.suite.causes}
         commonest = sorted(causes, key=lambda words: -causes[words])[:3]
         yield from (str(row["tasks"]), number(row, "accuracy"))
         for count in ("tool_calls", "turn_limits", "repeat_limits"):

@@ -44,19 +44,12 @@ def _settings(report: "Report") -> int:
 
 def by_group(report: "Report", grouping: str, title: str) -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
-    published = report.reference.groups.get(grouping, ()) if report.reference else ()
-    mark = report.reference.mark if report.reference else ""
     groups = {str(row[grouping]) for row in report.groups.get(grouping, ())}
-    settings = _settings(report)
-    series = [
-        *series_of(report.groups.get(grouping, ()), grouping, "accuracy", settings),
-        *series_of(
-            [r for r in published if str(r[grouping]) in groups], grouping, "accuracy", settings, True, mark=mark
-        ),
-    ]
+    published = [row for row in report.published.groups.get(grouping, ()) if str(row[grouping]) in groups]
+    series = _ours_and(published, report, grouping, "accuracy", one_line)
     name = f"accuracy-by-{grouping.replace('_', '-')}"
-    about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if published else "")
-    return Plot(name, title, "dots", (Panel(tuple(series)),), y="accuracy in %", about=about, percent=True)
+    about = "Lines: 95 % intervals, clustered by graph." + (" Hollow: published results." if report.reference else "")
+    return Plot(name, title, "dots", (Panel(series),), y="accuracy in %", about=about, percent=True)
 
 
 def against_size(
@@ -71,13 +64,10 @@ def against_size(
     baselines: Sequence[str] = (),
 ) -> Plot:
     """Plot a line per player against a numeric grouping. `baselines` are drawn like published players."""
-    published = report.reference.groups.get(grouping, ()) if report.reference else ()
-    mark = report.reference.mark if report.reference else ""
-    settings = _settings(report)
+    published = report.published.groups.get(grouping, ())
     computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
     series = (
-        *series_of(report.groups.get(grouping, ()), grouping, measure, settings, x=float),
-        *series_of(published, grouping, measure, settings, True, x=float, mark=mark),
+        *_ours_and(published, report, grouping, measure, float),
         *series_of(computed, grouping, measure, 1, True, x=float),
     )
     about = "Bars: 95 % intervals, clustered by graph." + (" Dashed: published results." if published else "")
@@ -85,6 +75,19 @@ def against_size(
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     wide = is_wide(float(point.x) for one in series for point in one.points)
     return Plot(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
+
+
+def _ours_and(
+    published: Iterable[Mapping[str, Any]],
+    report: "Report",
+    grouping: str,
+    measure: str,
+    x: Callable[[Any], str | float],
+) -> tuple[Series, ...]:
+    """Return the players of a run, then published ones."""
+    settings, ours = _settings(report), report.groups.get(grouping, ())
+    others = series_of(published, grouping, measure, settings, True, x=x, mark=report.published.mark)
+    return (*series_of(ours, grouping, measure, settings, x=x), *others)
 
 
 def by_variant(report: "Report") -> Iterator[Plot]:
@@ -202,7 +205,7 @@ def outcomes(report: "Report", title: str = "Answers by outcome") -> Plot:
     settings = _settings(report)
     named = {
         "correct": "correct",
-        **{cause.field: cause.words for cause in report.suite.causes},
+        **{cause.field: cause.text.lower() for cause in report.suite.causes},
         "infrastructure_failures": "failed",
     }
     totals = [(row, sum(row.get(field) or 0 for field in named)) for row in report.rows]
@@ -214,6 +217,6 @@ def outcomes(report: "Report", title: str = "Answers by outcome") -> Plot:
         for field, outcome in named.items()
         if any(row.get(field) for row, _ in shown)
     )
-    legends = [f"{cause.words}: {cause.legend}" for cause in report.suite.causes if cause.legend]
+    legends = [f"{cause.text.lower()}: {cause.legend}" for cause in report.suite.causes if cause.legend]
     about = ". ".join(["Failed: infrastructure errors", *legends]) + "."
     return Plot("outcomes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import ESTIMATED, Reference, ReportRow
+from graphwalk.reports.suite_report import ESTIMATED, ReportRow
 from graphwalk.reports.text_table import (
-    Header,
+    Column,
     csv_text,
     fitting_columns,
     legend,
@@ -56,7 +56,7 @@ def to_csv(report: Report) -> str:
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
     yield from (("all", "", row) for row in report.rows)
     yield from (("baseline", "", row) for row in report.baselines)
-    reference = report.reference or Reference("")
+    reference = report.published
     for kind, groups in (("", report.groups), ("baseline ", report.baseline_groups)):
         yield from ((f"{kind}{name}", row[name], row) for name, rows in groups.items() for row in rows)
     yield from (("paper", "", row) for row in reference.rows)
@@ -91,7 +91,7 @@ class OnTerminal:
     tables: int | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        report, heads = self.report, list[Header]()
+        report, heads = self.report, list[Column]()
         if report.incomplete:
             yield _line(report.incomplete + "\n", style="bold yellow")
         if report.verdict:

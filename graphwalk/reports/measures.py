@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.files.resources import data_path
-from graphwalk.reports.suite_report import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
-from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.reports.suite_report import Grouping, Kind, Measure, ResultRecord, SuiteReport
+from graphwalk.reports.text_table import Column, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.types.episode import ExitStatus, Score
 
 

@@ -57,6 +57,11 @@ class Report:
     """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
 
     @property
+    def published(self) -> Reference:
+        """Return the published results beside those of this run; without rows if there are none."""
+        return self.reference or Reference("")
+
+    @property
     def is_scored(self) -> bool:
         return any(row.get(self.suite.compared[0]) is not None for row in self.rows)
 

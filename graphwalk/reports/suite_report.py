@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text
-from graphwalk.sanitise import one_line
+from graphwalk.reports.text_table import Column, TextTable
 
 if TYPE_CHECKING:
     from graphwalk.reports.plots import Plot
@@ -66,53 +65,6 @@ class Grouping:
         return position, isinstance(group, str), in_order(group) if isinstance(group, str) else group
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table. `optional` columns are dropped first in a narrow table, highest number first.
-
-    `interval` formats the ends of the interval; None: the interval is not shown. `name`: it contains names, not
-    numbers. `legend` explains the title.
-    """
-
-    title: str
-    field: str
-    format: Callable[[Any], str] = one_line
-    optional: int = 0
-    interval: Callable[[Any], str] | None = None
-    name: bool = False
-    legend: str = ""
-
-    @property
-    def words(self) -> str:
-        """Return the title in a sentence."""
-        return self.title.replace("\n", " ").lower()
-
-    def cell(self, row: Mapping[str, Any], scale: float | None = None) -> Cell:
-        """Return the cell of a row. With a `scale` (its largest value) it has a position on the scale."""
-        value, paper = row.get(self.field), bool(row.get("published"))
-        text = UNKNOWN if value is None else self.format(value)
-        interval = interval_text(row, self.field, self.interval) if self.interval else ""
-        if value is None or scale is None or not 0 <= value <= scale:
-            return Cell(text, interval, paper)
-        low, high = row.get("intervals", {}).get(self.field, (value, value))
-        return Cell(text, interval, paper, (low / scale, value / scale, high / scale))
-
-
-def table_of(
-    title: str,
-    columns: Iterable[Column],
-    rows: Iterable[Mapping[str, Any]],
-    note: str = "",
-    *,
-    scales: Mapping[str, float] = {},
-) -> TextTable:
-    """Lay out a cell per row and column. `scales`: largest values by field."""
-    columns = tuple(columns)
-    headers = tuple(Header(column.title, column.name, column.optional, column.legend) for column in columns)
-    cells = tuple(tuple(column.cell(row, scales.get(column.field)) for column in columns) for row in rows)
-    return TextTable(title, headers, cells, note)
-
-
 PLAYER = (Column("Model", "model", name=True), Column("Setting", "setting", name=True))
 
 
@@ -136,8 +88,9 @@ class Reference:
 
     @property
     def explanation(self) -> str:
-        """Return the text below a table that explains the mark."""
-        return f"{self.mark.strip()}: {self.source}." + (f" This run has fewer: {self.fewer}." if self.fewer else "")
+        """Return the text below a table that explains the mark; empty without published results."""
+        fewer = f" This run has fewer: {self.fewer}." if self.fewer else ""
+        return f"{self.mark.strip()}: {self.source}.{fewer}" if self.source else ""
 
 
 class Cluster(NamedTuple):

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.evaluation.comments import comment
 from graphwalk.reports.measures import layout
-from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, ReportRow, table_of
+from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Grouping, ReportRow
 from graphwalk.reports.text_table import (
     Cell,
-    Header,
+    Column,
     TextTable,
     integer,
     one_decimal,
     p_value,
+    table_of,
     two_decimals,
 )
 from graphwalk.reports.verdict import no_significance
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 def text_tables(report: "Report") -> Iterator[TextTable]:
     """Yield the tables overall, model against model, and by group; without empty tables."""
-    reference = report.reference
-    source = " ".join([reference.explanation, *reference.notes]) if reference else ""
-    rows = [*report.rows, *report.baselines, *_mark_published(reference.rows if reference else ())]
+    published = report.published
+    source = " ".join([published.explanation, *published.notes])
+    rows = [*report.rows, *report.baselines, *_mark_published(published.rows)]
     yield _table(report, "Results", report.suite.columns, rows, note=source)
     if report.comparisons:
         yield comparison_table(report.comparisons, report.suite.compared)
@@ -38,10 +39,9 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:
         groups = {row[grouping.name] for row in report.groups.get(grouping.name, ())}
-        every = reference.groups.get(grouping.name, ()) if reference else ()
-        published = [row for row in every if row[grouping.name] in groups]
-        if grouping.shown and (len(groups) > 1 or published):
-            yield _group_table(report, grouping, published)
+        same = [row for row in published.groups.get(grouping.name, ()) if row[grouping.name] in groups]
+        if grouping.shown and (len(groups) > 1 or same):
+            yield _group_table(report, grouping, same)
     player_tables = {
         "Wrong answers by cause": report.suite.causes,
         **report.suite.player_tables,
@@ -52,7 +52,7 @@ def text_tables(report: "Report") -> Iterator[TextTable]:
     tables: list[TextTable] = []
     with comment(
         title := f"Tables of {report.suite.suite}",
-        lambda text: tables.append(TextTable(title, (Header("Note"),), ((Cell(text),),))),
+        lambda text: tables.append(TextTable(title, (Column("Note", ""),), ((Cell(text),),))),
     ):
         tables += report.suite.tables(report)
     yield from tables
@@ -69,8 +69,8 @@ def _group_table(report: "Report", grouping: Grouping, published: Iterable[Repor
     name = grouping.name
     rows = [*report.groups[name], *report.baseline_groups.get(name, []), *_mark_published(published)]
     rows.sort(key=lambda row: grouping.sort_key(row[name]))
-    note = report.reference.explanation if report.reference else ""
-    return _table(report, f"By {grouping.title}", report.suite.group_columns, rows, grouping, note=note)
+    title, columns = f"By {grouping.title}", report.suite.group_columns
+    return _table(report, title, columns, rows, grouping, note=report.published.explanation)
 
 
 def _mark_published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
@@ -100,8 +100,10 @@ def _table(
         names = (Column(capitalised(grouping.title), grouping.name, name=True), *names)
         rows = _named_once(rows, grouping.name)
     published = any(row.get("published") for row in rows)
-    mark = report.reference.mark if report.reference else ""
-    rows = [{**row, "model": one_line(row["model"]) + mark} if row.get("published") else row for row in rows]
+    rows = [
+        {**row, "model": one_line(row["model"]) + report.published.mark} if row.get("published") else row
+        for row in rows
+    ]
     return table_of(title, (*names, *shown), rows, note if always_noted or published else "", scales=scales)
 
 

@@ -39,27 +39,11 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
-    """The head of a column. `name`: it contains names, not numbers. `optional`: as in `Column`."""
-
-    title: str
-    name: bool = False
-    optional: int = 0
-    legend: str = ""
-    """Explanation of the head."""
-
-    @property
-    def text(self) -> str:
-        """The title on one line."""
-        return self.title.replace("\n", " ")
-
-
-@dataclass(frozen=True, slots=True)
 class TextTable:
     """A table of text, independent of the output format."""
 
     title: str
-    headers: tuple[Header, ...]
+    headers: "tuple[Column, ...]"
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
 
@@ -116,6 +100,52 @@ def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]
     return (" … " if ends[0] < 0 else "–").join(map(form, ends))
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. `optional` columns are dropped first in a narrow table, highest number first.
+
+    `interval` formats the ends of the interval; None: the interval is not shown. `name`: it contains names, not
+    numbers. `legend` explains the title.
+    """
+
+    title: str
+    field: str
+    format: Callable[[Any], str] = one_line
+    optional: int = 0
+    interval: Callable[[Any], str] | None = None
+    name: bool = False
+    legend: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the title on one line."""
+        return self.title.replace("\n", " ")
+
+    def cell(self, row: Mapping[str, Any], scale: float | None = None) -> Cell:
+        """Return the cell of a row. With a `scale` (its largest value) it has a position on the scale."""
+        value, paper = row.get(self.field), bool(row.get("published"))
+        text = UNKNOWN if value is None else self.format(value)
+        interval = interval_text(row, self.field, self.interval) if self.interval else ""
+        if value is None or scale is None or not 0 <= value <= scale:
+            return Cell(text, interval, paper)
+        low, high = row.get("intervals", {}).get(self.field, (value, value))
+        return Cell(text, interval, paper, (low / scale, value / scale, high / scale))
+
+
+def table_of(
+    title: str,
+    columns: Iterable[Column],
+    rows: Iterable[Mapping[str, Any]],
+    note: str = "",
+    *,
+    scales: Mapping[str, float] = {},
+) -> TextTable:
+    """Lay out a cell per row and column. `scales`: largest values by field."""
+    columns = tuple(columns)
+    cells = tuple(tuple(column.cell(row, scales.get(column.field)) for column in columns) for row in rows)
+    return TextTable(title, columns, cells, note)
+
+
 OVER_QUESTIONS = "over the questions of this one graph"
 _UNITS = {
     "graph": "The graph is the cluster, since tasks on one graph are dependent.",
@@ -135,7 +165,7 @@ def interval_notes(units: Iterable[str], reasons: Iterable[str]) -> Iterator[str
         yield f"{UNKNOWN} instead of an interval: {', or '.join(reasons)}; the variance between them is unknown."
 
 
-def legend(headers: Iterable[Header]) -> Iterator[str]:
+def legend(headers: "Iterable[Column]") -> Iterator[str]:
     """Yield a note that explains each head once, if any of them has an explanation."""
     if texts := dict.fromkeys(f"{header.text}: {header.legend}." for header in headers if header.legend):
         yield " ".join(texts)

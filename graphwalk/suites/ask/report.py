@@ -5,8 +5,8 @@ from functools import cache
 
 from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, layout, scored
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import PLAYER, Column, Grouping, Measure, ResultRecord, SuiteReport, table_of
-from graphwalk.reports.text_table import TextTable
+from graphwalk.reports.suite_report import PLAYER, Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.reports.text_table import Column, TextTable, table_of
 from graphwalk.sanitise import one_line
 
 

@@ -33,7 +33,7 @@ _STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
 def magma_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
-    published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), _mark(report)
+    published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), report.published.mark
     for measure, (name, title, y) in _EXACT.items():
         averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark, most=None)
         panel = Panel((*averages(ours), *averages(_over_sizes(published, measure), published=True)))
@@ -94,17 +94,13 @@ def _panels(report: Report, grouping: str, measure: str, published: Iterable[Rep
             grouping=grouping,
             measure=measure,
             x=lambda group: float(group.split()[-1]),
-            mark=_mark(report),
+            mark=report.published.mark,
             most=None,
         )
         ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
             paper = lines(_of(published, grouping, algorithm), published=True)
             yield Panel((*ours, *paper), _words(algorithm))
-
-
-def _mark(report: Report) -> str:
-    return report.reference.mark if report.reference else ""
 
 
 def _words(algorithm: str) -> str:
@@ -115,7 +111,7 @@ def _published_rows(report: Report) -> list[ReportRow]:
     """Return the paper's figures for sizes of this run: of the same models, and of zero-shot ones."""
     ours = report.groups.get("case", [])
     cases, models = {row["case"] for row in ours}, {row["model"].rpartition("/")[2] for row in ours}
-    rows = report.reference.groups.get("case", ()) if report.reference else ()
+    rows = report.published.groups.get("case", ())
     return [r for r in rows if r["case"] in cases and (r["model"] in models or r["note"] == "zero-shot")]
 
 

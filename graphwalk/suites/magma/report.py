@@ -9,18 +9,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.reports.measures import EFFORT, OUTCOME, layout, scored
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import (
-    PLAYER,
-    Column,
-    Grouping,
-    Kind,
-    Measure,
-    Reference,
-    ResultRecord,
-    SuiteReport,
-    table_of,
-)
-from graphwalk.reports.text_table import TextTable
+from graphwalk.reports.suite_report import PLAYER, Grouping, Kind, Measure, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.text_table import Column, TextTable, table_of
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_plots
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES

@@ -5,8 +5,8 @@ from typing import Any
 
 from graphwalk.reports.measures import tool_seconds
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import Cluster, Column, ReportRow, ResultRecord, table_of
-from graphwalk.reports.text_table import TextTable, one_decimal
+from graphwalk.reports.suite_report import Cluster, ReportRow, ResultRecord
+from graphwalk.reports.text_table import Column, TextTable, one_decimal, table_of
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
@@ -175,16 +175,15 @@ _METRICS = {"accuracy": "final", "intermediate_exact": "earlier", "trajectory_ex
 
 def size_tables(report: Report) -> Iterator[TextTable]:
     """Yield one table per algorithm in the paper's layout, with its figures for the sizes of this run."""
-    ours, reference = report.groups.get("case", []), report.reference
+    ours, reference = report.groups.get("case", []), report.published
     cases = {row["case"] for row in ours}
-    published = [row for row in reference.groups.get("case", ()) if row["case"] in cases] if reference else []
-    mark = reference.mark if reference else ""
+    published = [row for row in reference.groups.get("case", ()) if row["case"] in cases]
     algorithms = [one for one in ALGORITHMS if any(row["case"].split()[0] == one for row in ours)]
     with_paper = [one for one in algorithms if any(row["case"].split()[0] == one for row in published)]
     for algorithm in algorithms:
-        lines = sorted(_size_lines(algorithm, ours, published, mark), key=lambda line: line["order"])
-        note = reference.explanation if reference and algorithm in with_paper else ""
-        if reference and with_paper[-1:] == [algorithm]:
+        lines = sorted(_size_lines(algorithm, ours, published, reference.mark), key=lambda line: line["order"])
+        note = reference.explanation if algorithm in with_paper else ""
+        if with_paper[-1:] == [algorithm]:
             note = " ".join([note, *reference.notes])
         columns = [Column(name, name, name=True) for name in ("setting", "model", "states")]
         for place, size in enumerate(sorted({int(name) for line in lines for name in line if name.isdecimal()})):

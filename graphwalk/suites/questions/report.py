@@ -53,6 +53,11 @@ def _any_tied(result: ResultRecord) -> float | None:
     return None if correct is None else float(correct)
 
 
+def _evidence_unused(result: ResultRecord) -> float:
+    score = result["score"] or {}
+    return float(not score.get("correct") and bool(score.get("evidence_sufficient")))
+
+
 def _count_ignored(wanted: Callable[[str], bool]) -> Callable[[ResultRecord], float | None]:
     return count_if(lambda result: wanted((result["score"] or {}).get("ignored_condition") or ""))
 
@@ -70,6 +75,7 @@ MEASURES = (
     *QUALITY,
     Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
     *count_causes(QuestionScore),
+    Measure("evidence_unused", "count", _evidence_unused),
     *(Measure(f"ignored_{name}", "count", _count_ignored(name.__eq__)) for name in CONDITIONS),
     Measure("ignored_other", "count", _count_ignored(lambda name: name not in ("", *CONDITIONS))),
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
