@@ -110,6 +110,8 @@ class Player(Generic[T]):
     """It plays if the user names no model."""
     why_not: Callable[[T], str] = lambda task: ""
     """Reason for which it cannot play a task, "" if it can."""
+    purpose: tuple[str, ...] = ("policy",)
+    """Purpose of its random draws (graphwalk/seeds.py); another one gives other walks than in earlier logs."""
 
     def model(self, name: str, task: T, setting: str, schema: Schema | None, random: Random) -> Model:
         """Return the model that plays one episode."""
