@@ -120,7 +120,12 @@ _RUN = (
     Flag("override", options.Override),
     flag("tag", list[str], "Tag of the run; repeatable.", sets="tags"),
     flag("shard", str, "Run only shard I of N. See `graphwalk merge`.", metavar="I/N"),
-    flag("on", Literal["ray"], "Distribute the run over a Ray cluster (default: local).", metavar="ray"),
+    flag(
+        "on",
+        Literal["ray"],
+        "Distribute the run over a Ray cluster, or over all cores of this machine (default: local, one core).",
+        metavar="ray",
+    ),
     flag("ray_address", str, "Address of the cluster's head node, or auto.", metavar="HOST:PORT"),
     flag("shards", int, "Number of shards with --on. Default: one per core.", min=1),
     flag("out", Path, "Run folder. Default: runs/TIME-NAME-ID."),
