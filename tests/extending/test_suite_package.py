@@ -66,12 +66,13 @@ asyncio.run(check_suite("chains", accuracy={"expert": 1.0, "lazy": 0.0, "guess":
 
 
 PICTURES = """
+from graphwalk.reports.scene import SceneNode, scene_of
 from graphwalk_chains.suite import ChainsSuite, ChainTask
 
 
 class DrawnTask(ChainTask):
-    def drawings(self, record):
-        yield " -> ".join(self.gold)
+    def scene(self, record):
+        return scene_of(record, nodes=tuple(SceneNode(key, "Drawn", fate="right") for key in self.gold))
 
 
 class DrawnSuite(ChainsSuite):
@@ -80,11 +81,11 @@ class DrawnSuite(ChainsSuite):
 """
 
 
-def test_a_suite_with_drawings_is_shown(chains: Place) -> None:
+def test_a_suite_with_scenes_is_shown(chains: Place) -> None:
     chains.install_text("drawn_chains", PICTURES, "[graphwalk.suites]\ndrawn = drawn_chains:DrawnSuite\n")
     (chains.folder / "drawn.yaml").write_text("name: drawn\nsuite: {name: drawn, chains: [{length: 3}]}\n")
     assert chains.graphwalk("run", "drawn.yaml", "--out", "run").returncode == 0
-    assert " -> " in chains.graphwalk("show", "run", "chain").stdout
+    assert ":Drawn)" in chains.graphwalk("show", "run", "chain").stdout
 
 
 HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.suite import Suite, Task\n"
