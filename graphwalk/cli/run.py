@@ -44,7 +44,6 @@ def _positive(number: float | None) -> float | None:
     return number
 
 
-<<<<<<< HEAD
 MaxConcurrency = Annotated[int | None, typer.Option(min=1, help="Number of concurrent episodes.")]
 RequestsPerMinute = Annotated[
     float | None,
@@ -64,95 +63,6 @@ LogLevel = Annotated[
     typer.Option(help="Level of run.log in the run folder. debug includes libraries."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
-=======
-_COMMON = (
-    flag("max_concurrency", int, "Number of concurrent episodes.", sets="limits.max_concurrency", min=1),
-    flag(
-        "requests_per_minute",
-        float,
-        "Request limit of each model.",
-        "--requests-per-minute",
-        "--rpm",
-        sets="limits.requests_per_minute",
-        callback=_positive,
-    ),
-    flag(
-        "tokens_per_minute",
-        float,
-        "Token limit of each model.",
-        "--tokens-per-minute",
-        "--tpm",
-        sets="limits.tokens_per_minute",
-        callback=_positive,
-    ),
-    flag("budget_usd", float, "Stop the whole run at this cost.", sets="limits.budget_usd", callback=_positive),
-    flag("budget_tokens", int, "Stop the whole run at this number of tokens.", sets="limits.budget_tokens", min=1),
-    flag("fail_under", float, "Exit with code 5 if an accuracy is below X percent.", min=0, max=100),
-    flag("log_level", _Level, "Level of run.log in the run folder. debug includes libraries.", default="info"),
-    flag("json", bool, "Print the report as JSON instead of a table."),
-)
-"""Options of `run` and `resume`."""
-_RUN = (
-    flag(
-        "model",
-        list[str],
-        "Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
-        "--model",
-        "-m",
-    ),
-    Flag("base_url", options.BaseUrl),
-    Flag("model_argument", options.ModelArguments),
-    flag(
-        "setting",
-        list[str],
-        "Setting; repeatable: tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, "
-        "is (intermediate steps), ish (is with hints), tools.",
-        sets="settings",
-    ),
-    flag(
-        "protocol",
-        str,
-        "Protocol: graphwalk (default), or paper: prompts, drawing and scoring of the papers.",
-        sets="protocol",
-        metavar="NAME",
-    ),
-    Flag("question", options.Questions, "suite.questions"),
-    Flag("graph", GraphFile),
-    Flag("database", DatabaseName),
-    flag(
-        "dataset", str, "File of your questions with answers, for own-questions.", sets="suite.dataset", metavar="FILE"
-    ),
-    flag("store", str, "Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).", sets="store"),
-    flag("seed", int, "Random seed.", sets="seed"),
-    flag("graphs", int, "Number of graphs, mazes or traces of each kind.", min=1),
-    flag("limit", int, "Maximum number of tasks.", sets="limit", min=1),
-    flag("repeats", int, "Number of episodes per task, model and setting.", sets="repeats", min=1),
-    Flag("tool_protocol", options.ToolProtocol, "agent.tool_protocol"),
-    flag("reasoning_effort", str, "Reasoning effort, as the provider names it.", sets="options.reasoning_effort"),
-    flag("temperature", float, "Sampling temperature.", sets="options.temperature", min=0),
-    flag(
-        "extractor",
-        str,
-        "Model (provider/model) that reads answers where the parser finds none or is in doubt.",
-        sets="extractor",
-    ),
-    Flag("override", options.Override),
-    flag("tag", list[str], "Tag of the run; repeatable.", sets="tags"),
-    flag("shard", str, "Run only shard I of N. See `graphwalk merge`.", metavar="I/N"),
-    flag(
-        "on",
-        Literal["ray"],
-        "Distribute the run over a Ray cluster, or over all cores of this machine (default: local, one core).",
-        metavar="ray",
-    ),
-    flag("ray_address", str, "Address of the cluster's head node, or auto.", metavar="HOST:PORT"),
-    flag("shards", int, "Number of shards with --on. Default: one per core.", min=1),
-    flag("out", Path, "Run folder. Default: runs/TIME-NAME-ID."),
-    flag("keep", bool, "Keep the graphs in Neo4j after the run.", sets="keep"),
-    flag("dry_run", bool, "Print tasks, calls and estimated cost without running."),
-    *_COMMON,
-)
->>>>>>> refs/heads/speed
 
 
 def run(
@@ -211,7 +121,10 @@ def run(
     ] = None,
     on: Annotated[
         Literal["ray"] | None,
-        typer.Option(metavar="ray", help="Distribute the run over a Ray cluster (default: local)."),
+        typer.Option(
+            metavar="ray",
+            help="Distribute the run over a Ray cluster, or over all cores of this machine (default: local, one core).",
+        ),
     ] = None,
     ray_address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Address of the cluster's head node, or auto.")
