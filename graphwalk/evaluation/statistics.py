@@ -55,6 +55,13 @@ class Outcomes:
         return "graph" if len(np.unique(self.graphs)) > 1 else "question"
 
     @property
+    def means(self) -> Table:
+        """The mean of each measure over the tasks where it is known, NaN without any: of correctness, the accuracy."""
+        is_known = ~np.isnan(self.values)
+        with np.errstate(invalid="ignore"):
+            return np.where(is_known, self.values, 0.0).sum(axis=0) / is_known.sum(axis=0)
+
+    @property
     def clusters(self) -> Numbers:
         """The number of the unit of each task, shape (tasks,)."""
         return self.graphs if self.unit == "graph" else self.questions
@@ -205,8 +212,8 @@ def _clustered(outcomes: Outcomes) -> _Clustered:
     counts = _sums_by(numbers, is_known.astype(np.float64), groups)
     sums = _sums_by(numbers, np.where(is_known, outcomes.values, 0.0), groups)
     n, clusters = is_known.sum(axis=0), (counts > 0).sum(axis=0)
+    mean = outcomes.means
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = sums.sum(axis=0) / n
         deviations = _sums_by(numbers, np.where(is_known, outcomes.values - mean, 0.0), groups)
         error = np.sqrt(clusters / (clusters - 1) * (deviations**2).sum(axis=0)) / n
         df = np.maximum(n**2 / (counts**2).sum(axis=0) - 1, 1)

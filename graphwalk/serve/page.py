@@ -16,15 +16,13 @@ from graphwalk.errors import ConfigError, install_hint
 from graphwalk.evaluation.comments import comment
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
-from graphwalk.reports.common_plots import plots_of
-from graphwalk.reports.observations import Observations
+from graphwalk.reports.measures import cause_of
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
-from graphwalk.reports.plots import COLUMNS, worth_drawing
+from graphwalk.reports.plots import COLUMNS
+from graphwalk.reports.report import Report
 from graphwalk.reports.scene import SceneCall, scene_of
-from graphwalk.reports.suite_report import Report
-from graphwalk.reports.tables import text_tables
-from graphwalk.reports.text_table import Cell, TextTable, legend
-from graphwalk.runs.finished.reporting import measured
+from graphwalk.reports.text_table import TextTable, legend
+from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
@@ -102,7 +100,6 @@ class RunContent:
     suite: str
     facts: Mapping[str, Any]
     report: Report
-    observed: Observations
     episodes: list[PageEpisode]
 
     @cached_property
@@ -110,7 +107,7 @@ class RunContent:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
         figures, notes = [], list[str]()
         with comment("plots", notes.append):
-            plots = worth_drawing(list(plots_of(self.report, self.observed)))
+            plots = self.report.plots
             styles = styles_of(plots)
             for figure in plots:
                 figures.append(
@@ -137,9 +134,9 @@ def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda 
                 by_key[key_of(record)] = _episode(record, suite)
             yield record
 
-    report, observed = measured(folder, taken())
+    report = report_of(folder, taken())
     episodes = [by_key[key] for key in sorted(by_key)]
-    return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, observed, episodes)
+    return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, episodes)
 
 
 def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
@@ -173,7 +170,7 @@ def _line(record: Record) -> dict[str, Any]:
     return {
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
-        "cause": score.get("failure") or score.get("error_class") or _wrong_steps(score),
+        "cause": cause_of(score) or _wrong_steps(score),
         "ignored": score.get("ignored_condition") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
@@ -261,32 +258,23 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
 
 def _run(run: RunContent, state: str) -> dict[str, Any]:
     report = run.report
-    tables = list(text_tables(report))
-    legends = legend(header for table in tables for header in table.headers)
+    legends = legend(header for table in report.tables for header in table.headers)
     return {
         "name": run.name,
         "suite": run.suite,
         "state": state,
         **run.facts,
-        "verdict": list(report.verdict),
-        "tables": [_table(table) for table in tables],
+        "verdict": report.verdict,
+        "tables": [_table(table) for table in report.tables],
         "notes": [*legends, *(note for note in report.notes if note != report.incomplete)],
         "incomplete": report.incomplete,
     }
 
 
 def _table(table: TextTable) -> dict[str, Any]:
-    return {
-        "title": table.title,
-        "headers": [[header.title, header.name, header.optional] for header in table.headers],
-        "rows": [[_cell(cell) for cell in row] for row in table.rows],
-        "note": table.note,
-    }
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    fields = {"text": cell.text, "interval": cell.interval, "dim": cell.dim, "drawn": cell.drawn}
-    return {name: value for name, value in fields.items() if value}
+    headers = [(header.title, header.name, header.optional) for header in table.headers]
+    rows = [[asdict(cell, dict_factory=_known) for cell in row] for row in table.rows]
+    return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
 
 
 LARGEST_PAGE = 150_000_000

@@ -7,6 +7,7 @@ import pytest
 
 from graphwalk.evaluation.comments import comment
 from graphwalk.reports.formats import as_text
+from graphwalk.reports.report import Report
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import RunFolder
@@ -74,7 +75,7 @@ async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
 ) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
     monkeypatch.setattr(QuestionTask, "scene", fail)
-    monkeypatch.setattr("graphwalk.serve.page.plots_of", fail)
+    monkeypatch.setattr(Report, "plots", property(fail))
     content = content_of(RunFolder.open(tmp_path / "run"))
     assert content.figures["notes"] == ["plots missing: TypeError"]
     page = "".join(page_texts([content]))
@@ -87,7 +88,7 @@ async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
     [
         "reports.report.comparisons_of",
         "reports.report.memorisation_test",
-        "suites.questions.report.failure_tables",
+        "reports.report.verdict_on",
     ],
 )
 async def test_a_failing_part_of_a_report_leaves_the_rest(

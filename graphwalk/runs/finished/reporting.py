@@ -14,25 +14,20 @@ from graphwalk.experiments.protocol_differences import (
     published_differences,
 )
 from graphwalk.experiments.protocols import OWN
-from graphwalk.reports.observations import Observations, observe
-from graphwalk.reports.report import report_on
-from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.reports.observations import observe
+from graphwalk.reports.report import Report, report_on
+from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
 
-def report_of(folder: RunFolder) -> Report:
-    """Return the report of a run, finished or not. Raise RunLogError as `measured`."""
-    return measured(folder)[0]
-
-
-def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> tuple[Report, Observations]:
-    """Return the report of a run and its observations. `records`: the run's, if the caller reads them too.
+def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
+    """Return the report of a run, finished or not. `records`: the run's, if the caller reads them too.
 
     Raise RunLogError if results do not have the suite's form.
     """
     try:
-        return _measured(folder, folder.records() if records is None else records)
+        return _report_of(folder, folder.records() if records is None else records)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
@@ -41,7 +36,7 @@ def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None)
         ) from error
 
 
-def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
+def _report_of(folder: RunFolder, records: Iterable[dict[str, Any]]) -> Report:
     manifest = folder.read_manifest()
     config, suite = manifest["config"], folder.suite
     declared = suite.report()
@@ -69,7 +64,7 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
     every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
-    return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
 
 
 def _with_limit(record: ResultRecord, config: Mapping[str, Any]) -> ResultRecord:

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
-from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
-from graphwalk.reports.suite_report import Report, ReportRow
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import ReportRow
 from graphwalk.suites.magma.generate import ALGORITHMS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 _STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
 
-def magma_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+def magma_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
     published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), _mark(report)
     for measure, (name, title, y) in _EXACT.items():

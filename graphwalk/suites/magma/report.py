@@ -8,6 +8,7 @@ from typing import Any
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.reports.measures import EFFORT, OUTCOME, layout, scored
+from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import (
     PLAYER,
     Column,
@@ -15,7 +16,6 @@ from graphwalk.reports.suite_report import (
     Kind,
     Measure,
     Reference,
-    Report,
     ResultRecord,
     SuiteReport,
     table_of,
