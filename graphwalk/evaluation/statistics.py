@@ -59,7 +59,8 @@ class Outcomes:
         """The mean of each measure over the tasks where it is known, NaN without any: of correctness, the accuracy."""
         is_known = ~np.isnan(self.values)
         with np.errstate(invalid="ignore"):
-            return np.where(is_known, self.values, 0.0).sum(axis=0) / is_known.sum(axis=0)
+            means: Table = np.where(is_known, self.values, 0.0).sum(axis=0) / is_known.sum(axis=0)
+        return means
 
     @property
     def clusters(self) -> Numbers:
