@@ -5,16 +5,17 @@
                    └─ answer, limit, error ────→ END
 
 The state is the conversation after the prompt of the episode: `messages` in LangChain's form. What a run records of a
-turn (usage, seconds) is in the `additional_kwargs` of its message, so that checkpoints need no types of ours.
+reply (usage, seconds) is in the `additional_kwargs` of its message, so that checkpoints need no types of ours. Limits
+are read from the messages; turns are built when the episode has ended.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from inspect import iscoroutinefunction
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +23,18 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
-from graphwalk.models.langchain import OURS, from_langchain, to_langchain
-from graphwalk.models.tracing import Reporting, callback_manager, with_usage
+from graphwalk.models.langchain import OURS, from_langchain, recorded, to_langchain, to_state
+from graphwalk.models.tracing import Reporting, callback_manager, manager_of_node
 from graphwalk.sanitise import Secrets
-from graphwalk.suites.suite import Prompt, no_next_turn
+from graphwalk.suites.suite import Prompt
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.types.wire import from_dict, to_dict
+from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManager
-    from langchain_core.messages import BaseMessage, ToolMessage
+    from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.runtime import Runtime
@@ -44,6 +45,10 @@ MOST_CALLS = 1024
 """Calls that are kept from one reply, or `max_calls_per_turn` if that is more."""
 _LAST_STEPS = 2
 """Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
+
+
+_MOST_CONVERSIONS = 10_000
+"""Messages whose converted form is kept."""
 
 
 class Watcher:
@@ -81,21 +86,38 @@ class Episode:
     watcher: Watcher = field(default_factory=Watcher)
     secrets: Secrets | None = None
     """Texts that `run_episode` does not report to callbacks."""
+    _conversions: "dict[int, tuple[BaseMessage, Message]]" = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Id of a message of the state → the message, which keeps the id in use, and our form of it."""
+
+    def converted(self, message: "BaseMessage") -> Message:
+        """Return a message of the state in our form. Each is converted once while it is among the latest ones."""
+        _, ours = self._conversions.get(id(message)) or (message, from_langchain(message))
+        self._keep(message, ours)
+        return ours
+
+    def _keep(self, message: "BaseMessage", ours: Message) -> None:
+        if len(self._conversions) >= _MOST_CONVERSIONS:  # one object serves all conversations of `build_agent`
+            self._conversions.clear()
+        self._conversions[id(message)] = (message, ours)
+
+    def in_state(self, reply: Reply, **facts: Any) -> "AIMessage":
+        """Return a reply as a message of the state."""
+        message = to_state(reply, **facts)
+        self._keep(message, reply.message)
+        return message
 
     def exhausted(self, messages: "Sequence[BaseMessage]") -> ExitStatus | None:
         """Return the status of the limit that the messages of the state have reached, None without one."""
         if self.tokens is None and self.usd is None:
             return None
-        usage = sum((_usage(message) for message in messages), Usage())
+        usage = sum(map(_usage, messages), Usage())
         if self.tokens is not None and usage.total_tokens >= self.tokens:
             return ExitStatus.TOKEN_LIMIT
         if self.usd is not None and usage.charge >= self.usd:
             return ExitStatus.BUDGET
         return None
-
-    def limit_reached(self, conversation: Sequence[Message]) -> ExitStatus | None:
-        """Return the status of the limit that is reached, or None. Dialogues without tools have no limit."""
-        return None if self.prompt.toolbox is None else limit_reached(conversation, self.config)
 
 
 async def run_episode(episode: Episode) -> Trajectory:
@@ -105,7 +127,7 @@ async def run_episode(episode: Episode) -> Trajectory:
     # Version 2 of LangGraph's streams returns the state alone.
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     status = ExitStatus(end["exit_status"])
-    return Trajectory(episode.prompt.messages, tuple(_turns(end["messages"])), status, end.get("error"))
+    return Trajectory(episode.prompt.messages, tuple(_turns(episode, end["messages"])), status, end.get("error"))
 
 
 @cache
@@ -150,26 +172,27 @@ def compile_graph(
 
 async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Call the model for its next message. A summary made first counts in the turn's usage and time."""
-    episode, toolbox = runtime.context, runtime.context.prompt.toolbox
-    if status := episode.exhausted(state["messages"]):
+    episode, messages = runtime.context, state["messages"]
+    agent, toolbox = episode.config, episode.prompt.toolbox
+    if status := episode.exhausted(messages):
         return _update(status=status)
-    conversation = [from_langchain(message) for message in state["messages"]]
-    manager = callback_manager(config)
+    conversation = list(map(episode.converted, messages))
+    manager = manager_of_node(config)
     model = episode.model if manager is None else Reporting(episode.model, manager)
-    limit = episode.limit_reached(conversation)
+    limit = None if toolbox is None else limit_reached(conversation, agent)  # dialogues without tools have no limit
     if limit is None and state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS:
         limit = ExitStatus.TURN_LIMIT
-    forced = limit is not None
+    facts: dict[str, Any] = {} if limit is None else {"forced": True}
     try:
         async with asyncio.timeout_at(episode.deadline):
-            if episode.config.compaction == "none":
-                messages, summary = [*episode.prompt.messages, *answered_calls(conversation, episode.config)], None
+            if agent.compaction == "none":
+                sent, summary = [*episode.prompt.messages, *answered_calls(conversation, agent)], None
             else:
-                messages, summary = await _compacted(episode, model, state["messages"])
-            if forced:
-                messages.append(answer_now(episode.config))
-            tools = toolbox.specs if toolbox is not None and not forced else ()
-            reply = await model.complete(messages, tools, episode.options)
+                sent, summary = await _compacted(episode, model, messages)
+            if limit is not None:
+                sent.append(answer_now(agent))
+            tools = toolbox.specs if toolbox is not None and limit is None else ()
+            reply = await model.complete(sent, tools, episode.options)
     except BudgetSpentError as error:
         return _failed(episode, error, ExitStatus.BUDGET)
     except ModelError as error:
@@ -177,43 +200,31 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         return _failed(episode, error, ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR)
     except TimeoutError:
         return _update(status=ExitStatus.MODEL_ERROR, error="the deadline of the episode passed during a model call")
-    if len(reply.message.tool_calls) > (most := max(MOST_CALLS, episode.config.max_calls_per_turn)):
+    if len(reply.message.tool_calls) > (most := max(MOST_CALLS, agent.max_calls_per_turn)):
         first = reply.message.tool_calls[:most]
         reply = replace(reply, message=replace(reply.message, tool_calls=first, provider_state=None))
     episode.watcher.said(reply.message)
-    turn = Turn(
-        message=reply.message,
-        usage=reply.usage if summary is None else summary.usage + reply.usage,
-        finish_reason=reply.finish_reason,
-        seconds=reply.seconds + (0.0 if summary is None else summary.seconds),
-        summary=None if summary is None else summary.message.content or "",
-        forced=forced,
-    )
-    facts = {
-        "usage": to_dict(turn.usage),
-        "finish_reason": turn.finish_reason,
-        "seconds": turn.seconds,
-        **({} if turn.summary is None else {"summary": turn.summary}),
-        **({"forced": True} if turn.forced else {}),
-    }
-    message = with_usage(to_langchain(turn.message, {"turn": facts}), turn)
+    if summary is not None:
+        reply = replace(reply, usage=summary.usage + reply.usage, seconds=summary.seconds + reply.seconds)
+        facts["summary"] = summary.message.content or ""
+    message = episode.in_state(reply, **facts)
     message.id = message.id or getattr(model, "run_id", None)
-    if any(message.id == earlier.id for earlier in state["messages"]):
+    if any(message.id == earlier.id for earlier in messages):
         message.id = None  # add_messages would replace the earlier message; without an id it assigns a new one
-    if turn.message.tool_calls and toolbox is not None and not forced:
+    if reply.message.tool_calls and toolbox is not None and limit is None:
         return _update([message])
-    if not forced and episode.prompt.next_user is not no_next_turn:
-        next_user = episode.prompt.next_user(_turns([*state["messages"], message]))
-        if next_user is not None:
+    if limit is None:
+        replies = sum(one.role == "assistant" and not one.tool_calls for one in (*conversation, reply.message))
+        if (next_user := episode.prompt.next_user(replies)) is not None:
             return _update([message, to_langchain(Message("user", next_user))])
-    answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
+    answered = ExitStatus.ANSWERED if (reply.message.content or "").strip() else ExitStatus.NO_ANSWER
     return _update([message], limit or answered)
 
 
 async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Execute all tool calls of the last message."""
     episode = runtime.context
-    toolbox, calls = episode.prompt.toolbox, from_langchain(state["messages"][-1]).tool_calls
+    toolbox, calls = episode.prompt.toolbox, episode.converted(state["messages"][-1]).tool_calls
     assert toolbox is not None
     earlier_calls = 0
     for message in reversed(state["messages"]):
@@ -223,7 +234,7 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: 
     begun = perf_counter()
     try:
         async with asyncio.timeout_at(episode.deadline):
-            results = await call_tools(toolbox, calls, episode.config, earlier_calls, callback_manager(config))
+            results = await call_tools(toolbox, calls, episode.config, earlier_calls, manager_of_node(config))
     except StoreError as error:
         return _failed(episode, error, ExitStatus.STORE_ERROR)
     except TimeoutError:
@@ -290,9 +301,9 @@ async def _compacted(
     episode: Episode, model: Model, state: "Sequence[BaseMessage]"
 ) -> tuple[list[Message], Reply | None]:
     """Return the conversation to send, compacted, and the summary if one was due."""
-    config, turns = episode.config, _turns(state)
+    config, turns = episode.config, _turns(episode, state)
     first_reply = next((number for number, message in enumerate(state) if message.type == "ai"), len(state))
-    prompt = [*episode.prompt.messages, *map(from_langchain, state[:first_reply])]
+    prompt = [*episode.prompt.messages, *map(episode.converted, state[:first_reply])]
     messages = messages_to_send(prompt, turns, config)
     since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
     # Twice the window must have passed since the last summary, so that summaries stay rare.
@@ -345,7 +356,8 @@ async def _call(toolbox: Toolbox, call: ToolCall, manager: "AsyncCallbackManager
 
 def limit_reached(conversation: Sequence[Message], config: AgentConfig) -> ExitStatus | None:
     """Return the status of the first limit that the turns since the last user message have reached, or None."""
-    replies = [message for message in conversation[_since_user(conversation) :] if message.role == "assistant"]
+    since_user = takewhile(lambda message: message.role != "user", reversed(conversation))
+    replies = [message for message in since_user if message.role == "assistant"]
     # A call that is repeated within one reply counts once.
     calls = Counter(chain.from_iterable({(call.name, call.arguments) for call in r.tool_calls} for r in replies))
     limits = [
@@ -415,44 +427,35 @@ def _scratchpad(turns: Sequence[Turn], config: AgentConfig) -> Message:
     return Message("user", config.render("scratchpad.j2", notes=notes, window=config.compaction_window))
 
 
-def _since_user(conversation: Sequence[Message]) -> int:
-    """Return the number of the message after the last one of the user, 0 without one."""
-    return next((n for n in range(len(conversation), 0, -1) if conversation[n - 1].role == "user"), 0)
-
-
 def _usage(message: "BaseMessage") -> Usage:
-    """Return the recorded usage of a turn; unknown for other messages."""
-    facts = (message.additional_kwargs.get(OURS) or {}).get("turn") or {}
-    return from_dict(Usage, facts.get("usage", {}))
+    """Return the recorded usage of a reply; unknown for other messages."""
+    return from_dict(Usage, recorded(message).get("usage", {}))
 
 
-def _turns(messages: "Sequence[BaseMessage]") -> list[Turn]:
+def _turns(episode: Episode, messages: "Sequence[BaseMessage]") -> list[Turn]:
     """Return the turns of the model with their results; messages before its first one are left out."""
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
-    return [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
+    return [_turn(episode, messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
 
 
-def _turn(message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:
+def _turn(episode: Episode, message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:
     """Return a turn from the model's message and the tool and user messages after it."""
-    reply = from_langchain(message)
-    facts = (message.additional_kwargs.get(OURS) or {}).get("turn") or {}
+    reply, facts = episode.converted(message), recorded(message)
     calls = {call.id: call for call in reversed(reply.tool_calls)}
-    results, users, elapsed = [], [], None
-    for one in after:
-        content = from_langchain(one).content or ""
-        if one.type != "tool":
-            users.append(content)
-            continue
-        name, call_id = one.name or "", one.tool_call_id  # type: ignore[attr-defined]
-        ours = one.additional_kwargs.get(OURS) or {}
-        elapsed = ours.get("elapsed_in_tools") if elapsed is None else elapsed
-        outcome = ours.get("result") or {"error": None if one.status == "success" else "failed"}  # type: ignore[attr-defined]
-        call = calls.get(call_id) or ToolCall(call_id, name, "")
-        results.append(ToolResult(call, content, **outcome, data=one.artifact))  # type: ignore[attr-defined]
+    results = [_result(episode, one, calls) for one in after if one.type == "tool"]
+    users = [episode.converted(one).content or "" for one in after if one.type != "tool"]
     return Turn(
         reply,
-        **{**facts, "usage": _usage(message)},
+        _usage(message),
         results=tuple(results),
         next_user="\n\n".join(users) if users else None,
-        elapsed_in_tools=elapsed,
+        elapsed_in_tools=next((recorded(one).get("elapsed_in_tools") for one in after if one.type == "tool"), None),
+        **{name: facts[name] for name in ("finish_reason", "seconds", "summary", "forced") if name in facts},
     )
+
+
+def _result(episode: Episode, message: Any, calls: Mapping[str, ToolCall]) -> ToolResult:
+    """Return the result in a ToolMessage; one that a user added has no call and no record."""
+    call = calls.get(message.tool_call_id) or ToolCall(message.tool_call_id, message.name or "", "")
+    outcome = recorded(message).get("result") or {"error": None if message.status == "success" else "failed"}
+    return ToolResult(call, episode.converted(message).content or "", **outcome, data=message.artifact)

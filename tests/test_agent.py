@@ -11,9 +11,10 @@ from graphwalk.agent import MOST_CALLS, Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.budget import BudgetSpentError
+from graphwalk.models.langchain import from_langchain
 from graphwalk.suites.suite import Prompt
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
 
 PROMPT = (Message("system", "Walk."), Message("user", "Where?"))
 Said = str | list[str] | Exception
@@ -204,8 +205,8 @@ async def test_the_deadline_of_an_episode_is_kept() -> None:
 
 
 async def test_a_dialogue_goes_on_as_long_as_the_suite_has_something_to_say() -> None:
-    def next_user(turns: Sequence[Turn]) -> str | None:
-        return f"step {len(turns)}" if len(turns) < 40 else None
+    def next_user(replies: int) -> str | None:
+        return f"step {replies}" if replies < 40 else None
 
     speaker = Speaker(script("state"))
     trajectory = await walk(speaker, None, next_user=next_user)
@@ -252,3 +253,16 @@ async def test_calls_that_run_side_by_side_take_the_time_that_passed() -> None:
     trajectory = await walk(Speaker(script(["count", "count"], "done")), Slow())
     assert trajectory.tool_seconds == 2000.0
     assert trajectory.seconds < trajectory.tool_seconds
+
+
+async def test_each_message_is_converted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    converted: list[str] = []
+
+    def convert(message: Any) -> Message:
+        converted.append(message.type)
+        return from_langchain(message)
+
+    monkeypatch.setattr("graphwalk.agent.from_langchain", convert)
+    trajectory = await walk(Speaker(script(*[["count"]] * 5, "done")), Counter())
+    assert len(trajectory.turns) == 6
+    assert converted == ["tool"] * 5

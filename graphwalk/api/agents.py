@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +83,6 @@ def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compile
     from langchain_core.runnables import RunnableLambda
     from langgraph.runtime import Runtime
 
-    runtime = Runtime(context=episode)
-
     def node(turn: Callable[[dict[str, Any], "RunnableConfig"], Coroutine[Any, Any, Any]]) -> Any:
         async def acall(state: dict[str, Any], config: "RunnableConfig") -> Any:
             return await store.await_for(turn(state, config))
@@ -94,8 +92,9 @@ def _compile_agent(episode: Episode, store: Store, **compiling: Any) -> "Compile
 
         return RunnableLambda(call, acall)
 
-    model = node(lambda state, config: model_turn(state, runtime, config))
-    tools = node(lambda state, config: tool_turn(state, runtime, config))
+    # An episode keeps conversions, and this one serves all conversations of the agent.
+    model = node(lambda state, config: model_turn(state, Runtime(context=replace(episode)), config))
+    tools = node(lambda state, config: tool_turn(state, Runtime(context=replace(episode)), config))
     steps = 2 * (episode.config.turn_limit or 0) + 3  # two for each turn, and the answer
     return compile_graph(model, tools, **compiling).with_config(recursion_limit=steps)
 

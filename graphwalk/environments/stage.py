@@ -163,7 +163,8 @@ class OpenEpisode:
         """Process a reply without calls. Return the next user message, or None at the end of the episode."""
         limit = self._limit_reached
         turn = Turn(Message("assistant", text), forced=limit is not None)
-        next_user = None if limit else self.start.next_user([*self.turns, turn])
+        replies = 1 + sum(not earlier.message.tool_calls for earlier in self.turns)
+        next_user = None if limit else self.start.next_user(replies)
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             answered = ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER

@@ -6,7 +6,7 @@
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from graphwalk.models.provider_replies import (
 )
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.types.wire import from_dict, to_dict
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -36,12 +37,8 @@ _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_API_(?:KEY|TOKEN)\b")
 _FIELD = re.compile(r"\b[a-z0-9]+_api_(?:key|token)\b")
 
 
-def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "BaseMessage":
-    """Convert a message to LangChain's form.
-
-    Without `facts` it is for a request: names and arguments are made acceptable to all providers. With `facts` (JSON,
-    kept in `additional_kwargs`) it is for the state of a graph, and `from_langchain` restores it unchanged.
-    """
+def to_langchain(message: Message) -> "BaseMessage":
+    """Convert a message for a request: names and arguments are made acceptable to all providers."""
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
     content = message.content or ""
@@ -49,46 +46,54 @@ def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "B
         return ToolMessage(content, tool_call_id=message.tool_call_id or "")
     if message.role != "assistant":
         return SystemMessage(content) if message.role == "system" else HumanMessage(content)
-    if (reply := _kept_whole(message, to_send=facts is None)) is not None:
-        if facts is not None:
-            reply.additional_kwargs[OURS] = {**facts, "langchain": True, "provider_state": message.provider_state}
-        return reply
-    if facts is None:
+    reply = _kept_whole(message)
+    if reply is None:
         return AIMessage(content, tool_calls=_sendable_calls(message))
-    valid: list[Any] = []
-    invalid: list[Any] = []
-    for call in message.tool_calls:
-        if (arguments := _as_object(call.arguments)) is not None:
-            valid.append({"id": call.id, "name": call.name, "args": arguments})
-        else:
-            invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
-    hidden = {
-        "content": None if message.content is None else "",
-        "reasoning": message.reasoning,
-        "provider_state": message.provider_state,
-    }
-    ours = {**facts, **{name: value for name, value in hidden.items() if value is not None}}
-    raw = {"tool_calls": message.as_openai()["tool_calls"]} if message.tool_calls else {}
-    return AIMessage(content, tool_calls=valid, invalid_tool_calls=invalid, additional_kwargs={OURS: ours, **raw})
+    if reply.invalid_tool_calls:  # most integrations do not send these back
+        reply = reply.model_copy(update={"tool_calls": _sendable_calls(message), "invalid_tool_calls": []})
+    return reply
+
+
+def to_ai_message(reply: Reply) -> "AIMessage":
+    """Convert a reply with its calls as the model wrote them, and with finish reason and usage."""
+    message = _unchanged(reply.message)
+    message.response_metadata.setdefault("finish_reason", reply.finish_reason)
+    if reply.usage.total_tokens and message.usage_metadata is None:
+        total, sent = reply.usage.total_tokens, reply.usage.input_tokens or 0
+        message.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
+    return message
+
+
+def to_state(reply: Reply, **facts: Any) -> "AIMessage":
+    """Convert a reply for the state of a graph: `recorded` returns it with `facts`, from a checkpoint too."""
+    message = to_ai_message(reply)
+    message.additional_kwargs[OURS] = {**to_dict(reply), **facts}
+    return message
+
+
+def recorded(message: "BaseMessage") -> dict[str, Any]:
+    """Return what was recorded about a message of the state as JSON, {} for one that a user added."""
+    facts: dict[str, Any] = message.additional_kwargs.get(OURS) or {}
+    return facts
 
 
 def from_langchain(message: "BaseMessage") -> Message:
-    """Convert a LangChain message to our form, with changes that were made to it."""
+    """Convert a LangChain message to our form, with changes that were made to it in the state of a graph."""
     content = text(message.content)
     if message.type == "tool":
         return Message("tool", content, tool_call_id=getattr(message, "tool_call_id", None))
     if message.type != "ai":
         return Message("system" if message.type == "system" else "user", content)
-    calls = _calls_of(message)
-    ours = message.additional_kwargs.get(OURS)
-    state_before = None if ours is None else ours.get("provider_state")
-    if ours is None or ours.get("langchain"):
-        state = _whole(message)
-        if state_before is not None and state is not None and _said(state) == _said(state_before):
-            state = state_before
-        return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=state)
-    reasoning = ours.get("reasoning")
-    return Message("assistant", content or ours.get("content"), calls, reasoning=reasoning, provider_state=state_before)
+    facts, calls = recorded(message), _calls_of(message)
+    if not facts:
+        return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=_whole(message))
+    original = from_dict(Message, facts["message"])
+    if _content_and_calls(_unchanged(original)) == _content_and_calls(message):
+        return original
+    whole = (original.provider_state or {}).get("format") == FORMAT
+    state = _whole(message) if whole else original.provider_state
+    empty = None if original.content is None else ""
+    return replace(original, content=content or empty, tool_calls=calls, provider_state=state)
 
 
 def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainModel":
@@ -163,7 +168,7 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
     return message_chunk_to_message(whole)  # type: ignore[return-value]
 
 
-def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
+def _kept_whole(message: Message) -> "AIMessage | None":
     """Return the AIMessage in a message's state; None without one, or if text or tool calls have changed."""
     from langchain_core.messages import AIMessage
 
@@ -172,11 +177,28 @@ def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
         return None
     reply = AIMessage(**state["message"])
     calls = [call["id"] for call in (*reply.tool_calls, *reply.invalid_tool_calls)]
-    if (text(reply.content), calls) != (message.content or "", [call.id for call in message.tool_calls]):
-        return None
-    if to_send and reply.invalid_tool_calls:  # most integrations do not send these back
-        reply = reply.model_copy(update={"tool_calls": _sendable_calls(message), "invalid_tool_calls": []})
-    return reply
+    unchanged = (text(reply.content), calls) == (message.content or "", [call.id for call in message.tool_calls])
+    return reply if unchanged else None
+
+
+def _unchanged(message: Message) -> "AIMessage":
+    """Return a message of the model with its calls as they were written."""
+    from langchain_core.messages import AIMessage
+
+    if (reply := _kept_whole(message)) is not None:
+        return reply
+    valid: list[Any] = []
+    invalid: list[Any] = []
+    for call in message.tool_calls:
+        if (arguments := _as_object(call.arguments)) is not None:
+            valid.append({"id": call.id, "name": call.name, "args": arguments})
+        else:
+            invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
+    return AIMessage(message.content or "", tool_calls=valid, invalid_tool_calls=invalid)
+
+
+def _content_and_calls(message: Any) -> tuple[Any, ...]:
+    return message.content, message.tool_calls, message.invalid_tool_calls
 
 
 def _whole(message: "BaseMessage") -> dict[str, Any] | None:
@@ -188,11 +210,6 @@ def _whole(message: "BaseMessage") -> dict[str, Any] | None:
     fields["additional_kwargs"].pop(OURS, None)
     present = {name: value for name, value in fields.items() if name == "content" or value not in (None, [], {})}
     return {"format": FORMAT, "message": present}
-
-
-def _said(state: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return content and tool calls of a state; the graph may have filled in id, usage and metadata."""
-    return state["message"].get("content"), state["message"].get("tool_calls")
 
 
 def _calls_of(message: Any) -> tuple[ToolCall, ...]:

@@ -9,15 +9,13 @@ from pydantic import BaseModel
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.models.base import Model
-from graphwalk.models.langchain import to_langchain
+from graphwalk.models.langchain import to_ai_message, to_langchain
 from graphwalk.models.wrappers import Wrapper
 from graphwalk.sanitise import Secrets
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from graphwalk.types.episode import Turn
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import AsyncCallbackManager
-    from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import RunnableConfig
 
 
@@ -36,6 +34,11 @@ def callback_manager(
         handlers = [one if type(one) is Redacting else Redacting(one, secrets) for one in handlers]
         manager.set_handlers(handlers)
     return manager if handlers else None
+
+
+def manager_of_node(config: "RunnableConfig") -> "AsyncCallbackManager | None":
+    """Return the manager of the handlers that LangGraph passes to a node, None without any."""
+    return callback_manager(config) if getattr(config.get("callbacks"), "handlers", None) else None
 
 
 class Redacting:
@@ -114,19 +117,9 @@ class Reporting(Wrapper):
         except BaseException as error:
             await run.on_llm_error(error)
             raise
-        message = with_usage(to_langchain(reply.message, {}), reply)
+        message = to_ai_message(reply)
         message.id = run_id
         if reply.model:
             message.response_metadata.setdefault("model_name", reply.model)
         await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=message)]]))
         return reply
-
-
-def with_usage(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":
-    """Set LangChain's fields for finish reason and usage unless the message has them."""
-    reply: AIMessage = message  # type: ignore[assignment]
-    reply.response_metadata.setdefault("finish_reason", facts.finish_reason)
-    if facts.usage.total_tokens and reply.usage_metadata is None:
-        total, sent = facts.usage.total_tokens, facts.usage.input_tokens or 0
-        reply.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
-    return reply

@@ -22,7 +22,7 @@ from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
-from graphwalk.types.episode import Score, TaskRecord, Trajectory, Turn
+from graphwalk.types.episode import Score, TaskRecord, Trajectory
 from graphwalk.types.schema import Schema
 
 if TYPE_CHECKING:
@@ -31,18 +31,21 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound=SuiteConfig)
 
 
-def no_next_turn(turns: Sequence[Turn]) -> str | None:
+def no_next_turn(replies: int) -> str | None:
     """End the dialogue with the first reply that calls no tool."""
     return None
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The start of an episode. `next_user` returns the message after a reply without calls; None ends the dialogue."""
+    """The start of an episode.
+
+    `next_user` returns the message after so many replies without calls; None ends the dialogue.
+    """
 
     messages: tuple[Message, ...]
     toolbox: Toolbox | None = None
-    next_user: Callable[[Sequence[Turn]], str | None] = no_next_turn
+    next_user: Callable[[int], str | None] = no_next_turn
 
 
 class Task(TaskRecord, ABC):
@@ -106,6 +109,8 @@ class Player(Generic[T]):
     """It plays if the user names no model."""
     why_not: Callable[[T], str] = lambda task: ""
     """Reason for which it cannot play a task, "" if it can."""
+    purpose: tuple[str, ...] = ("policy",)
+    """Purpose of its random draws (graphwalk/seeds.py); another one gives other walks than in earlier logs."""
 
     def model(self, name: str, task: T, setting: str, schema: Schema | None, random: Random) -> Model:
         """Return the model that plays one episode."""

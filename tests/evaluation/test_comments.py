@@ -12,7 +12,7 @@ from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, page_texts
-from graphwalk.suites.questions import suite
+from graphwalk.suites.questions import task
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks import make_tasks as generate
 from tests.commands import graphwalk
@@ -29,7 +29,7 @@ def fail(*arguments: Any, **named: Any) -> Any:
 
 
 async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite, "failure_of", fail)
+    monkeypatch.setattr(task, "failure_of", fail)
     folder = tmp_path / "run"
     config = experiment(models=["scripted/random", "scripted/expert"])
     summary = await start(folder, config)

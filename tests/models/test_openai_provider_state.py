@@ -14,10 +14,10 @@ from langchain_core.messages import AIMessage
 from graphwalk.errors import ModelError
 from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.models.base import Model
-from graphwalk.models.langchain import LangchainModel, from_langchain, to_langchain
+from graphwalk.models.langchain import LangchainModel, from_langchain, to_langchain, to_state
 from graphwalk.models.registry import open_model
 from graphwalk.settings import Settings
-from graphwalk.types.chat import CallOptions, Message, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.wire import from_dict, to_dict
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.models.stateful_servers import (
@@ -215,4 +215,4 @@ async def test_the_state_of_a_graph_keeps_a_message_with_a_broken_call() -> None
     model = LangchainModel(GenericFakeChatModel(messages=iter([said])))
     message = (await model.complete([ASK], (), CallOptions())).message
     assert [call.arguments for call in message.tool_calls] == ["{}", "{"]
-    assert from_langchain(to_langchain(message, {})) == message
+    assert from_langchain(to_state(Reply(message))) == message

@@ -20,7 +20,7 @@ from graphwalk.suites.magma.score import MagmaScore, score_episode
 from graphwalk.suites.magma.thoughts import steps_in_words
 from graphwalk.suites.suite import Prompt, Task
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
-from graphwalk.types.episode import Trajectory, Turn
+from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Scalar
 
 
@@ -99,11 +99,8 @@ class MagmaTask(Task):
         return steps_in_words(self, setting, trajectory, random)
 
 
-def _next_user(
-    trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, turns: Sequence[Turn]
-) -> str | None:
+def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, form: prompts.Form, replies: int) -> str | None:
     """Return the question for the next state; None if all states were asked for."""
-    replies = sum(not turn.message.tool_calls for turn in turns)
     step = min(trace.states) + replies
     return prompts.turn(trace, setting, step, agent, form) if step in trace.states else None
 
