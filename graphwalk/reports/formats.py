@@ -24,7 +24,7 @@ from graphwalk.reports.text_table import (
 from graphwalk.sanitise import escape_markdown, escape_markup, one_line
 
 Printed = Report | RunComparison
-"""What is printed in one layout: a verdict, tables and notes."""
+"""A verdict, tables and notes, which are printed in one layout."""
 
 
 def to_json(report: Printed) -> str:

@@ -22,13 +22,13 @@ const TABS = { results: "Results", plots: "Plots", episodes: "Episodes" };
 let shows = 0;
 
 const runs = () => page.index.runs || [];
-const hasTables = () => runs().some((run) => run.tables.length);
+const tablesExist = () => runs().some((run) => run.tables.length);
 
 function viewName(state) {
   if (isServed && !runQuery()) return "runs";
   const name = state.get("view");
   if (name in VIEWS && name !== "runs") return name;
-  return hasTables() ? "results" : "episodes";
+  return tablesExist() ? "results" : "episodes";
 }
 
 async function show() {
@@ -80,7 +80,7 @@ function showHeading(name) {
   const planned = running.reduce((sum, run) => sum + (run.planned || 0), 0);
   byId("state").hidden = running.length === 0;
   byId("state").textContent = `running: ${page.episodes.length} of ${planned} episodes are done`;
-  const tabs = Object.keys(TABS).filter((tab) => name !== "runs" && (tab === "episodes" || hasTables()));
+  const tabs = Object.keys(TABS).filter((tab) => name !== "runs" && (tab === "episodes" || tablesExist()));
   const print = { class: "quiet print", title: "Tables, plots and the episodes chosen", onclick: printAll };
   replaceChildren(
     byId("nav"),
@@ -139,8 +139,8 @@ function onKey(event) {
 }
 
 function onPlayerKey(event, by) {
-  const isPlay = event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName);
-  if (!by && !isPlay) return;
+  const playPressed = event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName);
+  if (!by && !playPressed) return;
   event.preventDefault();
   for (const player of players) {
     if (by) player.step(by);

@@ -11,8 +11,8 @@ const LIST_TITLES = ["", "task", "model", "calls", "tokens", "cause"];
 
 export async function paperView() {
   await loadFigures();
-  const hasTables = page.index.runs.some((run) => run.tables.length);
-  const results = hasTables && [resultsView(), html("h2", {}, "Plots"), plotsView()];
+  const tablesExist = page.index.runs.some((run) => run.tables.length);
+  const results = tablesExist && [resultsView(), html("h2", {}, "Plots"), plotsView()];
   const list = paperList(new URLSearchParams(page.lastList));
   return html("div", { class: "paper" }, results, html("h2", {}, "Episodes"), list);
 }
