@@ -29,9 +29,10 @@ test-all: $(STAMP) check ## The same on every release of Neo4j, with outages and
 check: $(STAMP) ## All checks of `make test` that are no tests, two at a time
 	@$(MAKE) --no-print-directory --jobs 2 types site audit style layers words generated
 
-style: $(STAMP) ## Format and lint
+style: $(STAMP) ## Format and lint, the JavaScript of the page too
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python .ci/page_modules.py
 
 types: $(STAMP) ## Types
 	$(BIN)/mypy
@@ -39,7 +40,7 @@ types: $(STAMP) ## Types
 layers: $(STAMP) ## Import layers
 	$(BIN)/lint-imports
 
-words: $(STAMP) ## Spelling; the words of docs, help and docstrings; the names of variables
+words: $(STAMP) ## Spelling; the words of docs, help and docstrings
 	$(BIN)/codespell
 	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md docs graphwalk tests templates tools benchmarks environments examples training .ci
 

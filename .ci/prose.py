@@ -1,13 +1,8 @@
-"""Check prose and names. Usage: prose.py PATH…
-
-Prose: banned words, descriptive docstrings, sentences over 40 words. Names: variables, parameters and functions that
-are named by how their value came to be; a package may have no more of them than today.
-"""
+"""Check prose: banned words, descriptive docstrings, sentences over 40 words. Usage: prose.py PATH…"""
 
 import ast
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,9 +21,6 @@ COMMENTS = {
     ".j2": re.compile(r"\{#(.*?)#\}", re.S),
 }
 """Comments by suffix. Of templates only these are read: a changed prompt is another experiment."""
-NAMES = frozenset({"found", "given", "known", "said", "asked", "told", "made", "kept", "left", "meant"})
-LIMITS = {"graphwalk": 16, "tests": 131, "benchmarks": 14, ".ci": 7, "environments": 0, "examples": 0, "training": 0}
-"""Most names of NAMES by package. Lower a limit when names become better; never raise one."""
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
@@ -48,23 +40,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
             yield value.lineno, re.sub(r"`[^`]+`", "`code`", value.value)
 
 
-def count_names(path: Path) -> int:
-    """Count assignments to variables, parameters and functions with a name of NAMES, underscores at its ends aside."""
-    names = (
-        node.name
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        else node.arg
-        if isinstance(node, ast.arg)
-        else node.id
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        else ""
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    )
-    return sum(name.strip("_") in NAMES for name in names)
-
-
 failed = False
-counts: Counter[str] = Counter()
 for root in map(Path, sys.argv[1:]):
     for path in sorted(root.rglob("*.*")) if root.is_dir() else [root]:
         for line, text in texts(path) if path.suffix in (".md", *COMMENTS) else ():
@@ -77,10 +53,4 @@ for root in map(Path, sys.argv[1:]):
             for fault in faults:
                 sys.stdout.write(f"{path}:{line}: {fault}\n")
                 failed = True
-        if path.suffix == ".py":
-            counts[path.parts[0]] += count_names(path)
-for package, limit in LIMITS.items():
-    count = counts[package]
-    sys.stdout.write(f"{package}: {count} variables, parameters and functions named found, given, … (limit {limit})\n")
-    failed |= count > limit
 sys.exit(failed)

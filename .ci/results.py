@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from graphwalk.evaluation.statistics import compare, outcomes_of
 from graphwalk.reports.common_plots import series_of
-from graphwalk.reports.observations import Observations
 from graphwalk.reports.plot_files import page_svg, styles_of
 from graphwalk.reports.plots import Panel, Plot
-from graphwalk.reports.suite_report import BASELINE, CHANCE, Report
-from graphwalk.runs.finished.reporting import measured
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import BASELINE, CHANCE
+from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,10 +45,10 @@ def published(pattern: str) -> list[str]:
 
 
 @cache
-def together(pattern: str) -> tuple[Report, Observations]:
+def together(pattern: str) -> Report:
     """Measure all published runs that match a pattern as one."""
     folders = [RunFolder.open(RESULTS / f"{name}.zip") for name in published(pattern)]
-    return measured(folders[0], chain.from_iterable(folder.records() for folder in folders))
+    return report_of(folders[0], chain.from_iterable(folder.records() for folder in folders))
 
 
 def player(row: Row, which: str = "") -> Player:
@@ -77,14 +77,14 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
 
 def figure(runs: str, who: str, measure: str = "accuracy") -> str:
     """Return the rounded mean of a measure over the players whose names match."""
-    report, _ = together(runs)
+    report = together(runs)
     rows = [*report.rows, *report.baselines]
     return f"{fmean(row[measure] for row in rows if fnmatchcase(player(row).words, who)):.0f}"
 
 
 def chance(runs: str, setting: str = "") -> str:
     """Return the share that guesses get right: of questions by computation, of MAGMA by the random agent, if it ran."""
-    report, _ = together(runs)
+    report = together(runs)
     guesses = (CHANCE_PLAYER, Player("random", setting))
     return next(
         (number(row, "accuracy").split()[0] for row in [*report.baselines, *report.rows] if player(row) in guesses), "–"
@@ -108,7 +108,7 @@ def lead(first: tuple[str, str], second: tuple[str, str], measure: str = "accura
 
 def outcomes_by_task(runs: str, who: str, measure: str) -> dict[str, tuple[float, str]]:
     """Return the known values of a player, or of a baseline, with their graphs."""
-    _, observed = together(runs)
+    observed = together(runs).observed
     source = observed.baselines if who.endswith(f" {BASELINE}") and observed.baselines else observed
     cases = zip(source.cases, source.column(measure).tolist(), strict=True)
     return {
@@ -191,7 +191,7 @@ def verdicts() -> str:
 
     def lines() -> Iterator[str]:
         for name in [*published("questions-*"), *published("mazes-*")]:
-            sentences = [text for text in together(name)[0].verdict if not text.startswith("Wrong answers")]
+            sentences = [text for text in together(name).verdict if not text.startswith("Wrong answers")]
             yield f"* `{name}`: {' '.join(sentences)}"
 
     return "\n".join(lines())
@@ -215,7 +215,7 @@ MAGMA = (
 
 
 def magma_table() -> str:
-    report, _ = together("magma-*")
+    report = together("magma-*")
     by_player = {player(row): row for row in [*report.rows, *report.baselines]}
 
     def rows() -> Iterator[list[str]]:
@@ -234,7 +234,7 @@ WALKING = (Player("walk-0", "tools"), Player("read-0", "no_tools"), Player("base
 
 def algorithm_table() -> str:
     """Return correct final states by algorithm, of the pupils, of guesses and of copies."""
-    report, _ = together("magma-*")
+    report = together("magma-*")
     rows = [*report.groups["algorithm"], *report.baseline_groups["algorithm"]]
     players = ["io-0 io", "io-1 io", "is-0 is", "is-1 is", "ish-0 ish", "random is", COPYING[1]]
 
@@ -248,7 +248,7 @@ def algorithm_table() -> str:
 
 def walking_table() -> str:
     """Return accuracy by size, by kind of question, and over all, with that of chance."""
-    report, _ = together("walking-*")
+    report = together("walking-*")
     players = [one for one in WALKING if one in map(player, report.rows)]
 
     def rows() -> Iterator[list[str]]:
@@ -315,7 +315,7 @@ def untaught_table() -> str:
     def rows() -> Iterator[list[str]]:
         runs = [*published("questions-*"), *published("mazes-*")]
         for name in [*runs, *published("ceiling-questions*")]:
-            report, observed = together(name)
+            report = together(name)
             what, _, model = name.partition("-")
             if what == "ceiling":
                 what, model = (
@@ -323,15 +323,15 @@ def untaught_table() -> str:
                     {"window": "forgetful", "none": "forgetful, all results kept"}[config(name)["agent"]["compaction"]],
                 )
             for row in report.rows:
-                yield [what, f"`{model}`", row["setting"], *cells(row, observed)]
+                yield [what, f"`{model}`", row["setting"], *cells(row, report)]
         for name in (runs[0], published("mazes-*")[0]):
-            report, observed = together(name)
+            report = together(name)
             row = next(row for row in report.baselines if row["model"] in (CHANCE, "always empty"))
             row = next((row for row in report.baselines if row["model"] == CHANCE), row)
             yield [name.partition("-")[0], row["model"], "–", str(row["tasks"]), number(row, "accuracy"), *["–"] * 6]
 
-    def cells(row: Row, observed: Observations) -> Iterator[str]:
-        causes = {words: row.get(cause) or 0 for cause, words in observed.suite.causes.items()}
+    def cells(row: Row, report: Report) -> Iterator[str]:
+        causes = {cause.words: row.get(cause.field) or 0 for cause in report.suite.causes}
         commonest = sorted(causes, key=lambda words: -causes[words])[:3]
         yield from (str(row["tasks"]), number(row, "accuracy"))
         for count in ("tool_calls", "turn_limits", "repeat_limits"):
@@ -353,9 +353,8 @@ PICTURES = {
 def pictures() -> Iterator[Plot]:
     """Yield the pictures of the page, with models named without their server."""
     for (runs, wanted), players in PICTURES.items():
-        suite = RunFolder.open(RESULTS / f"{published(f'{runs}-*')[0]}.zip").suite
-        report, observed = together(f"{runs}-*")
-        plot = next(plot for plot in suite.presentation.figures(report, observed) if plot.name == wanted)
+        report = together(f"{runs}-*")
+        plot = next(plot for plot in report.plots if plot.name == wanted)
         panels = [of_players(panel, players) for panel in plot.panels]
         guesses = [row for row in report.baseline_groups.get("nodes", ()) if row["model"] == CHANCE]
         chances = tuple(series_of(guesses, "nodes", "accuracy", 1, True, x=float))

@@ -15,7 +15,7 @@ from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, index_of, script, style, write_page
 from tests.serve.page.browser import Browser
 
-_LONGEST_WALK = "listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"
+_LONGEST_WALK = "graphwalk.page.listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"
 
 DIGEST = DOCS / "view-pictures.sha256"
 
@@ -38,7 +38,7 @@ def main(words: Sequence[str]) -> None:
             browser.picture(DOCS / "view-results.png")
             browser.window(1100, 700, dark=True)
             browser.open(f"{page.as_uri()}#view=episodes&outcome=right")
-            browser.run(f"go({{view: 'episode', e: {_LONGEST_WALK}}})")
+            browser.run(f"graphwalk.go({{view: 'episode', e: {_LONGEST_WALK}}})")
             browser.until("document.body.dataset.view === 'episode'")
             browser.picture(DOCS / "view-episode.png")
         finally:

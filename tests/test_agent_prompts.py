@@ -9,7 +9,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.evaluation.extraction import extract_with_model
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
@@ -67,6 +66,6 @@ async def test_to_the_extractor(agent: AgentConfig) -> None:
 def test_the_form_of_rows() -> None:
     task = QuestionTask.model_construct(answer_fields=("node_key", "count"))
     assert (
-        QuestionsSuite().answer_format(task)
+        task.answer_format(AgentConfig())
         == 'a JSON list of objects, one per row of the answer: [{"node_key": …, "count": …}, …]'
     )

@@ -234,12 +234,11 @@ def compare(
     Raise RunLogError if a run cannot be read or the runs do not share identical tasks, ConfigError if there are fewer
     than two models and settings to compare.
     """
-    from graphwalk.reports.formats import comparison_json
     from graphwalk.runs.finished.compare_runs import compare_runs  # brings scipy
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
     compared = compare_runs(paths, models=names_of("models", models), settings=names_of("settings", settings))
-    data: dict[str, Any] = json.loads(comparison_json(compared))
+    data: dict[str, Any] = json.loads(to_json(compared))
     return data
 
 

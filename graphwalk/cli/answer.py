@@ -6,16 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from graphwalk.agent import Watcher
-from graphwalk.cli.episode_text import effort
+from graphwalk.cli.episode_text import call_table, effort, evidence_table
 from graphwalk.errors import counted
 from graphwalk.files.writing import write_whole
 from graphwalk.models.wrappers import RESTARTED
+from graphwalk.reports.scene import call_of
 from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.runs.playing.ask import Answer
 from graphwalk.sanitise import printable
-from graphwalk.suites.ask.evidence import step_of
-from graphwalk.suites.ask.pictures import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.terminal.console import data, prose, say, stderr, stdout
 from graphwalk.terminal.progress import progress_bar
@@ -56,7 +55,7 @@ class Teller(Watcher):
         self._calls += 1
         self._bar.show(True)
         if not self._json:
-            stderr().print(step_shown(self._calls, step_of(result, beside)), soft_wrap=False)
+            stderr().print(call_table(self._calls, call_of(result, beside), brief=True), soft_wrap=False)
 
     @contextmanager
     def waiting(self, model: str) -> Iterator[None]:
@@ -86,8 +85,8 @@ class Teller(Watcher):
                 say(f"warning: unverified: no tool result contains {', '.join(unseen)}")
         if answer.missing:
             say(answer.missing)
-        if answer.evidence.nodes:
-            stdout().print(evidence_table(answer.evidence))
+        if evidence := evidence_table(answer.scene):
+            stdout().print(evidence)
             loaded = "" if in_neo4j else " after loading the graph there"
             prose(f"\nShow it in Neo4j Browser{loaded}:\n{answer.cypher}")
         if self._svg is not None:

@@ -24,7 +24,6 @@ COMMANDS = {
     "run": ("run:run", "Run an experiment: all models on identical tasks."),
     "resume": ("run:resume", "Continue an interrupted run."),
     "ask": ("ask:ask", "Ask a question about your own graph."),
-    "play": ("play:app", "Play a task yourself, in place of the model."),
     "merge": ("runs:merge", "Merge the shards of a run into one run folder."),
     "report": ("report:report", "Print the verdict on a run and its tables."),
     "compare": ("report:compare", "Compare models and settings on identical tasks."),
@@ -46,15 +45,14 @@ COMMANDS = {
     "init": ("init:init", "Create a new experiment, or a model backend with --backend."),
     "models": ("lists:models", "List model providers, and check a model's capabilities."),
     "doctor": ("doctor:doctor", "Check the installation, and show how to fix problems."),
-    "power": ("power:power", "Compute the number of graphs that a comparison needs."),
 }
 """Command → module and object, imported when the command is used, and its help in the list of commands."""
 PANELS = {
-    "Run": ("run", "resume", "ask", "play", "merge"),
+    "Run": ("run", "resume", "ask", "merge"),
     "Results": ("report", "compare", "view", "show", "runs", "rescore", "verify", "export", "publish"),
     "Graphs and data": ("generate", "tasks", "convert", "export", "questions", "tools", "experiments"),
     "Neo4j and servers": ("db", "mcp"),
-    "Set-up": ("init", "models", "doctor", "power"),
+    "Set-up": ("init", "models", "doctor"),
 }
 """Title → commands below it in the list."""
 

@@ -135,7 +135,7 @@ async def _talk(
 
 async def _questions(first: str | None, goes_on: bool) -> AsyncIterator[str]:
     """Yield the first question, then each line typed until Ctrl-D. Empty lines are ignored."""
-    from graphwalk.models.human import LineReader
+    from graphwalk.terminal.line_reader import LineReader
 
     if first is not None:
         yield first

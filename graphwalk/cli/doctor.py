@@ -14,7 +14,7 @@ from graphwalk.terminal.console import print_columns
 from graphwalk.terminal.signals import run_async
 
 EXTRAS = {
-    **{name: name for name in ("mcp", "langchain", "gymnasium", "ray")},
+    **{name: name for name in ("mcp", "langchain", "ray")},
     **{"plots": "matplotlib", "parquet": "pyarrow", "tokens": "bpe_openai", "socks": "socksio"},
 }
 """Extra of pyproject.toml → the module that it installs."""

@@ -1,48 +1,73 @@
-"""Terminal output of episodes."""
+"""Scenes on a terminal: an episode in full, its calls as they happen, and its evidence."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len
+from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from graphwalk.errors import counted
-from graphwalk.evaluation.rows import row_set, typed_rows
-from graphwalk.reports.text_table import dollars, duration
+from graphwalk.reports.scene import MOST_USED, Scene, SceneCall, SceneGrid, SceneNode, SceneStep, SceneTurn, StateTable
+from graphwalk.reports.text_table import dollars, duration, pairs, plain
 from graphwalk.runs.folder.result import Result
 from graphwalk.sanitise import one_line, printable
-from graphwalk.tools.observed import rows_of
 from graphwalk.types.encodings import decode_notes
-from graphwalk.types.episode import ToolResult, Turn
+from graphwalk.types.values import Row
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _INDENT = (0, 0, 0, 4)
-_RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
+_FATES = {"right": ("✓", "green"), "wrong": ("✗", "red"), "missed": ("–", "yellow")}
+"""Sign and colour of each state of a row."""
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
+_FEW_ROWS, _FEW_VALUES = 3, 8
+"""Rows and single values of a call that are shown as it happens."""
+_CELLS = {
+    "wall": ("██", "bright_black"),
+    "hit": ("▒▒", "red"),
+    "visit": ("· ", "cyan"),
+    "jump": ("· ", "cyan"),
+    "path": ("● ", "bold green"),
+    "start": ("S ", "bold yellow"),
+    "goal": ("G ", "bold magenta"),
+}
+"""The characters suffice without colours."""
 
 
-def shown_episode(result: Result, *, most_rows: int | None = 10, prompt: bool = False) -> "Iterator[RenderableType]":
+def shown_episode(
+    result: Result, scene: Scene, *, most_rows: int | None = 10, prompt: bool = False
+) -> "Iterator[RenderableType]":
     """Yield the parts of an episode. `most_rows` limits rows of a result; `prompt` includes the system prompt."""
     yield _title(result)
-    for message in result.trajectory.prompt:
-        text = printable(message.content or "")
-        if message.role != "system" or prompt:
-            yield Text(f"\n{message.role}", style="bold")
-            yield _block(Text(text))
+    for role, text in scene.prompt:
+        if role != "system" or prompt:
+            yield from _section(role, Text(printable(text)))
         else:
             yield Text(f"\nsystem prompt: {counted(len(text), 'character')} (--prompt)", style="dim")
-    for number, turn in enumerate(result.trajectory.turns, 1):
-        yield from _turn(number, turn, most_rows)
-    if result.trajectory.error:
-        yield Text(f"\n{printable(result.trajectory.error)}", style="red")
-    yield from _answer(result)
+    calls = 0
+    for number, turn in enumerate(scene.turns, 1):
+        yield from _turn(number, turn, calls, most_rows)
+        calls += len(turn.calls)
+    if scene.error:
+        yield Text(f"\n{printable(scene.error)}", style="red")
+    yield from _picture(scene)
     yield from _figures(result)
+
+
+def _section(title: str, *parts: "RenderableType") -> "Iterator[RenderableType]":
+    yield Text(f"\n{title}", style="bold")
+    yield from map(_block, parts)
+
+
+def _block(part: "RenderableType") -> Padding:
+    return Padding(part, _INDENT, expand=False)
 
 
 def _title(result: Result) -> Text:
@@ -63,86 +88,174 @@ def _verdict(score: Mapping[str, Any] | None, exit_status: object) -> tuple[str,
     return ("correct", "green") if score["correct"] else (f"incorrect ({exit_status})", "red")
 
 
-def _turn(number: int, turn: Turn, most: int | None) -> "Iterator[RenderableType]":
-    forced = ", without tools (turn limit)" if turn.forced else ""
-    yield Text(f"\n{number}{forced}", style="bold")
-    if turn.message.reasoning:
-        yield _block(Text(printable(turn.message.reasoning), style="dim italic"))
-    if turn.message.content:
-        yield _block(Text(printable(turn.message.content)))
-    for result in turn.results:
-        yield from _call(result, most)
-    if turn.next_user is not None:
-        yield Text("\nuser", style="bold")
-        yield _block(Text(printable(turn.next_user)))
+def _turn(number: int, turn: SceneTurn, calls: int, most: int | None) -> "Iterator[RenderableType]":
+    """Yield a turn after a number of calls."""
+    yield from _section(f"{number}{', without tools (turn limit)' if turn.forced else ''}")
+    if turn.thought:
+        yield _block(Text(printable(turn.thought), style="dim italic"))
+    if turn.text:
+        yield _block(Text(printable(turn.text)))
+    for place, call in enumerate(turn.calls, calls + 1):
+        yield call_table(place, call, most)
+    if turn.next is not None:
+        yield from _section("user", Text(printable(turn.next)))
 
 
-def _call(result: ToolResult, most: int | None) -> "Iterator[RenderableType]":
-    yield _block(Text.assemble((one_line(result.call.name), "bold cyan"), f" {printable(result.call.arguments)}"))
-    if result.error is not None:
-        yield _block(Text(f"{one_line(result.error)}: {printable(result.content)}", style="red"))
+def call_table(number: int, call: SceneCall, most: int | None = None, *, brief: bool = False) -> Table:
+    """Return a call with its first rows. `brief`: as it happens, with the thought next to it, a line for each row."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(justify="right", min_width=3, no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    is_note = call.thought is not None and call.thought == call.result
+    if brief and call.thought and not is_note:
+        grid.add_row("", Text(f"“{one_line(call.thought)}”", style="italic"))
+    grid.add_row(str(number), Text.assemble((one_line(call.call), "bold"), f"  {_arguments(call, is_note, brief)}"))
+    if call.error is not None:
+        grid.add_row("", Text(f"{one_line(call.error)}: {printable(call.result)}", style="red"))
+    elif not is_note:
+        for part in _brief_rows(call) if brief else _rows(call, most):
+            grid.add_row("", part)
+    return grid
+
+
+def _arguments(call: SceneCall, is_note: bool, brief: bool) -> str:
+    if is_note:
+        return f"“{one_line(call.result) if brief else printable(call.result)}”"
+    if isinstance(call.arguments, str):
+        return printable(call.arguments)
+    if brief and isinstance(call.arguments, dict):
+        return one_line(pairs(call.arguments, "=", " "))
+    return printable(json.dumps(call.arguments, ensure_ascii=False))
+
+
+def _rows(call: SceneCall, most: int | None) -> "Iterator[RenderableType]":
+    """Yield notes and rows of a result, else its text."""
+    if not call.table:
+        yield Text(printable(call.result), style="dim")
         return
-    rows = rows_of(result)
-    if not rows:
-        yield _block(Text(printable(result.content), style="dim"))
-        return
-    for note in decode_notes(result.content):
-        yield _block(Text(printable(note), style="dim"))
-    yield _block(_rows_table(rows[:most]))
-    if most is not None and len(rows) > most:
-        yield _block(Text(f"… {len(rows) - most} more of {counted(len(rows), 'row')} (--all)", style="dim"))
+    yield from (Text(printable(note), style="dim") for note in decode_notes(call.result))
+    names = list(dict.fromkeys(name for row in call.table for name in row))
+    cells = [["" if name not in row else plain(row[name]) for name in names] for row in call.table[:most]]
+    yield _grid(names, [(line, "") for line in cells])
+    if more := len(call.table) - len(cells):
+        yield Text(f"… {more} more of {counted(len(call.table), 'row')} (--all)", style="dim")
 
 
-def _rows_table(rows: Sequence[Mapping[str, Any]], marks: Sequence[tuple[str, str]] = ()) -> Table:
-    """Return rows as a table. `marks` are prefixes with their colours."""
+def _brief_rows(call: SceneCall) -> Iterator[Text]:
+    """Yield a line per node or relationship; single values share one line."""
+    rows, number = call.table, counted(call.rows or 0, "row")
+    if rows and len(rows[0]) == 1:
+        single = [plain(value) for row in rows for value in row.values()]
+        lines = [f"{number}: {', '.join(single[:_FEW_VALUES])}{', …' if len(single) > _FEW_VALUES else ''}"]
+    else:
+        lines = [number, *(f"  {_row_text(row)}" for row in rows[:_FEW_ROWS]), *["  …"][: len(rows) > _FEW_ROWS]]
+        lines += [] if rows else decode_notes(call.result)
+    yield from (Text(one_line(line), style="dim", no_wrap=True, overflow="ellipsis") for line in lines)
+
+
+def _row_text(row: Row) -> str:
+    """Return a row on one line: a node, a relationship with its neighbour, or the values."""
+    if "neighbor_properties" in row:
+        type_ = row.get("type")
+        arrow = {"outgoing": f"–{type_}→", "incoming": f"←{type_}–"}.get(str(row.get("direction")), f"–{type_}–")
+        labels = row.get("neighbor_labels", row.get("neighbor_label"))
+        return f"{row.get('center_key')} {arrow} {_node(labels, row['neighbor_properties'])}"
+    if "properties" in row:
+        return _node(row.get("labels", row.get("label")), row["properties"])
+    if "match" in row:
+        node = _node(row.get("labels"), {"key": row.get("key"), str(row.get("property")): row.get("value")})
+        return f"{node} ({row['match']}; {counted(row.get('relationships') or 0, 'relationship')})"
+    return pairs(row) if len(row) > 1 else ", ".join(map(plain, row.values()))
+
+
+def _node(labels: Any, properties: Any) -> str:
+    named = [labels] if isinstance(labels, str) else labels if isinstance(labels, list) else []
+    fields = properties if isinstance(properties, dict) else {}
+    rest = {name: value for name, value in fields.items() if name != "key"}
+    return " ".join(filter(None, [":".join(map(str, named)), str(fields.get("key", "")), pairs(rest)]))
+
+
+def _grid(names: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table:
+    """Return rows of cells, each row with a style, as a table."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    for name in ([""] if marks else []) + names:
+    for name in names:
         table.add_column(Text(one_line(name)), overflow="fold")
-    for row, (mark, style) in zip(rows, marks or [("", "")] * len(rows), strict=True):
-        cells = [Text(one_line(_plain(row[name])) if name in row else "", style=style) for name in names]
-        table.add_row(*([Text(mark, style=style)] if marks else []), *cells)
+    for cells, style in rows:
+        table.add_row(*(Text(one_line(cell), style=style) for cell in cells))
     return table
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_plain(item)}" for name, item in value.items())
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_plain, value)) + "]"
-    return "–" if value is None else str(value)
+def _picture(scene: Scene) -> "Iterator[RenderableType]":
+    """Yield the states of an algorithm, the answer compared with the target, and the maze or the evidence."""
+    for step in scene.steps:
+        if step.table is not None and step.turn:
+            yield from _section(step.caption, _comparison(step.table))
+    if not (scene.steps and scene.steps[-1].table):
+        yield from _answer(scene.answer)
+    if scene.grid is not None:
+        yield from _section(scene.steps[-1].caption, drawn_grid(scene.grid, scene.steps))
+    elif evidence := evidence_table(scene):
+        yield Text()
+        yield _block(evidence)
 
 
-def _answer(result: Result) -> "Iterator[RenderableType]":
-    """Compare row by row if both are rows, else print answer and target."""
-    answer, target, task = result.answer, result.task.get("gold"), result.task
-    yield Text("\nanswer", style="bold")
-    if answer is not None and target is not None and _are_rows(answer) and _are_rows(target) and (answer or target):
-        yield _block(_compare_rows(answer, target, task))
-        if task.get("mode") == "any-one" and len(target) > 1:
-            yield _block(Text(f"any one of {counted(len(target), 'row')} is correct", style="dim"))
+def _answer(answer: StateTable) -> "Iterator[RenderableType]":
+    """Yield the rows of answer and target, or both texts."""
+    if not answer.rows or answer.rows[0][0]:
+        yield from _section("answer", *([_comparison(answer)] if answer.rows else [Text("no answer found")]))
         return
-    yield _block(Text("no answer found" if answer is None else printable(_plain(answer))))
-    if target is not None:
-        yield Text("target", style="bold")
-        yield _block(Text(printable(_plain(target))))
+    for title, value in zip(answer.columns, answer.rows[0][1:], strict=True):
+        yield from _section(title, Text("no answer found" if value is None else printable(plain(value))))
 
 
-def _are_rows(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
+def _comparison(table: StateTable) -> Group:
+    """Return rows with their states, and the note."""
+    signs = (_FATES.get(fate, ("", "")) for fate, *_ in table.rows)
+    rows = [([sign, *map(plain, cells)], style) for (sign, style), (_, *cells) in zip(signs, table.rows, strict=True)]
+    return Group(_grid(["", *table.columns], rows), *([Text(table.note, style="dim")] if table.note else []))
 
 
-def _compare_rows(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> Table:
-    """Return the rows of the answer, marked correct or incorrect, and the missing ones."""
-    fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
-    answer = typed_rows(answer, target, fields)
-    target_set, answer_set = row_set(target, fields), row_set(answer, fields)
-    any_one = task.get("mode") == "any-one"
-    marked = [(row, _RIGHT if row_set([row], fields) <= target_set else _WRONG) for row in answer]
-    if not (any_one and answer_set & target_set):
-        missing = [row for row in target if not row_set([row], fields) <= answer_set]
-        marked += [(row, _MISSING) for row in (missing[:1] if any_one else missing)]
-    return _rows_table([row for row, _ in marked], [mark for _, mark in marked])
+def evidence_table(scene: Scene) -> Table | None:
+    """Return nodes of question, answer and the paths between them, then their relationships; None without any."""
+    used = dict(islice(scene.used.items(), MOST_USED))
+    if not used or scene.layout == "circle":
+        return None
+    rows: list[list[str]] = []
+    for node in used.values():
+        properties = {name: value for name, value in node.about.items() if name != "key"}
+        rows.append([f"({_pattern(node)})", scene.legend.get(node.fate, ""), pairs(properties)])
+    for link in scene.links_among(used):
+        source, target = scene.nodes[link.source], scene.nodes[link.target]
+        names = f"{source.name} {link.name} {target.name}"
+        keys = [str(node.about.get("key", node.name)) for node in (source, target)]
+        detail = pairs(link.about) or (names if names != f"{keys[0]} {link.name} {keys[1]}" else "")
+        rows.append([f"({keys[0]})–{link.name}→({keys[1]})", "", detail])
+    if more := len(scene.used) - len(used):
+        rows.append([f"… and {counted(more, 'more node')}", "", ""])
+    if len({node.fate for node in used.values()}) == 1:
+        return _grid(["evidence", "properties"], [([row[0], row[2]], "") for row in rows])
+    return _grid(["evidence", "role", "properties"], [(row, "") for row in rows])
+
+
+def _pattern(node: SceneNode) -> str:
+    return f"{node.about.get('key', node.name)}{f':{node.kind}' if node.kind else ''}"
+
+
+def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:
+    """Return a maze, two columns per cell, with the cells that were called and the answer."""
+    walls = set(grid.walls)
+    marked = dict.fromkeys(walls, "wall") | {step.cell: step.sort for step in steps if step.sort in ("visit", "jump")}
+    marked |= dict.fromkeys(grid.path, "path")
+    hit = {step.cell for step in steps if step.sort == "wall"} | walls.intersection(grid.path)
+    marked |= dict.fromkeys(hit, "hit") | {grid.start: "start", grid.goal: "goal"}
+    border = "+" + "-" * (2 * grid.size) + "+"
+    text = Text(f"{border}\n", no_wrap=True)
+    for row in range(grid.size):
+        text.append("|")
+        for cell in range(row * grid.size, (row + 1) * grid.size):
+            text.append(*_CELLS.get(marked.get(cell, ""), ("  ", "")))
+        text.append("|\n")
+    return text.append(border)
 
 
 def _figures(result: Result) -> "Iterator[RenderableType]":
@@ -151,9 +264,9 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
         table = Table.grid(padding=(0, 2, 0, 0))
         for name, value in result.score.items():
             if name not in _SHOWN_ELSEWHERE and value not in (None, [], {}) and not isinstance(value, dict | list):
-                table.add_row(Text(one_line(name), style="dim"), Text(one_line(_number(value))))
-        yield Text("\nscore", style="bold")
-        yield _block(table)
+                number = f"{value:.4g}" if isinstance(value, float) else plain(value)
+                table.add_row(Text(one_line(name), style="dim"), Text(one_line(number)))
+        yield from _section("score", table)
     calls, reference = len(result.trajectory.results), result.task.get("reference_calls")
     parts = [
         counted(len(result.trajectory.turns), "turn"),
@@ -170,14 +283,6 @@ def effort(result: Result) -> Iterator[str]:
     if usage.total_tokens:
         yield f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens"
         yield "cost unknown" if usage.cost is None else dollars(usage.cost)
-
-
-def _number(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _block(part: "RenderableType") -> Padding:
-    return Padding(part, _INDENT, expand=False)
 
 
 def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:

@@ -42,8 +42,9 @@ def generate_maze_command(
     ] = None,
 ) -> None:
     """Generate solvable mazes with an exact number of walls and a minimum path length."""
+    from graphwalk.cli.episode_text import drawn_grid
     from graphwalk.config.yaml_files import validate
-    from graphwalk.suites.mazes.pictures import draw
+    from graphwalk.reports.scene import SceneGrid
 
     if out is not None and out.suffix.lower() not in _FORMATS:
         raise ConfigError(f"{out.name}: expected one of {', '.join(_FORMATS)}", hint=f"--out {out.stem}.jsonl")
@@ -60,7 +61,7 @@ def generate_maze_command(
         drawn = list(mazes)
     for maze in drawn:
         data(f"maze {maze.index} of seed {maze.seed}: {maze!r}")
-        stdout().print(draw(maze))
+        stdout().print(drawn_grid(SceneGrid(maze.size, maze.walls, maze.start, maze.goal)))
 
 
 GENERATE: Mapping[str, Callable[..., None]] = {"maze": generate_maze_command}

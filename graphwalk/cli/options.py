@@ -1,13 +1,11 @@
 """Options that several commands share."""
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from inspect import Parameter, Signature, signature
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,47 +17,6 @@ from graphwalk.terminal.signals import run_async
 
 if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource
-
-
-class Flag(NamedTuple):
-    """An option of a command; `sets` is the field of the experiment that it sets."""
-
-    name: str
-    annotation: Any
-    sets: str = ""
-    default: Any = None
-
-
-def flag(name: str, kind: Any, help: str, *names: str, sets: str = "", default: Any = None, **limits: Any) -> Flag:
-    """Return an option with values of type `kind`, called `--NAME` or one of `names`. A bool has no value."""
-    names = names or (f"--{name.replace('_', '-')}",)
-    optional = kind if kind is bool or default is not None else kind | None
-    default = False if kind is bool else default
-    return Flag(name, Annotated[optional, typer.Option(*names, help=help, **limits)], sets, default)
-
-
-def takes(flags: Sequence[Flag]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator for a command with these options, which it gets as the attributes of one object."""
-
-    def command(function: Callable[..., None]) -> Callable[..., None]:
-        (argument, *_) = signature(function).parameters.values()
-
-        def run(**values: Any) -> None:
-            function(values.pop(argument.name), SimpleNamespace(**values))
-
-        options = [Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.annotation) for f in flags]
-        run.__name__, run.__doc__ = function.__name__, function.__doc__
-        run.__annotations__ = {one.name: one.annotation for one in (argument, *options)}
-        run.__signature__ = Signature([argument, *options])  # type: ignore[attr-defined]
-        return run
-
-    return command
-
-
-def fields_set(flags: Sequence[Flag], options: Any) -> dict[str, Any]:
-    """Return the fields of the experiment that the options set. Options that are not passed set nothing."""
-    values = {one.sets: getattr(options, one.name) for one in flags if one.sets}
-    return {field: value for field, value in values.items() if value is not None and value is not False}
 
 
 ModelArguments = Annotated[

@@ -1,7 +1,8 @@
 """`graphwalk report`, `graphwalk compare` and `graphwalk rescore`."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +13,8 @@ from graphwalk.terminal.console import data, print_tables, say
 from graphwalk.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
+    from graphwalk.reports.formats import Printed
+    from graphwalk.reports.plots import Plot
     from graphwalk.runs.folder.run_folder import RunFolder
 
 OVERVIEW = 2
@@ -45,15 +48,13 @@ def report(
     if plots is None:
         print_report(run, "json" if json else format, all_columns=all_columns)
         return
-    from graphwalk.reports.common_plots import plots_of
     from graphwalk.reports.plot_files import save_plots
-    from graphwalk.reports.plots import worth_drawing
-    from graphwalk.runs.finished.reporting import measured
+    from graphwalk.runs.finished.reporting import report_of
 
-    figures, report_and_observed = [], measured(run)
+    figures, of_run = list["Plot"](), report_of(run)
     with comment("plots", say):
-        figures = list(plots_of(*report_and_observed))
-    written = save_plots(worth_drawing(figures), plots)
+        figures = of_run.plots
+    written = save_plots(figures, plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")
@@ -75,16 +76,10 @@ def compare(
     A verdict in words comes first, then differences with intervals and tests, overall and by group, then tasks whose
     result changed. Runs with different tasks or scorers are refused.
     """
-    from graphwalk.reports.formats import TerminalComparison, comparison_json, comparison_markdown
     from graphwalk.runs.finished.compare_runs import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or ())
-    form = "json" if json else format
-    if form == "terminal":
-        print_tables(TerminalComparison(comparison), all_columns=all_columns)
-    else:
-        text = comparison_json(comparison) if form == "json" else comparison_markdown(comparison)
-        data(text.rstrip("\n"))
+    _print(comparison, "json" if json else format, all_columns=all_columns)
 
 
 def rescore(folder: Run) -> None:
@@ -109,13 +104,19 @@ def print_report(
 
     `tables` limits the number of tables on a terminal.
     """
-    from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
     from graphwalk.runs.finished.reporting import report_of
 
     report = report_of(run)
-    if format == "terminal":
-        print_tables(TerminalReport(report, tables=tables), all_columns=all_columns)
-    else:
-        data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](report).rstrip("\n"))
+    _print(report, format, tables=tables, all_columns=all_columns)
     accuracies = [row["accuracy"] for row in report.rows if row["accuracy"] is not None]
     return min(accuracies, default=None)
+
+
+def _print(report: "Printed", format: Format, *, tables: int | None = None, all_columns: bool = False) -> None:
+    from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
+
+    if format == "terminal":
+        print_tables(OnTerminal(report, tables), all_columns=all_columns)
+    else:
+        written: dict[str, Callable[[Any], str]] = {"json": to_json, "csv": to_csv, "markdown": to_markdown}
+        data(written[format](report).rstrip("\n"))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graphwalk.cli import options
-from graphwalk.cli.options import DatabaseName, Flag, GraphFile, chosen_source, fields_set, flag, takes
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.errors import ConfigError, GraphwalkError, counted
 from graphwalk.settings import read_settings
@@ -20,14 +19,13 @@ from graphwalk.terminal.signals import Interrupted, run_async
 
 if TYPE_CHECKING:
     from graphwalk.runs.episodes.resolve import Experiment
-    from graphwalk.runs.folder.run_folder import RunFolder
+    from graphwalk.runs.folder.run_folder import NewRun, RunFolder
     from graphwalk.runs.playing.counters import RunSummary
     from graphwalk.runs.playing.estimate import ModelEstimate, RunEstimate
     from graphwalk.runs.playing.run_progress import Progress
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
-_Level = Literal["debug", "info", "warning", "error"]
 _WIDTH = 80
 _COLUMNS = {
     "episodes": "episodes",
@@ -46,102 +44,107 @@ def _positive(number: float | None) -> float | None:
     return number
 
 
-_COMMON = (
-    flag("max_concurrency", int, "Number of concurrent episodes.", sets="limits.max_concurrency", min=1),
-    flag(
-        "requests_per_minute",
-        float,
-        "Request limit of each model.",
-        "--requests-per-minute",
-        "--rpm",
-        sets="limits.requests_per_minute",
-        callback=_positive,
-    ),
-    flag(
-        "tokens_per_minute",
-        float,
-        "Token limit of each model.",
-        "--tokens-per-minute",
-        "--tpm",
-        sets="limits.tokens_per_minute",
-        callback=_positive,
-    ),
-    flag("budget_usd", float, "Stop the whole run at this cost.", sets="limits.budget_usd", callback=_positive),
-    flag("budget_tokens", int, "Stop the whole run at this number of tokens.", sets="limits.budget_tokens", min=1),
-    flag("fail_under", float, "Exit with code 5 if an accuracy is below X percent.", min=0, max=100),
-    flag("log_level", _Level, "Level of run.log in the run folder. debug includes libraries.", default="info"),
-    flag("json", bool, "Print the report as JSON instead of a table."),
-)
-"""Options of `run` and `resume`."""
-_RUN = (
-    flag(
-        "model",
-        list[str],
-        "Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
-        "--model",
-        "-m",
-    ),
-    Flag("base_url", options.BaseUrl),
-    Flag("model_argument", options.ModelArguments),
-    flag(
-        "setting",
-        list[str],
-        "Setting; repeatable: tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, "
-        "is (intermediate steps), ish (is with hints), tools.",
-        sets="settings",
-    ),
-    flag(
-        "protocol",
-        str,
-        "Protocol: graphwalk (default), or paper: prompts, drawing and scoring of the papers.",
-        sets="protocol",
-        metavar="NAME",
-    ),
-    Flag("question", options.Questions, "suite.questions"),
-    Flag("graph", GraphFile),
-    Flag("database", DatabaseName),
-    flag(
-        "dataset", str, "File of your questions with answers, for own-questions.", sets="suite.dataset", metavar="FILE"
-    ),
-    flag("store", str, "Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).", sets="store"),
-    flag("seed", int, "Random seed.", sets="seed"),
-    flag("graphs", int, "Number of graphs, mazes or traces of each kind.", min=1),
-    flag("limit", int, "Maximum number of tasks.", sets="limit", min=1),
-    flag("repeats", int, "Number of episodes per task, model and setting.", sets="repeats", min=1),
-    Flag("tool_protocol", options.ToolProtocol, "agent.tool_protocol"),
-    flag("reasoning_effort", str, "Reasoning effort, as the provider names it.", sets="options.reasoning_effort"),
-    flag("temperature", float, "Sampling temperature.", sets="options.temperature", min=0),
-    flag(
-        "extractor",
-        str,
-        "Model (provider/model) that reads answers where the parser finds none or is in doubt.",
-        sets="extractor",
-    ),
-    Flag("override", options.Override),
-    flag("tag", list[str], "Tag of the run; repeatable.", sets="tags"),
-    flag("shard", str, "Run only shard I of N. See `graphwalk merge`.", metavar="I/N"),
-    flag(
-        "on",
-        Literal["ray"],
-        "Distribute the run over a Ray cluster, or over all cores of this machine (default: local, one core).",
-        metavar="ray",
-    ),
-    flag("ray_address", str, "Address of the cluster's head node, or auto.", metavar="HOST:PORT"),
-    flag("shards", int, "Number of shards with --on. Default: one per core.", min=1),
-    flag("out", Path, "Run folder. Default: runs/TIME-NAME-ID."),
-    flag("keep", bool, "Keep the graphs in Neo4j after the run.", sets="keep"),
-    flag("dry_run", bool, "Print tasks, calls and estimated cost without running."),
-    *_COMMON,
-)
+MaxConcurrency = Annotated[int | None, typer.Option(min=1, help="Number of concurrent episodes.")]
+RequestsPerMinute = Annotated[
+    float | None,
+    typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Request limit of each model."),
+]
+TokensPerMinute = Annotated[
+    float | None,
+    typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Token limit of each model."),
+]
+BudgetUsd = Annotated[float | None, typer.Option(callback=_positive, help="Stop the whole run at this cost.")]
+BudgetTokens = Annotated[int | None, typer.Option(min=1, help="Stop the whole run at this number of tokens.")]
+FailUnder = Annotated[
+    float | None, typer.Option(min=0, max=100, help="Exit with code 5 if an accuracy is below X percent.")
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option(help="Level of run.log in the run folder. debug includes libraries."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
 
 
-@takes(_RUN)
 def run(
     experiment_name: Annotated[
         str,
         typer.Argument(metavar="EXPERIMENT", help="Experiment name (see `graphwalk experiments`) or YAML file."),
     ],
-    arguments: Any,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="Model as provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
+        ),
+    ] = None,
+    base_url: options.BaseUrl = None,
+    model_argument: options.ModelArguments = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Setting; repeatable: tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, "
+            "is (intermediate steps), ish (is with hints), tools."
+        ),
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Protocol: graphwalk (default), or paper: prompts, drawing and scoring of the papers.",
+        ),
+    ] = None,
+    question: options.Questions = None,
+    graph: options.GraphFile = None,
+    database: options.DatabaseName = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File of your questions with answers, for own-questions."),
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(help="Graph store: embedded, neo4j, or a plugin's (see `graphwalk doctor`).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
+    graphs: Annotated[int | None, typer.Option(min=1, help="Number of graphs, mazes or traces of each kind.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of tasks.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Number of episodes per task, model and setting.")] = None,
+    tool_protocol: options.ToolProtocol = None,
+    reasoning_effort: Annotated[str | None, typer.Option(help="Reasoning effort, as the provider names it.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, help="Sampling temperature.")] = None,
+    extractor: Annotated[
+        str | None, typer.Option(help="Model that extracts answers that the parser cannot read.")
+    ] = None,
+    override: options.Override = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag of the run; repeatable.")] = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Run only shard I of N. See `graphwalk merge`.")
+    ] = None,
+    on: Annotated[
+        Literal["ray"] | None,
+        typer.Option(
+            metavar="ray",
+            help="Distribute the run over a Ray cluster, or over all cores of this machine (default: local, one core).",
+        ),
+    ] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Address of the cluster's head node, or auto.")
+    ] = None,
+    shards: Annotated[
+        int | None, typer.Option(min=1, help="Number of shards with --on. Default: one per core.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/TIME-NAME-ID.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the graphs in Neo4j after the run.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print tasks, calls and estimated cost without running.")
+    ] = False,
+    max_concurrency: MaxConcurrency = None,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    fail_under: FailUnder = None,
+    log_level: LogLevel = "info",
+    json: Json = False,
 ) -> None:
     """Run an experiment: all models on identical tasks.
 
@@ -151,50 +154,79 @@ def run(
     from graphwalk.runs.episodes.resolve import resolve
 
     settings = read_settings()
-    models, servers = arguments.model or None, None
-    if arguments.base_url is not None:
-        models, servers = options.models_and_servers(models, arguments.base_url, settings)
+    models, servers = model or None, None
+    if base_url is not None:
+        models, servers = options.models_and_servers(models, base_url, settings)
     fields: dict[str, Any] = {
         "models": models,
-        "model_arguments": options.arguments_of(models, arguments.model_argument),
+        "model_arguments": options.arguments_of(models, model_argument),
         "servers": servers,
-        **fields_set(_RUN, arguments),
+        "settings": setting,
+        "protocol": protocol,
+        "suite.questions": question,
+        "suite.dataset": dataset,
+        "store": store,
+        "seed": seed,
+        "limit": limit,
+        "repeats": repeats,
+        "agent.tool_protocol": tool_protocol,
+        "options.reasoning_effort": reasoning_effort,
+        "options.temperature": temperature,
+        "extractor": extractor,
+        "tags": tag,
+        "keep": keep or None,
+        "limits.max_concurrency": max_concurrency,
+        "limits.requests_per_minute": requests_per_minute,
+        "limits.tokens_per_minute": tokens_per_minute,
+        "limits.budget_usd": budget_usd,
+        "limits.budget_tokens": budget_tokens,
     }
-    if arguments.graph is not None or arguments.database is not None:
-        source = chosen_source(arguments.graph, arguments.database)
+    if graph is not None or database is not None:
+        source = options.chosen_source(graph, database)
         fields["suite.graphs"] = own_graphs(experiment_name, source)
-        fields["store"] = arguments.store or ("neo4j" if source.file is None else "embedded")
+        fields["store"] = store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
-    config = load_experiment(experiment_name, arguments.override or (), fields, graphs=arguments.graphs)
-    experiment = resolve(config, settings, keys=not arguments.dry_run)
-    if arguments.on is None and (arguments.ray_address is not None or arguments.shards is not None):
-        flag = "--shards" if arguments.ray_address is None else "--ray-address"
+    config = load_experiment(experiment_name, override or (), fields, graphs=graphs)
+    experiment = resolve(config, settings, keys=not dry_run)
+    if on is None and (ray_address is not None or shards is not None):
+        flag = "--shards" if ray_address is None else "--ray-address"
         raise ConfigError(f"{flag} requires --on", hint=f"--on ray {flag} …")
-    if arguments.on is not None and arguments.shard is not None:
+    if on is not None and shard is not None:
         raise ConfigError("--shard and --on ray cannot be combined")
-    if arguments.dry_run:
+    if dry_run:
         from graphwalk.runs.playing.estimate import estimate_run
 
         estimate = run_async(estimate_run(experiment))
-        data(estimate.as_json() if arguments.json else dry_run_text(estimate))
-        return
-    if arguments.on is not None:
-        _run_on_ray(experiment, arguments)
+        data(estimate.as_json() if json else dry_run_text(estimate))
         return
     from graphwalk.runs.folder.run_folder import NewRun
+
+    new = NewRun.make(config.name, out)
+    if on is not None:
+        summary = _run_on_ray(experiment, new, ray_address, shards, log_level)
+        _conclude(new.folder, summary, fail_under, json)
+        return
     from graphwalk.runs.playing.execute import start_run
     from graphwalk.runs.playing.shards import WHOLE, Shard
 
-    shard = WHOLE if arguments.shard is None else Shard.parse(arguments.shard)
-    new = NewRun.make(config.name, arguments.out)
+    part = WHOLE if shard is None else Shard.parse(shard)
     if not config.models and not settings.model:
         say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
-    work = partial(start_run, experiment, new, log_level=arguments.log_level, shard=shard)
-    _finish(new.folder, work, arguments, new=True)
+    summary = _play(new.folder, partial(start_run, experiment, new, log_level=log_level, shard=part), new=True)
+    _conclude(new.folder, summary, fail_under, json)
 
 
-@takes(_COMMON)
-def resume(path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run folder.")], arguments: Any) -> None:
+def resume(
+    path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run folder.")],
+    max_concurrency: MaxConcurrency = None,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    fail_under: FailUnder = None,
+    log_level: LogLevel = "info",
+    json: Json = False,
+) -> None:
     """Continue an interrupted run.
 
     Finished episodes are kept and failed ones repeated. Replies that were already paid for are reused.
@@ -202,17 +234,21 @@ def resume(path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run fold
     from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.runs.playing.execute import resume_run
 
-    limits = {field.removeprefix("limits."): value for field, value in fields_set(_COMMON, arguments).items()}
+    limits = {
+        "max_concurrency": max_concurrency,
+        "requests_per_minute": requests_per_minute,
+        "tokens_per_minute": tokens_per_minute,
+        "budget_usd": budget_usd,
+        "budget_tokens": budget_tokens,
+    }
+    changes = {name: value for name, value in limits.items() if value is not None}
     folder = RunFolder.open(path)
-    work = partial(resume_run, folder, read_settings(), changes=limits, log_level=arguments.log_level)
-    _finish(folder, work, arguments)
+    summary = _play(folder, partial(resume_run, folder, read_settings(), changes=changes, log_level=log_level))
+    _conclude(folder, summary, fail_under, json)
 
 
-def _finish(folder: "RunFolder", work: "Work", arguments: Any, *, new: bool = False) -> None:
-    """Execute the work with progress, print the report, and exit with the code of the run.
-
-    The folder of a `new` run that fails before its plan is removed.
-    """
+def _play(folder: "RunFolder", work: "Work", *, new: bool = False) -> "RunSummary":
+    """Execute the work with progress. The folder of a `new` run that fails before its plan is removed."""
     from graphwalk.runs.playing.run_progress import run_progress
 
     resume = folder.resume_command
@@ -220,7 +256,7 @@ def _finish(folder: "RunFolder", work: "Work", arguments: Any, *, new: bool = Fa
     try:
         try:
             with run_progress() as progress:
-                summary = run_async(work(progress), stopping)
+                return run_async(work(progress), stopping)
         except GraphwalkError as error:
             # The configuration is stored in the run folder: if it is wrong, resuming would not help.
             wrong = isinstance(error, ConfigError)
@@ -228,7 +264,6 @@ def _finish(folder: "RunFolder", work: "Work", arguments: Any, *, new: bool = Fa
             if not wrong and not gone and folder.archive is None and resume not in error.hint:
                 error.hint = f"{error.hint}; then  {resume}" if error.hint else resume
             raise
-        _conclude(folder, summary, arguments.fail_under, arguments.json)
     except Interrupted as interrupted:
         if not interrupted.announced:
             say(f"{interrupted}: {stopping}")
@@ -250,20 +285,20 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
         raise typer.Exit(5)
 
 
-def _run_on_ray(experiment: "Experiment", arguments: Any) -> None:
-    """Execute a run in shards on a Ray cluster, then report it as one, and exit with its code."""
-    from graphwalk.runs.folder.run_folder import NewRun
+def _run_on_ray(
+    experiment: "Experiment", new: "NewRun", address: str | None, shards: int | None, log_level: str
+) -> "RunSummary":
+    """Execute a run in shards on a Ray cluster, and merge them."""
     from graphwalk.runs.playing.cluster import ShardedRun, ray_cluster
 
-    new = NewRun.make(experiment.config.name, arguments.out)
     sharded = ShardedRun(experiment, new)
     how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"
     try:
-        with ray_cluster(arguments.ray_address) as cluster:
-            number = sharded.number(arguments.shards, cluster.cores)
+        with ray_cluster(address) as cluster:
+            number = sharded.number(shards, cluster.cores)
             say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
             with progress_bar("shards", number) as done:
-                summary = sharded.play(cluster.play, number, arguments.log_level, done)
+                return sharded.play(cluster.play, number, log_level, done)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. {how_to_continue}")
         raise
@@ -274,7 +309,6 @@ def _run_on_ray(experiment: "Experiment", arguments: Any) -> None:
     finally:
         if not new.folder.manifest_path.exists():
             new.folder.remove()
-    _conclude(new.folder, summary, arguments.fail_under, arguments.json)
 
 
 def dry_run_text(estimate: "RunEstimate") -> str:

@@ -8,7 +8,7 @@ import typer
 from graphwalk.cli.options import RunOrFile
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
-from graphwalk.terminal.console import draw, say, stdout
+from graphwalk.terminal.console import say, stdout
 
 if TYPE_CHECKING:
     from graphwalk.runs.folder.result import EpisodeKey
@@ -76,15 +76,16 @@ def _matching_tasks(text: str, tasks: Sequence[str]) -> Sequence[str]:
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
     from graphwalk.cli.episode_text import shown_episode
+    from graphwalk.reports.scene import scene_of
     from graphwalk.runs.folder.result import Result, key_of
 
     records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
     for number, key in enumerate(sorted(records)):
         if number:
             stdout().print("\n")
-        for part in shown_episode(Result.from_dict(records[key]), most_rows=most_rows, prompt=prompt):
+        record, scene = records[key], None
+        with comment("picture", say, raises=(OSError,)):
+            scene = folder.suite.task_type.model_validate(record["task"]).scene(record)
+        scene = scene or scene_of(record)
+        for part in shown_episode(Result.from_dict(record), scene, most_rows=most_rows, prompt=prompt):
             stdout().print(part)
-        with comment("drawing", say, raises=(OSError,)):
-            for drawing in folder.suite.task_type.model_validate(records[key]["task"]).drawings(records[key]):
-                stdout().print()
-                draw(drawing)

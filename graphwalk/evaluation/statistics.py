@@ -23,6 +23,8 @@ _Name = TypeVar("_Name", bound=Hashable)
 CONFIDENCE = 0.95
 ALPHA = 0.05
 """Significance level of tests."""
+POWER = 0.8
+"""Statistical power of the minimum detectable effect."""
 MOST_GRAPHS_EXACT = 16
 """All 2^C assignments of signs are tried up to here."""
 DRAWS = 9_999
@@ -39,8 +41,6 @@ class Outcomes:
     `values`, shape (tasks, measures): the mean of the task's repeats, NaN where none is known. `graphs`, shape
     (tasks,): the number of the graph of each task; `questions`: of its question, which several tasks share only if they
     are parts of one. `keys`: (graph, task) as given. `episodes`, shape (measures,): known values before averaging.
-    `noise`, shape (measures,): variance of the repeats of one task, averaged over the tasks that have at least two; NaN
-    where none has.
     """
 
     values: Table
@@ -48,12 +48,19 @@ class Outcomes:
     questions: Numbers
     keys: tuple[tuple[Hashable, Hashable], ...]
     episodes: Numbers
-    noise: Table
 
     @property
     def unit(self) -> Unit:
         """The independent unit of intervals: the question if all tasks are on one graph."""
         return "graph" if len(np.unique(self.graphs)) > 1 else "question"
+
+    @property
+    def means(self) -> Table:
+        """The mean of each measure over the tasks where it is known, NaN without any: of correctness, the accuracy."""
+        is_known = ~np.isnan(self.values)
+        with np.errstate(invalid="ignore"):
+            means: Table = np.where(is_known, self.values, 0.0).sum(axis=0) / is_known.sum(axis=0)
+        return means
 
     @property
     def clusters(self) -> Numbers:
@@ -158,14 +165,10 @@ def outcomes_of(
     of_questions, _ = _numbered(of_tasks[key] for key in keys)
     is_known = ~np.isnan(table)
     filled = np.where(is_known, table, 0.0)
-    counts, sums, squares = (
-        _sums_by(rows, part, len(keys)) for part in (is_known.astype(np.float64), filled, filled**2)
-    )
+    counts, sums = (_sums_by(rows, part, len(keys)) for part in (is_known.astype(np.float64), filled))
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts
-        within = np.where(counts > 1, np.maximum(squares - sums * means, 0) / (counts - 1), 0.0)
-        noise = within.sum(axis=0) / (counts > 1).sum(axis=0)
-    return Outcomes(means, of_graphs, of_questions, tuple(keys), is_known.sum(axis=0), noise)
+    return Outcomes(means, of_graphs, of_questions, tuple(keys), is_known.sum(axis=0))
 
 
 def _numbered(names: Iterable[_Name]) -> tuple[Numbers, list[_Name]]:
@@ -210,8 +213,8 @@ def _clustered(outcomes: Outcomes) -> _Clustered:
     counts = _sums_by(numbers, is_known.astype(np.float64), groups)
     sums = _sums_by(numbers, np.where(is_known, outcomes.values, 0.0), groups)
     n, clusters = is_known.sum(axis=0), (counts > 0).sum(axis=0)
+    mean = outcomes.means
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = sums.sum(axis=0) / n
         deviations = _sums_by(numbers, np.where(is_known, outcomes.values - mean, 0.0), groups)
         error = np.sqrt(clusters / (clusters - 1) * (deviations**2).sum(axis=0)) / n
         df = np.maximum(n**2 / (counts**2).sum(axis=0) - 1, 1)
@@ -310,7 +313,7 @@ def _estimates(clustered: _Clustered, low: Table, high: Table, flat: NDArray[np.
 def paired(first: Outcomes, second: Outcomes) -> Outcomes:
     """Subtract second from first on the tasks that both have; NaN if either is unknown.
 
-    `noise` is that of the difference of single episodes, `episodes` those of the player that has fewer.
+    `episodes` are those of the player that has fewer.
     """
     row_of = {key: row for row, key in enumerate(second.keys)}
     common = [(row, row_of[key]) for row, key in enumerate(first.keys) if key in row_of]
@@ -321,7 +324,6 @@ def paired(first: Outcomes, second: Outcomes) -> Outcomes:
         first.questions[of_first],
         tuple(first.keys[row] for row in of_first),
         np.minimum(first.episodes, second.episodes),
-        first.noise + second.noise,
     )
 
 
@@ -389,6 +391,23 @@ def least_p_value(unit: Unit, number: int) -> float:
 def units_needed(unit: Unit, least: float) -> int:
     """Return the number of graphs, or of questions on one graph, with which a p-value can be as small as `least`."""
     return ceil(log2(1 / least)) + (unit == "question")
+
+
+def minimum_detectable_effect(
+    clusters: int, tasks: int, repeats: int, *, graph_correlation: float = 0.1
+) -> float | None:
+    """Return the smallest difference of two accuracies near one half that a comparison detects; None below 2 clusters.
+
+    Two-sided paired t test at α = 5 % with a power of 80 %: (t_{1−α/2} + t_{0.8}) · √(v / C), both t with C − 1 degrees
+    of freedom. v, the variance of a cluster's mean difference over its `tasks`, each played `repeats` times, follows
+    from assumed correlations; docs/statistics.md, Minimum detectable effect.
+    """
+    if clusters < 2:
+        return None
+    between_graphs, within = 0.25 * graph_correlation, 0.25 * (1 - graph_correlation)
+    variance = between_graphs + within * (0.5 + 1 / repeats) / tasks
+    quantiles = stdtrit(clusters - 1, 1 - ALPHA / 2) + stdtrit(clusters - 1, POWER)
+    return float(quantiles * np.sqrt(variance / clusters))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -76,7 +76,7 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
     if provider in EPISODE_PROVIDERS:
         raise ConfigError(
             f"{spec} plays single episodes; it is not a model of its own",
-            hint="graphwalk run …, or for people graphwalk play …",
+            hint="graphwalk run …",
         )
     make: Callable[..., Any] = PROVIDERS.load(provider)
     keywords = dict(arguments or {})

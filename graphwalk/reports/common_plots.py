@@ -2,39 +2,34 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
-from graphwalk.reports.suite_report import Report
-from graphwalk.reports.variant_tables import levels_of
 from graphwalk.sanitise import one_line
 from graphwalk.types.episode import setting_of
+
+if TYPE_CHECKING:
+    from graphwalk.reports.report import Report
 
 _MOST_SERIES = 12
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20
 
 
-def plots_of(report: Report, observed: Observations) -> Iterable[Plot]:
-    """Return the plots of a run: those of its suite."""
-    return (report.suite.plots or common_plots)(report, observed)
-
-
-def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+def common_plots(report: "Report") -> Iterator[Plot]:
     """Yield accuracy by every shown breakdown, and the plots about effort."""
     for grouping in report.suite.groupings:
         if grouping.shown:
             yield by_group(report, grouping.name, f"Accuracy by {grouping.title}")
-    yield from effort_plots(report, observed)
+    yield from effort_plots(report)
 
 
-def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+def effort_plots(report: "Report") -> Iterator[Plot]:
     """Yield plots of accuracy by variant, by number of calls, and by cost."""
     yield from by_variant(report)
-    yield within_calls(observed)
+    yield within_calls(report)
     yield cost_against_accuracy(report)
 
 
@@ -43,11 +38,11 @@ def player_name(row: Mapping[str, Any], settings: int = 2) -> str:
     return one_line(row["model"]) + (f" · {one_line(row['setting'])}" if settings > 1 else "")
 
 
-def _settings(report: Report) -> int:
+def _settings(report: "Report") -> int:
     return len({row["setting"] for row in report.rows})
 
 
-def by_group(report: Report, grouping: str, title: str) -> Plot:
+def by_group(report: "Report", grouping: str, title: str) -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
     mark = report.reference.mark if report.reference else ""
@@ -65,7 +60,7 @@ def by_group(report: Report, grouping: str, title: str) -> Plot:
 
 
 def against_size(
-    report: Report,
+    report: "Report",
     grouping: str,
     title: str,
     x: str,
@@ -92,9 +87,9 @@ def against_size(
     return Plot(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
 
 
-def by_variant(report: Report) -> Iterator[Plot]:
+def by_variant(report: "Report") -> Iterator[Plot]:
     """Yield accuracy by variant: over the values of a single numeric factor as lines, else as dots."""
-    rows = [(levels_of(row["setting"]), row) for row in report.rows if row.get("accuracy") is not None]
+    rows = [(_levels(row["setting"]), row) for row in report.rows if row.get("accuracy") is not None]
     rows = [(levels, row) for levels, row in rows if levels]
     factors = sorted({factor for levels, _ in rows for factor in levels})
     numeric = len(factors) == 1 and all(_NUMBER.fullmatch(level) for levels, _ in rows for level in levels.values())
@@ -119,6 +114,12 @@ def by_variant(report: Report) -> Iterator[Plot]:
             "The same tasks in all variants. Bars: 95 % intervals, clustered by graph.",
             percent=True,
         )
+
+
+def _levels(setting: str) -> dict[str, str]:
+    """Return factor → level of a setting: {"turn_limit": "5"} of "tools:turn_limit=5"."""
+    variant = setting.partition(":")[2]
+    return {factor: level for factor, _, level in (part.partition("=") for part in variant.split(",")) if factor}
 
 
 def is_wide(numbers: Iterable[float]) -> bool:
@@ -153,8 +154,9 @@ def point(row: Mapping[str, Any], measure: str, x: str | float) -> PlotPoint:
     return PlotPoint(x, float(row[measure]), low, high)
 
 
-def within_calls(observed: Observations, title: str = "Correct answers by number of calls") -> Plot:
+def within_calls(report: "Report", title: str = "Correct answers by number of calls") -> Plot:
     """Plot the share of tasks solved with at most a number of tool calls."""
+    observed = report.observed
     calls, right = observed.column("calls_per_question"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
     series = []
@@ -178,7 +180,7 @@ _PRICES = (
 )
 
 
-def cost_against_accuracy(report: Report) -> Plot:
+def cost_against_accuracy(report: "Report") -> Plot:
     """Plot accuracy against cost; without prices against tokens, else calls."""
     rows = [dict(row) for row in report.rows if row.get("accuracy") is not None]
     for row in rows:
@@ -195,10 +197,14 @@ def cost_against_accuracy(report: Report) -> Plot:
     return Plot(name, title, "points", (Panel(series),), unit, y, about, percent=True, logarithmic=wide)
 
 
-def failure_classes(report: Report, classes: Mapping[str, str], title: str = "Answers by outcome") -> Plot:
-    """Plot shares of the episodes by outcome; `classes`: measures that count them, and their titles."""
+def outcomes(report: "Report", title: str = "Answers by outcome") -> Plot:
+    """Plot the shares of the episodes that are correct, that have each cause of wrong answers, and that failed."""
     settings = _settings(report)
-    named = {"correct": "correct", **classes, "infrastructure_failures": "failed"}
+    named = {
+        "correct": "correct",
+        **{cause.field: cause.words for cause in report.suite.causes},
+        "infrastructure_failures": "failed",
+    }
     totals = [(row, sum(row.get(field) or 0 for field in named)) for row in report.rows]
     shown = [(row, total) for row, total in totals if total]
     series = tuple(
@@ -208,5 +214,6 @@ def failure_classes(report: Report, classes: Mapping[str, str], title: str = "An
         for field, outcome in named.items()
         if any(row.get(field) for row, _ in shown)
     )
-    about = "Failed: infrastructure errors."
-    return Plot("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)
+    legends = [f"{cause.words}: {cause.legend}" for cause in report.suite.causes if cause.legend]
+    about = ". ".join(["Failed: infrastructure errors", *legends]) + "."
+    return Plot("outcomes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

@@ -6,6 +6,7 @@ In a report, across runs (`graphwalk compare`), and on a graph against its anony
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
 
@@ -16,8 +17,10 @@ from graphwalk.evaluation.statistics import Comparison, Outcomes, Unit, compare,
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.player_rows import row_of
 from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping
-from graphwalk.reports.text_table import OVER_QUESTIONS, interval_notes
+from graphwalk.reports.tables import comparison_tables
+from graphwalk.reports.text_table import OVER_QUESTIONS, TextTable, interval_notes
 from graphwalk.reports.verdict import verdict_on
+from graphwalk.types.episode import SCHEMA_VERSION
 
 PAIRS_NOTE = (
     "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
@@ -148,6 +151,17 @@ class RunComparison:
     changed: list[dict[str, Any]]
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
+    incomplete: str | None = None
+    is_scored: bool = True
+
+    @cached_property
+    def tables(self) -> list[TextTable]:
+        """Return the tables overall, by group, and of tasks with different outcomes."""
+        return list(comparison_tables(self))
+
+    def as_dict(self) -> dict[str, Any]:
+        names = ("suite", "verdict", "overall", "groups", "changed", "notes")
+        return {"schema_version": SCHEMA_VERSION, **{name: getattr(self, name) for name in names}}
 
 
 def compare_players(observed: Observations, *, seed: int, notes: Sequence[str] = ()) -> RunComparison:

@@ -2,24 +2,33 @@
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from graphwalk.reports.compare import RunComparison
-from graphwalk.reports.suite_report import ESTIMATED, Reference, Report, ReportRow
-from graphwalk.reports.tables import comparison_tables, text_tables
-from graphwalk.reports.text_table import csv_text, fitting_columns, legend, markdown_table, notebook_table, rendered
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import ESTIMATED, Reference, ReportRow
+from graphwalk.reports.text_table import (
+    Header,
+    csv_text,
+    fitting_columns,
+    legend,
+    markdown_table,
+    notebook_table,
+    rendered,
+)
 from graphwalk.sanitise import escape_markdown, escape_markup, one_line
-from graphwalk.types.episode import SCHEMA_VERSION
+
+Printed = Report | RunComparison
+"""What is printed in one layout: a verdict, tables and notes."""
 
 
-def to_json(report: Report) -> str:
-    """Return one JSON object, ASCII only. `rows` has one object per model and setting."""
+def to_json(report: Printed) -> str:
+    """Return one JSON object, ASCII only. `rows` of a report has one object per model and setting."""
     return json.dumps(report.as_dict(), indent=2, allow_nan=False)
 
 
@@ -56,82 +65,50 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
     yield from (("note", "", {"note": note}) for note in report.notes)
 
 
-def to_markdown(report: Report) -> str:
+def to_markdown(report: Printed) -> str:
     """Return GitHub tables, with intervals in parentheses."""
-    tables = list(text_tables(report))
-    parts = [markdown_table(table) for table in tables]
-    notes = [*legend(header for table in tables for header in table.headers), *report.notes]
+    notes = [*legend(header for table in report.tables for header in table.headers), *report.notes]
     first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
     first += [f"{escape_markdown(sentence)}\n" for sentence in report.verdict]
-    return "\n".join([*first, *parts, *(f"* {escape_markdown(note)}" for note in notes), ""])
+    tables = map(markdown_table, report.tables)
+    return "\n".join([*first, *tables, *(f"* {escape_markdown(note)}" for note in notes), ""])
 
 
-def to_html(report: Report) -> str:
+def to_html(report: Printed) -> str:
     """Return the verdict and the tables as HTML for a notebook."""
     sentences = [*filter(None, [report.incomplete]), *report.verdict]
-    first = "".join(f"<p>{escape_markup(text)}</p>" for text in sentences)
-    return first + "".join(map(notebook_table, text_tables(report)))
+    return "".join([*(f"<p>{escape_markup(text)}</p>" for text in sentences), *map(notebook_table, report.tables)])
 
 
 @dataclass(frozen=True)
-class TerminalReport:
+class OnTerminal:
     """A report that fits the terminal, without the optional columns for which there is no room.
 
     `tables`: maximum number of tables; None: all. There are none if nothing is scored.
     """
 
-    report: Report
+    report: Printed
     tables: int | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if self.report.incomplete:
-            yield Text(one_line(self.report.incomplete, len(self.report.incomplete)) + "\n", style="bold yellow")
-        yield from _paragraphs(self.report.verdict)
-        heads, report = [], self.report
-        is_scored = any(row.get(report.suite.compared[0]) is not None for row in report.rows)
-        for table in islice(text_tables(report), self.tables if is_scored or not report.verdict else 0):
+        report, heads = self.report, list[Header]()
+        if report.incomplete:
+            yield _line(report.incomplete + "\n", style="bold yellow")
+        if report.verdict:
+            yield Text("\n".join(_line(sentence).plain for sentence in report.verdict) + "\n")
+        for table in report.tables[: self.tables if report.is_scored or not report.verdict else 0]:
             yield from rendered(table, options.max_width)
             heads += [table.headers[number] for number in fitting_columns(table, options.max_width)]
-        for note in legend(heads):
-            yield Text(note, style="dim")
-        for note in self.report.notes:
-            yield Text(one_line(note, len(note)), style="dim")
+        for note in (*legend(heads), *report.notes):
+            yield _line(note, style="dim")
 
 
-def _paragraphs(sentences: Sequence[str]) -> Iterator[Text]:
-    """Yield sentences, a line each, and an empty line after them."""
-    if sentences:
-        yield Text("\n".join(one_line(sentence, len(sentence)) for sentence in sentences) + "\n")
+def _line(text: str, style: str = "") -> Text:
+    return Text(one_line(text, len(text)), style=style)
 
 
-def as_text(report: Report, *, width: int = 120) -> str:
+def as_text(report: Printed, *, width: int = 120) -> str:
     """Return the report as plain text, `width` columns wide."""
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, highlight=False).print(TerminalReport(report))
+    Console(file=stream, width=width, color_system=None, highlight=False).print(OnTerminal(report))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"
-
-
-@dataclass(frozen=True)
-class TerminalComparison:
-    """A comparison that fits the terminal."""
-
-    comparison: RunComparison
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from _paragraphs(self.comparison.verdict)
-        for table in comparison_tables(self.comparison):
-            yield from rendered(table, options.max_width)
-        for note in self.comparison.notes:
-            yield Text(note, style="dim")
-
-
-def comparison_json(comparison: RunComparison) -> str:
-    names = ("suite", "verdict", "overall", "groups", "changed", "notes")
-    fields = {name: getattr(comparison, name) for name in names}
-    return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2, allow_nan=False)
-
-
-def comparison_markdown(comparison: RunComparison) -> str:
-    verdict = (f"{escape_markdown(sentence)}\n" for sentence in comparison.verdict)
-    notes = (f"* {escape_markdown(note)}" for note in comparison.notes)
-    return "\n".join([*verdict, *map(markdown_table, comparison_tables(comparison)), *notes, ""])

@@ -1,7 +1,7 @@
 """Measures and columns shared by suites, and the report of a suite without its own."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import starmap
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -40,9 +40,29 @@ def count_if(condition: Callable[[ResultRecord], bool]) -> Callable[[ResultRecor
     return lambda result: float(condition(result))
 
 
-def count_class(name: str) -> Callable[[ResultRecord], float | None]:
-    """Return a reader that counts scores with this class of error."""
-    return count_if(lambda result: (result["score"] or {}).get("error_class") == name)
+def cause_of(score: Mapping[str, Any] | None) -> str | None:
+    """Return the cause of a wrong answer: that which the graph tells, else that which the tool results tell.
+
+    None for a correct answer, and without a score.
+    """
+    score = score or {}
+    return score.get("failure") or score.get("error_class")
+
+
+def causes_of(score_type: type[Score]) -> tuple[str, ...]:
+    """Return all causes that a score can have: the options of its fields `error_class` and `failure`."""
+    fields = (score_type.model_fields.get(name) for name in ("error_class", "failure"))
+    options = (option for field in fields if field for option in (field.annotation, *get_args(field.annotation)))
+    return tuple(dict.fromkeys(name for one in options if get_origin(one) is Literal for name in get_args(one)))
+
+
+def count_causes(score_type: type[Score]) -> tuple[Measure, ...]:
+    """Return a measure for each cause: the number of wrong answers that have it."""
+    return tuple(Measure(name, "count", partial(_has_cause, name)) for name in causes_of(score_type))
+
+
+def _has_cause(name: str, result: ResultRecord) -> float:
+    return float(cause_of(result["score"]) == name)
 
 
 def number(value: Any) -> float | None:
@@ -152,7 +172,7 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
     """Return a report for any suite: outcome, quality and effort, overall and by `template`.
 
     Of the fields that a suite adds to its score, numbers are reported as means (from 0 to 1: as shares), booleans in
-    percent, and the classes of `error_class` are counted. Columns are those of templates/reports/SUITE.yaml, if any.
+    percent, and causes of wrong answers are counted. Columns are those of templates/reports/SUITE.yaml, if any.
     """
     common = (*OUTCOME, ROWS, *QUALITY, *EFFORT)
     own = {name: _kind(field) for name, field in score_type.model_fields.items() if name not in Score.model_fields}
@@ -160,26 +180,22 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
     own_measures = [
         Measure(f"score_{name}" if name in taken else name, kind, scored(name)) for name, kind in own.items() if kind
     ]
-    classes = _error_classes(score_type)
     has_layout = (data_path("templates") / "reports" / f"{suite}.yaml").is_file()
     tables, plain = layout(suite) if has_layout else {}, layout("shared")["plain"]
     own_columns = (Column(m.name, m.name, two_decimals, optional=6) for m in own_measures)
     return SuiteReport(
         suite=suite,
-        measures=(*common, *own_measures, *(Measure(name, "count", count_class(name)) for name in classes)),
+        measures=(*common, *own_measures, *count_causes(score_type)),
         groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
         columns=tables.get("results", (*plain, *own_columns)),
         group_columns=tables.get("groups", plain[:8]),
         compared=("accuracy", "f1"),
-        causes={name: name.replace("_", " ") for name in classes},
+        causes=tables.get("causes", _plain_causes(score_type)),
     )
 
 
-def _error_classes(score_type: type[Score]) -> tuple[str, ...]:
-    """Return the names in the field `error_class: Literal[…] | None` of a score, none without this field."""
-    field = score_type.model_fields.get("error_class")
-    options = (field.annotation, *get_args(field.annotation)) if field else ()
-    return tuple(name for option in options if get_origin(option) is Literal for name in get_args(option))
+def _plain_causes(score_type: type[Score]) -> tuple[Column, ...]:
+    return tuple(Column(name.replace("_", " ").capitalize(), name, integer, 1) for name in causes_of(score_type))
 
 
 def _kind(field: FieldInfo) -> Kind | None:

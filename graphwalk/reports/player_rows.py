@@ -64,8 +64,7 @@ def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tupl
     """Yield each measure with its estimate: t intervals for amounts, beta-binomial intervals for shares."""
     for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
         chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
-        values, noise = outcomes.values[:, chosen], outcomes.noise[chosen]
-        some = replace(outcomes, values=values, episodes=outcomes.episodes[chosen], noise=noise)
+        some = replace(outcomes, values=outcomes.values[:, chosen], episodes=outcomes.episodes[chosen])
         for number, estimated in zip(chosen, estimate(some), strict=True):
             measure = measures[number]
             if measure.kind == "amount" and estimated.low is not None:

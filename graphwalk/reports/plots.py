@@ -1,22 +1,14 @@
-"""Plots as plain data for `plot_files`, and scenes for the page of a run.
+"""Plots as plain data for `plot_files`."""
 
-A scene is an episode shown step by step: a graph or a grid (or neither), the steps of a slider, and the answer with the
-target.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from graphwalk.reports.text_table import csv_text
 
 PlotKind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
 """dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;
 points: two amounts against each other; heat: a matrix."""
-Fate = Literal["", "asked", "way", "right", "wrong", "missed", "given"]
-"""State of an element: "" none; "asked" part of the question; "way" on the path to the answer; "right" answered and
-in the target; "wrong" answered only; "missed" in the target only; "given" known before.
-"""
 COLUMNS = ("panel", "series", "x", "y", "low", "high")
 
 
@@ -71,86 +63,6 @@ class Plot:
         for panel in self.panels:
             for one in panel.series:
                 yield from ((panel.title, one.name, p.x, p.y, p.low, p.high) for p in one.points)
-
-
-@dataclass(frozen=True, slots=True)
-class SceneNode:
-    """A node. `since`: the step (from 1) that shows it first, 0 from the start. `about`: its properties."""
-
-    name: str
-    kind: str = ""
-    about: Mapping[str, Any] = field(default_factory=dict)
-    since: int = 0
-    fate: Fate = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SceneLink:
-    """`source` and `target` are places in the list of nodes."""
-
-    source: int
-    target: int
-    name: str = ""
-    about: Mapping[str, Any] = field(default_factory=dict)
-    since: int = 0
-    fate: Fate = ""
-    directed: bool = True
-
-
-@dataclass(frozen=True)
-class StateTable:
-    """Rows of cells, the first of each row a `Fate`."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class SceneStep:
-    """One position of the slider.
-
-    `turn` counts the turns of the model from 1, `call` its tool calls; 0: none. `focus`: nodes of the call. `shown`:
-    new nodes. `nodes`, `links`: states that change. `labels`: captions of nodes. `cell`, `sort`: cell and kind of a
-    step in a grid.
-    """
-
-    caption: str
-    turn: int = 0
-    call: int = 0
-    focus: tuple[int, ...] = ()
-    shown: tuple[int, ...] = ()
-    nodes: Mapping[int, Fate] = field(default_factory=dict)
-    links: Mapping[int, Fate] = field(default_factory=dict)
-    labels: Mapping[int, str] = field(default_factory=dict)
-    table: StateTable | None = None
-    cell: int | None = None
-    sort: str = ""
-
-
-@dataclass(frozen=True)
-class SceneGrid:
-    """A square of `size` × `size` cells, numbered row by row. `path` is the answer; -1 is no cell."""
-
-    size: int
-    walls: tuple[int, ...]
-    start: int
-    goal: int
-    path: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Scene:
-    """`comparison`: the answer beside the target; None: the page compares them as they are logged."""
-
-    steps: tuple[SceneStep, ...] = ()
-    nodes: tuple[SceneNode, ...] = ()
-    links: tuple[SceneLink, ...] = ()
-    layout: Literal["force", "circle"] = "force"
-    grid: SceneGrid | None = None
-    comparison: StateTable | None = None
-    legend: Mapping[str, str] = field(default_factory=dict)
-    """Explanation of each state or kind."""
 
 
 def plot_csv(figure: Plot) -> str:

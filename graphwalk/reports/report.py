@@ -1,32 +1,89 @@
-"""Compute the tables of a run as plain data."""
+"""The report of a run: its figures as plain data, and the tables and plots made of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
+from graphwalk.reports.common_plots import common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, reasons_of, test_notes
 from graphwalk.reports.observations import Observations, Player, observe, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
+from graphwalk.reports.plots import Plot, worth_drawing
 from graphwalk.reports.suite_report import (
     PERCENT,
     Reference,
-    Report,
     ReportRow,
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.reports.text_table import interval_notes
-from graphwalk.reports.variant_tables import variance_rows
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import TextTable, interval_notes
 from graphwalk.reports.verdict import verdict_on
-from graphwalk.types.episode import setting_of
+from graphwalk.types.episode import SCHEMA_VERSION, setting_of
 
 _PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
 _DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report of one run, which terminal, page, Markdown and notebook print.
+
+    `rows` has one row per model and setting, `groups` one per group, model and setting. `baselines` and
+    `baseline_groups` are the rows of baselines. `comparisons` are differences first − second on identical tasks
+    (reports/compare.py).
+    """
+
+    suite: SuiteReport
+    observed: Observations = field(repr=False)
+    rows: list[ReportRow]
+    baselines: list[ReportRow]
+    groups: dict[str, list[ReportRow]]
+    baseline_groups: dict[str, list[ReportRow]]
+    comparisons: list[dict[str, Any]]
+    memorisation_test: list[dict[str, Any]]
+    """Rows of `memorisation_test`."""
+    reference: Reference | None
+    notes: tuple[str, ...]
+    verdict: tuple[str, ...] = ()
+    """Sentences on failed episodes, differences, and causes of wrong answers (reports/verdict.py)."""
+    incomplete: str | None = None
+    """Note on an unfinished run."""
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
+
+    @property
+    def is_scored(self) -> bool:
+        return any(row.get(self.suite.compared[0]) is not None for row in self.rows)
+
+    @cached_property
+    def tables(self) -> list[TextTable]:
+        """Return the tables overall, model against model, and by group; without empty ones."""
+        return list(text_tables(self))
+
+    @cached_property
+    def plots(self) -> list[Plot]:
+        """Return the plots that show results of this run."""
+        return worth_drawing(list((self.suite.plots or common_plots)(self)))
+
+    def as_dict(self) -> dict[str, Any]:
+        always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
+        names = (*always, "memorisation_test") if self.memorisation_test else always
+        fields = {name: getattr(self, name) for name in names}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "suite": self.suite.suite,
+            **fields,
+            "reference": self.reference and asdict(self.reference),
+            "verdict": list(self.verdict),
+            "notes": list(self.notes),
+            "incomplete": self.incomplete,
+            "protocol": dict(self.protocol) or None,
+        }
 
 
 def build_report(
@@ -46,21 +103,19 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         baseline_rows = [exact_row(baselines, player, baselines.rows_of(player)) for player in baselines.players]
     comparisons: list[dict[str, Any]] = []
     memorised: list[dict[str, Any]] = []
-    variances: list[dict[str, Any]] = []
     verdict: tuple[str, ...] = ()
     missing: list[str] = []
     with comment("comparison of models and settings", missing.append):
         comparisons = comparisons_of(observed, seed=seed)
     with comment("memorisation test", missing.append):
         memorised = memorisation_test(observed, seed=seed)
-    with comment("variance of variants", missing.append):
-        variances = variance_rows(observed, seed)
     with comment("verdict", missing.append):
         verdict = verdict_on(observed, rows, comparisons, baseline_rows)
     every = list(chain(rows, *groups.values()))
     reasons = {reason for row in every for reason in row["no_interval"].values()}
     return Report(
         suite=declared,
+        observed=observed,
         rows=rows,
         baselines=baseline_rows,
         groups=groups,
@@ -68,7 +123,6 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         comparisons=comparisons,
         memorisation_test=memorised,
         reference=_matching(reference, observed.players),
-        variance_shares=variances,
         notes=(
             *declared.notes,
             *interval_notes((row["unit"] for row in every if row["intervals"]), reasons | reasons_of(comparisons)),
@@ -140,8 +194,8 @@ def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict
     second = outcomes([(i, observed.cases[i].twin_of or "") for i in copies])
     (compared,) = compare(first, second, seed=seed)
     return {
-        "graph": round(PERCENT * float(np.nanmean(first.values)), _DIGITS),
-        "copy": round(PERCENT * float(np.nanmean(second.values)), _DIGITS),
+        "graph": round(PERCENT * float(first.means[0]), _DIGITS),
+        "copy": round(PERCENT * float(second.means[0]), _DIGITS),
         **difference_of(compared, PERCENT, PERCENT),
         "no_interval": "all questions have the same difference" if compared.difference.reason else None,
         "questions": compared.difference.n,

@@ -1,17 +1,16 @@
-"""Data classes of reports: a `SuiteReport` is declared by each suite, a `Report` contains the rows of a run."""
+"""The report that a suite declares: its measures, tables and plots."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text
 from graphwalk.sanitise import one_line
-from graphwalk.types.episode import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from graphwalk.reports.observations import Observations
     from graphwalk.reports.plots import Plot
+    from graphwalk.reports.report import Report
 
 ResultRecord = Mapping[str, Any]
 """One object of `results.jsonl`."""
@@ -83,6 +82,11 @@ class Column:
     name: bool = False
     legend: str = ""
 
+    @property
+    def words(self) -> str:
+        """Return the title in a sentence."""
+        return self.title.replace("\n", " ").lower()
+
     def cell(self, row: Mapping[str, Any], scale: float | None = None) -> Cell:
         """Return the cell of a row. With a `scale` (its largest value) it has a position on the scale."""
         value, paper = row.get(self.field), bool(row.get("published"))
@@ -153,11 +157,11 @@ class SuiteReport:
     """The report of one suite.
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
-    pass@k. `causes`: measures that count the causes of wrong answers, with the cause in words. `baselines`
-    computes the results of baselines from any result of a task. `reference` returns a published table by name.
-    `records` converts the log to the records to measure, if these are not episodes. `cluster` returns the units of a
-    task, for these records and for a plan. `tables` adds tables with their own layout. `remark` returns a note required
-    by a result; equal notes are shown once.
+    pass@k. `causes`: the columns that count the causes of wrong answers (`measures.cause_of`). `baselines` computes the
+    results of baselines from any result of a task. `reference` returns a published table by name. `records` converts
+    the log to the records to measure, if these are not episodes. `cluster` returns the units of a task, for these
+    records and for a plan. `tables` adds tables with their own layout. `remark` returns a note required by a result;
+    equal notes are shown once.
     """
 
     suite: str
@@ -166,15 +170,17 @@ class SuiteReport:
     columns: tuple[Column, ...]
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
-    causes: Mapping[str, str] = field(default_factory=dict)
+    causes: tuple[Column, ...] = ()
     reference: Callable[[str], Reference | None] = lambda name: None
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
     cluster: Callable[[str, Mapping[str, Any]], Cluster] = cluster_of
+    player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
+    """Columns of further tables of the models that were run, by title."""
     tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())
     remark: Callable[[ResultRecord], str | None] = lambda result: None
-    plots: "Callable[[Report, Observations], Iterable[Plot]] | None" = None
+    plots: "Callable[[Report], Iterable[Plot]] | None" = None
     """The plots of a run; None: the common ones."""
     abbreviations: Mapping[str, str] = field(default_factory=dict)
     """Abbreviated setting → its full name."""
@@ -185,49 +191,3 @@ ReportRow = dict[str, Any]
 or question); every measure by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name →
 reason; `known`: name → number of tasks, if a measure is not known for all `tasks`; with repeats `pass_at_k`,
 `pass_hat_k`, and their number `k`."""
-
-Groups = Mapping[str, list[ReportRow]]
-"""Rows by grouping."""
-
-
-@dataclass(frozen=True)
-class Report:
-    """The tables of one run. `rows` has one row per model and setting, `groups` one per group, model and setting.
-
-    `baselines` and `baseline_groups` are the rows of baselines. `comparisons` are differences first − second on
-    identical tasks (reports/compare.py).
-    """
-
-    suite: SuiteReport
-    rows: list[ReportRow]
-    baselines: list[ReportRow]
-    groups: dict[str, list[ReportRow]]
-    baseline_groups: dict[str, list[ReportRow]]
-    comparisons: list[dict[str, Any]]
-    memorisation_test: list[dict[str, Any]]
-    """Rows of `reports.report.memorisation_test`."""
-    reference: Reference | None
-    notes: tuple[str, ...]
-    verdict: tuple[str, ...] = ()
-    """Sentences on failed episodes, differences, and causes of wrong answers (reports/verdict.py)."""
-    incomplete: str | None = None
-    """Note on an unfinished run."""
-    protocol: Mapping[str, Any] = field(default_factory=dict)
-    """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
-    variance_shares: list[dict[str, Any]] = field(default_factory=list)
-    """Rows of `reports.variants.variance_rows`, for a run with variants."""
-
-    def as_dict(self) -> dict[str, Any]:
-        always = ("rows", "baselines", "groups", "baseline_groups", "comparisons")
-        names = (*always, *(name for name in ("memorisation_test", "variance_shares") if getattr(self, name)))
-        fields = {name: getattr(self, name) for name in names}
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "suite": self.suite.suite,
-            **fields,
-            "reference": self.reference and asdict(self.reference),
-            "verdict": list(self.verdict),
-            "notes": list(self.notes),
-            "incomplete": self.incomplete,
-            "protocol": dict(self.protocol) or None,
-        }

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.evaluation.comments import comment
-from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.measures import layout
-from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, Report, ReportRow, table_of
+from graphwalk.reports.suite_report import BASELINE, PLAYER, SIDES, Column, Grouping, ReportRow, table_of
 from graphwalk.reports.text_table import (
     Cell,
     Header,
@@ -17,12 +16,15 @@ from graphwalk.reports.text_table import (
     p_value,
     two_decimals,
 )
-from graphwalk.reports.variant_tables import variance_table
 from graphwalk.reports.verdict import no_significance
 from graphwalk.sanitise import one_line
 
+if TYPE_CHECKING:
+    from graphwalk.reports.compare import RunComparison
+    from graphwalk.reports.report import Report
 
-def text_tables(report: Report) -> Iterator[TextTable]:
+
+def text_tables(report: "Report") -> Iterator[TextTable]:
     """Yield the tables overall, model against model, and by group; without empty tables."""
     reference = report.reference
     source = " ".join([reference.explanation, *reference.notes]) if reference else ""
@@ -32,9 +34,6 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         yield comparison_table(report.comparisons, report.suite.compared)
     if any(":" in row["setting"] for row in report.rows):
         yield from players_table(report, "Variants on the same tasks", layout("shared")["variants"])
-    yield from players_table(report, "Answers forced by a limit", layout("shared")["limits"])
-    if report.variance_shares:
-        yield variance_table(report.variance_shares, report.suite.compared[0])
     if report.memorisation_test:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:
@@ -43,6 +42,13 @@ def text_tables(report: Report) -> Iterator[TextTable]:
         published = [row for row in every if row[grouping.name] in groups]
         if grouping.shown and (len(groups) > 1 or published):
             yield _group_table(report, grouping, published)
+    player_tables = {
+        "Wrong answers by cause": report.suite.causes,
+        **report.suite.player_tables,
+        "Answers forced by a limit": layout("shared")["limits"],
+    }
+    for title, columns in player_tables.items():
+        yield from players_table(report, title, [c for c in columns if any(row.get(c.field) for row in report.rows)])
     tables: list[TextTable] = []
     with comment(
         title := f"Tables of {report.suite.suite}",
@@ -52,13 +58,13 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     yield from tables
 
 
-def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
+def players_table(report: "Report", title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
     """Yield a table with further columns for the models that were run, unless all are empty."""
     if any(row.get(column.field) for row in report.rows for column in columns):
         yield _table(report, title, columns, report.rows, note=note, always_noted=True)
 
 
-def _group_table(report: Report, grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:
+def _group_table(report: "Report", grouping: Grouping, published: Iterable[ReportRow]) -> TextTable:
     """Return the table of a grouping with the published rows of its groups."""
     name = grouping.name
     rows = [*report.groups[name], *report.baseline_groups.get(name, []), *_mark_published(published)]
@@ -72,7 +78,7 @@ def _mark_published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
 
 
 def _table(
-    report: Report,
+    report: "Report",
     title: str,
     columns: Iterable[Column],
     rows: Sequence[ReportRow],
@@ -117,7 +123,7 @@ def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
     return any(row.get(column.field) is not None for row in rows)
 
 
-def comparison_tables(comparison: RunComparison) -> Iterator[TextTable]:
+def comparison_tables(comparison: "RunComparison") -> Iterator[TextTable]:
     """Yield the tables overall, by group, and of tasks with different outcomes."""
     if comparison.overall:
         yield comparison_table(comparison.overall, comparison.measures)

@@ -95,6 +95,19 @@ def p_value(value: Any) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
+def plain(value: Any) -> str:
+    """Return a value of a tool result as text."""
+    if isinstance(value, Mapping):
+        return pairs(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(plain, value))}]"
+    return UNKNOWN if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def pairs(values: Mapping[str, Any], sign: str = ": ", between: str = ", ") -> str:
+    return between.join(f"{name}{sign}{plain(value)}" for name, value in values.items())
+
+
 def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
     """Return the interval of a value, or a dash if it is missing; the notes give the reason."""
     ends = row.get("intervals", {}).get(field)

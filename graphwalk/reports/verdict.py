@@ -175,7 +175,7 @@ def _wrong(row: ReportRow, suite: SuiteReport, name: _Name) -> Iterator[str]:
     if not number:
         yield _sentence("none_wrong", player=name(row))
         return
-    causes = Counter({words: row.get(measure) or 0 for measure, words in suite.causes.items()})
+    causes = Counter({cause.words: row.get(cause.field) or 0 for cause in suite.causes})
     if total := causes.total():
         shares = [f"{words} {100 * count / total:.0f} %" for words, count in causes.most_common(_MOST_CAUSES) if count]
         of = "" if total == number else f", cause known for {total}"

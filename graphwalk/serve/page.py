@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,120 +16,55 @@ from graphwalk.errors import ConfigError, install_hint
 from graphwalk.evaluation.comments import comment
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
-from graphwalk.reports.common_plots import plots_of
-from graphwalk.reports.observations import Observations
+from graphwalk.reports.measures import cause_of
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
-from graphwalk.reports.plots import COLUMNS, Scene, StateTable, worth_drawing
-from graphwalk.reports.suite_report import Report
-from graphwalk.reports.tables import text_tables
-from graphwalk.reports.text_table import Cell, TextTable, legend
-from graphwalk.runs.finished.reporting import measured
+from graphwalk.reports.plots import COLUMNS
+from graphwalk.reports.report import Report
+from graphwalk.reports.scene import SceneCall, scene_of
+from graphwalk.reports.text_table import TextTable, legend
+from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes
 from graphwalk.sanitise import escape_markup, one_line, script_json
 from graphwalk.suites.suite import Suite
-from graphwalk.tools.observed import rows_of
 from graphwalk.types.encodings import decode_notes
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.types.wire import from_dict
+from graphwalk.types.episode import ExitStatus
 
 _MOST_ROWS = 300
 """Rows of one tool result that the page holds."""
-_MOST_COMPARED = 2_000
 
 
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """Return the parts of an episode that are not in the index, as JSON values with logged texts unchanged."""
-    trajectory = from_dict(Trajectory, record["trajectory"])
-    scene, missing = Scene(), list[str]()
+    scene, missing = None, list[str]()
     with comment("step-by-step picture", missing.append):
-        scene = suite.task_type.model_validate(record["task"]).scene(record) or scene
-    compared = scene.comparison or plain_comparison(record["answer"], record["task"].get("gold"))
+        scene = suite.task_type.model_validate(record["task"]).scene(record)
+    scene = scene or scene_of(record)
     return {
         "question": record["task"]["question"],
         "parameters": record["task"].get("parameters", {}),
-        "prompt": [[message.role, message.content or ""] for message in trajectory.prompt],
-        "turns": [_turn(turn) for turn in trajectory.turns],
-        "answer": record["answer"],
-        "target": record["task"].get("gold"),
         "score": record["score"],
-        "error": trajectory.error,
         "extractor": record.get("extractor_reply"),
         "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
-        "comparison": asdict(compared),
-        "scene": _scene(scene),
         "missing": "; ".join(missing),
+        **asdict(replace(scene, turns=()), dict_factory=_known),
+        "turns": [_known({**vars(turn), "calls": list(map(_call, turn.calls))}.items()) for turn in scene.turns],
     }
 
 
-def plain_comparison(answer: Any, gold: Any) -> StateTable:
-    """Compare item by item if both are lists, else the two values."""
-    if not isinstance(gold, list):
-        return StateTable(("answer", "target"), (("", answer, gold),) if (answer, gold) != (None, None) else ())
-    items = answer if isinstance(answer, list) else [] if answer is None else [answer]
-    target, answer_texts = {_text(item) for item in gold}, {_text(item) for item in items}
-    rows = [("right" if _text(item) in target else "wrong", item) for item in items]
-    rows += [("missed", item) for item in gold if _text(item) not in answer_texts]
-    return StateTable(("item",), tuple(rows[:_MOST_COMPARED]))
+def _known(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields that are not empty; zero is kept."""
+    return {name: value for name, value in fields if value or (value == 0 and value is not False)}
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
-
-
-def _scene(scene: Scene) -> dict[str, Any] | None:
-    """Return a scene without empty values in its steps; cell 0 is kept."""
-    if not scene.steps:
-        return None
-    fields = asdict(replace(scene, comparison=None))
-    steps = [{k: v for k, v in step.items() if v or (k == "cell" and v is not None)} for step in fields["steps"]]
-    return {**fields, "steps": steps}
-
-
-def _turn(turn: Turn) -> dict[str, Any]:
-    answered = {result.call.id for result in turn.results}
-    without = [call for call in turn.message.tool_calls if call.id not in answered]
-    fields = {
-        "thought": turn.message.reasoning,
-        "text": turn.message.content,
-        "calls": [
-            *(_call(result) for result in turn.results),
-            *({"name": call.name, "arguments": _arguments(call.arguments)} for call in without),
-        ],
-        "usage": {name: value for name, value in asdict(turn.usage).items() if value},
-        "seconds": turn.seconds,
-        "finish": turn.finish_reason,
-        "forced": turn.forced,
-        "summary": turn.summary,
-        "next": turn.next_user,
-    }
-    return {name: value for name, value in fields.items() if value}
-
-
-def _call(result: ToolResult) -> dict[str, Any]:
-    rows = rows_of(result)
-    fields: dict[str, Any] = {
-        "name": result.call.name,
-        "arguments": _arguments(result.call.arguments),
-        "error": result.error,
-        "seconds": result.seconds,
-        "found": result.rows,
-    }
-    if rows:
-        fields |= {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows[:_MOST_ROWS]]}
-        fields |= {"more": max(0, len(rows) - _MOST_ROWS), "notes": decode_notes(result.content)}
-    else:
-        fields["text"] = result.content
-    return {name: value for name, value in fields.items() if value not in (None, [], "")}
-
-
-def _arguments(text: str) -> Any:
-    """Return the arguments of a call as an object, or the text if it is not one."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, dict) else text
+def _call(call: SceneCall) -> dict[str, Any]:
+    fields = {name: value for name, value in vars(call).items() if name not in ("table", "thought")}
+    if call.table:
+        rows = call.table[:_MOST_ROWS]
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        fields |= {"columns": columns, "values": [[row.get(name) for name in columns] for row in rows]}
+        fields |= {"more": len(call.table) - len(rows), "notes": decode_notes(call.result), "result": ""}
+    return _known(fields.items())
 
 
 _STEP_ERRORS = ("missing_prefix", "invalid_items", "hallucinations", "false_negatives")
@@ -164,7 +100,6 @@ class RunContent:
     suite: str
     facts: Mapping[str, Any]
     report: Report
-    observed: Observations
     episodes: list[PageEpisode]
 
     @cached_property
@@ -172,7 +107,7 @@ class RunContent:
         """Every plot with its data, drawn if matplotlib is installed, else with the command to install it."""
         figures, notes = [], list[str]()
         with comment("plots", notes.append):
-            plots = worth_drawing(list(plots_of(self.report, self.observed)))
+            plots = self.report.plots
             styles = styles_of(plots)
             for figure in plots:
                 figures.append(
@@ -199,9 +134,9 @@ def content_of(folder: RunFolder, wanted: Callable[[EpisodeKey], bool] = lambda 
                 by_key[key_of(record)] = _episode(record, suite)
             yield record
 
-    report, observed = measured(folder, taken())
+    report = report_of(folder, taken())
     episodes = [by_key[key] for key in sorted(by_key)]
-    return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, observed, episodes)
+    return RunContent(folder.path.name, suite.name, _facts(folder.read_manifest()), report, episodes)
 
 
 def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
@@ -235,8 +170,7 @@ def _line(record: Record) -> dict[str, Any]:
     return {
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
-        "error": score.get("error_class") or _wrong_steps(score),
-        "failure": score.get("failure") or "",
+        "cause": cause_of(score) or _wrong_steps(score),
         "ignored": score.get("ignored_condition") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
@@ -266,16 +200,18 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_SCRIPTS = (
-    *("dom", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "walk", "turns"),
-    *("episode", "paper", "main"),
+MODULES = (
+    *("dom", "address", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "walk"),
+    *("episode", "paper", "runs", "main"),
 )
-"""In order of dependency."""
+"""JavaScript modules, each after those that it imports."""
+_IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export ", re.MULTILINE)
 
 
 @cache
 def script() -> str:
-    return '"use strict";\n' + "\n".join(_read(f"{name}.js") for name in _SCRIPTS)
+    """Return all modules as one, without imports and exports, since the page is one file."""
+    return "\n".join(_IMPORT_OR_EXPORT.sub("", _read(f"{name}.js")) for name in MODULES)
 
 
 @cache
@@ -322,32 +258,23 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
 
 def _run(run: RunContent, state: str) -> dict[str, Any]:
     report = run.report
-    tables = list(text_tables(report))
-    legends = legend(header for table in tables for header in table.headers)
+    legends = legend(header for table in report.tables for header in table.headers)
     return {
         "name": run.name,
         "suite": run.suite,
         "state": state,
         **run.facts,
-        "verdict": list(report.verdict),
-        "tables": [_table(table) for table in tables],
+        "verdict": report.verdict,
+        "tables": [_table(table) for table in report.tables],
         "notes": [*legends, *(note for note in report.notes if note != report.incomplete)],
         "incomplete": report.incomplete,
     }
 
 
 def _table(table: TextTable) -> dict[str, Any]:
-    return {
-        "title": table.title,
-        "headers": [[header.title, header.name, header.optional] for header in table.headers],
-        "rows": [[_cell(cell) for cell in row] for row in table.rows],
-        "note": table.note,
-    }
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    fields = {"text": cell.text, "interval": cell.interval, "dim": cell.dim, "drawn": cell.drawn}
-    return {name: value for name, value in fields.items() if value}
+    headers = [(header.title, header.name, header.optional) for header in table.headers]
+    rows = [[asdict(cell, dict_factory=_known) for cell in row] for row in table.rows]
+    return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
 
 
 LARGEST_PAGE = 150_000_000
@@ -385,6 +312,6 @@ def _document(allowed: str, index: Mapping[str, Any], figures: Any, blocks: Iter
     yield render_page("page/page.html.j2", title=title, style=style(), policy=allowed)
     for name, value in (("index", index), ("figures", figures)):
         yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
-    yield f"<script>{script()}</script>\n"
+    yield f'<script type="module" async>{script()}</script>\n'
     yield from blocks
     yield "</body></html>\n"

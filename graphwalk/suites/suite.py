@@ -16,7 +16,7 @@ from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.reports.measures import plain_report
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene, scene_of
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
@@ -26,7 +26,7 @@ from graphwalk.types.episode import Score, TaskRecord, Trajectory
 from graphwalk.types.schema import Schema
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 C = TypeVar("C", bound=SuiteConfig)
 
@@ -78,13 +78,9 @@ class Task(TaskRecord, ABC):
         """
         return None
 
-    def scene(self, record: ResultRecord) -> Scene | None:
-        """Return a step-by-step picture of an episode of this task; None shows only its turns."""
-        return None
-
-    def drawings(self, record: ResultRecord) -> "Iterator[RenderableType]":
-        """Yield drawings of an episode of this task for a terminal, shown below its answer."""
-        yield from ()
+    def scene(self, record: ResultRecord) -> Scene:
+        """Return what terminal and page show of an episode of this task; by default its turns and its answer."""
+        return scene_of(record)
 
     def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
         """Return a thought before each turn of a scripted agent, from prompt and results alone, for training data."""
@@ -113,6 +109,8 @@ class Player(Generic[T]):
     """It plays if the user names no model."""
     why_not: Callable[[T], str] = lambda task: ""
     """Reason for which it cannot play a task, "" if it can."""
+    purpose: tuple[str, ...] = ("policy",)
+    """Purpose of its random draws (graphwalk/seeds.py); another one gives other walks than in earlier logs."""
 
     def model(self, name: str, task: T, setting: str, schema: Schema | None, random: Random) -> Model:
         """Return the model that plays one episode."""

@@ -1,4 +1,4 @@
-"""Step-by-step picture of an episode: nodes and relationships appear with the first result that shows them."""
+"""The scene of an episode that walked: nodes and relationships appear with the first result that shows them."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.values import parse_object
-from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode
 from graphwalk.types.episode import Trajectory
-from graphwalk.types.wire import from_dict
 
 _LONGEST_PATH = 6
 _MOST_STARTS = 60
@@ -37,12 +36,13 @@ class FirstSteps(NamedTuple):
 
 
 def walked_scene(
+    record: ResultRecord,
     trajectory: Trajectory,
     question_values: Collection[str],
     answered: Mapping[str, Fate],
-    comparison: StateTable | None = None,
+    answer: StateTable | None = None,
 ) -> Scene:
-    """Return a picture with one step per tool call and one for the answer.
+    """Return a scene with one step per tool call and one for the answer.
 
     `question_values` contains keys and values of the question, `answered` those of answer and target.
     """
@@ -52,11 +52,13 @@ def walked_scene(
     if steps:
         steps.append(SceneStep("evidence of the answer", len(trajectory.turns)))
     fates = _fates(seen, question_values, answered)
-    return Scene(
+    return scene_of(
+        record,
+        trajectory,
+        answer,
         steps=tuple(steps),
         nodes=tuple(_nodes(seen, first.of_nodes, fates)),
         links=tuple(_links(seen, first.of_relationships, fates, answered)),
-        comparison=comparison,
         legend={fate: text for fate, text in _LEGEND.items() if fate in set(fates.values())},
     )
 
@@ -66,7 +68,7 @@ def keys_scene(record: ResultRecord, start: str) -> Scene:
     target, answer = {*record["task"]["gold"]}, {*(record["answer"] or ())}
     fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
     fates |= {key: "right" if key in target else "wrong" for key in answer}
-    return walked_scene(from_dict(Trajectory, record["trajectory"]), {start}, fates)
+    return walked_scene(record, trajectory_of(record), {start}, fates)
 
 
 def _steps(trajectory: Trajectory, seen: ObservedGraph, first: FirstSteps) -> Iterator[SceneStep]:

@@ -72,14 +72,6 @@ def data(text: str) -> None:
     sys.stdout.flush()
 
 
-def draw(picture: "RenderableType") -> None:
-    """Print a suite's picture on stdout, with control characters of its texts replaced."""
-    from rich.segment import Segment, Segments
-
-    drawn = stdout().render(picture)
-    stdout().print(Segments([one if one.control else Segment(printable(one.text), one.style) for one in drawn]))
-
-
 def print_tables(tables: "RenderableType", *, all_columns: bool = False) -> None:
     """Print tables that drop optional columns, as wide as the terminal or COLUMNS, else 120 columns wide.
 

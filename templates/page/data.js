@@ -1,45 +1,67 @@
 // What the page is about: an index that is there at once, and a block per episode that is inflated when it is opened.
-const read = (id) => JSON.parse(byId(id).textContent);
-let index = read("index");
-const source = index.source;
-let episodes = [];
-let figures = read("figures");
-let version = null;
+import { runQuery } from "./address.js";
+import { byId } from "./dom.js";
 
-function unfold() {
-  // Lines of the index become objects; what is shared stays shared.
-  episodes = (index.episodes || []).map((line, number) => {
-    const one = { number };
-    index.fields.forEach((name, place) => { one[name] = line[place]; });
-    const [run, model, setting] = index.players[one.player];
-    const [taskId, , kind, group, question, reference] = index.tasks[one.task];
-    return Object.assign(one, { run, model, setting, taskId, kind, group, question, reference });
+const read = (id) => JSON.parse(byId(id).textContent);
+
+// The data and what the reader has chosen. `listed`: the episodes in the list; `lastList`: the address of the list.
+export const page = {
+  index: read("index"),
+  figures: read("figures"),
+  episodes: [],
+  version: null,
+  listed: [],
+  lastList: "",
+};
+export const isServed = page.index.source === "server";
+
+export const OUTCOMES = {
+  right: { sign: "✓", title: "correct" },
+  wrong: { sign: "✗", title: "incorrect" },
+  failed: { sign: "!", title: "failed" },
+  unjudged: { sign: "·", title: "not scored" },
+};
+
+export function outcome(episode) {
+  if (episode.failed) return "failed";
+  if (episode.right === true) return "right";
+  return episode.right === false ? "wrong" : "unjudged";
+}
+
+// Lines of the index become objects; what is shared stays shared.
+export function unfold() {
+  const { index } = page;
+  page.episodes = (index.episodes || []).map((line, number) => {
+    const fields = Object.fromEntries(index.fields.map((name, place) => [name, line[place]]));
+    const [run, model, setting] = index.players[fields.player];
+    const [taskId, , kind, group, question, reference] = index.tasks[fields.task];
+    return { number, ...fields, run, model, setting, taskId, kind, group, question, reference };
   });
 }
 
-const outcome = (episode) =>
-  episode.failed ? "failed" : episode.right === true ? "right" : episode.right === false ? "wrong" : "unjudged";
-
 async function inflate(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return JSON.parse(await new Response(stream).text());
 }
 
-const parsed = new Promise((done) => {
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", done);
-  else done();
+const parsed = new Promise((resolve) => {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", resolve);
+  else resolve();
 });
 
-async function contentOf(number) {
-  if (source === "server") return ask(`episode?${runQuery()}&number=${number}&version=${version}`);
+const EMPTY = { prompt: [], turns: [], steps: [], nodes: [], links: [], legend: {} };
+
+export async function contentOf(number) {
+  if (isServed) {
+    const content = await ask(`episode?${runQuery()}&number=${number}&version=${page.version}`);
+    return { ...EMPTY, ...content };
+  }
   if (!byId(`block-${number}`)) await parsed;
-  return inflate(byId(`block-${number}`).textContent);
+  return { ...EMPTY, ...(await inflate(byId(`block-${number}`).textContent)) };
 }
 
-const runQuery = () => new URLSearchParams(location.search).getAll("run").map((name) => `run=${encodeURIComponent(name)}`).join("&");
-
-async function ask(path) {
+export async function ask(path) {
   const response = await fetch(path, { cache: "no-store" });
   if (response.status === 204) return null;
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);

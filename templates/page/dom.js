@@ -1,63 +1,88 @@
 // Elements are made here and nowhere else. Texts of models reach the page as text only, never as markup.
 const SVG = "http://www.w3.org/2000/svg";
-const byId = (id) => document.getElementById(id);
 
-function dress(made, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (value === null || value === undefined) continue;
-    if (name.startsWith("aria-")) made.setAttribute(name, String(value));
-    else if (value === false) continue;
-    else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name === "value" || name === "checked") made[name] = value;
-    else made.setAttribute(name, value === true ? "" : String(value));
-  }
-  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined && child !== false) made.append(child);
-  return made;
+export const byId = (id) => document.getElementById(id);
+
+function setAttribute(element, name, value) {
+  if (value === null || value === undefined) return;
+  if (name.startsWith("aria-")) element.setAttribute(name, String(value));
+  else if (value === false) return;
+  else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+  else if (name === "value" || name === "checked") element[name] = value;
+  else element.setAttribute(name, value === true ? "" : String(value));
 }
 
-const h = (tag, attributes, ...children) => dress(document.createElement(tag), attributes, children);
-const s = (tag, attributes, ...children) => dress(document.createElementNS(SVG, tag), attributes, children);
-const button = (text, attributes) => h("button", { type: "button", ...attributes }, text);
-const words = (name) => String(name).replaceAll("_", " ");
-const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
+function build(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) setAttribute(element, name, value);
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+  return element;
+}
+
+export const html = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
+export const button = (text, attributes) => html("button", { type: "button", ...attributes }, text);
+export const words = (name) => String(name).replaceAll("_", " ");
+export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
 // Characters that hide or reorder text are spelled out.
-const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/gu;
-const plain = (text) => String(text).replace(HIDDEN, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+const HIDDEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/gu;
+const spelledOut = (character) => `\\u${character.codePointAt(0).toString(16).padStart(4, "0")}`;
+export const plain = (text) => String(text).replace(HIDDEN, spelledOut);
+export const plainWords = (text) => plain(words(text));
 
-function cut(text, longest) {
-  const shown = plain(text);
-  return shown.length > longest ? `${shown.slice(0, longest - 1)}…` : shown;
+export function cut(text, longest) {
+  const whole = plain(text);
+  return whole.length > longest ? `${whole.slice(0, longest - 1)}…` : whole;
 }
 
-function shown(value) {
-  // A value of a result on one line.
+// A value of a result on one line.
+export function valueText(value) {
   if (value === null || value === undefined) return "–";
-  if (Array.isArray(value)) return `[${value.map(shown).join(", ")}]`;
-  if (typeof value === "object") return Object.entries(value).map(([name, one]) => `${plain(name)}: ${shown(one)}`).join(", ");
-  return plain(value);
+  if (Array.isArray(value)) return `[${value.map(valueText).join(", ")}]`;
+  if (typeof value !== "object") return plain(value);
+  const fields = Object.entries(value);
+  return fields.map(([name, item]) => `${plain(name)}: ${valueText(item)}`).join(", ");
 }
 
-const amount = (value) =>
-  value === null || value === undefined ? "–" : value >= 10000 ? `${(value / 1000).toFixed(1)}k` : String(value);
-const money = (value) => (value === null || value === undefined ? "–" : `$${value.toFixed(value && value < 1 ? 4 : 2)}`);
-const duration = (value) =>
-  value === null || value === undefined ? "–" : value < 0.1 ? `${Math.round(value * 1000)} ms` : value < 100 ? `${value.toFixed(1)} s` : `${Math.round(value / 60)} min`;
-const clock = (text) => plain(text).replace("T", " ").slice(0, 16);
+const known = (format) => (value) => (value === null || value === undefined ? "–" : format(value));
+export const amount = known((value) => (value >= 10000 ? `${(value / 1000).toFixed(1)}k` : String(value)));
+export const money = known((value) => `$${value.toFixed(value && value < 1 ? 4 : 2)}`);
+export const duration = known((value) => {
+  if (value < 0.1) return `${Math.round(value * 1000)} ms`;
+  return value < 100 ? `${value.toFixed(1)} s` : `${Math.round(value / 60)} min`;
+});
+export const clock = (text) => plain(text).replace("T", " ").slice(0, 16);
 
-function replace(place, ...children) {
-  place.replaceChildren(...children.flat(Infinity).filter((child) => child));
-  return place;
+export function replaceChildren(parent, ...children) {
+  parent.replaceChildren(...children.flat(Infinity).filter((child) => child));
+  return parent;
 }
+
+export function showProblem(error) {
+  const text = `This cannot be shown: ${plain(error.message)}`;
+  replaceChildren(byId("main"), html("p", { class: "warning" }, text));
+}
+
+// A table with a row of titles, `classes` by column.
+export function tableOf(titles, rows, attributes) {
+  const head = html("thead", {}, html("tr", {}, titles));
+  return html("table", attributes, head, html("tbody", {}, rows));
+}
+
+export const columnTitle = (title, name) => html("th", { scope: "col", class: name }, title);
 
 // A box that scrolls sideways; its edge fades where more is to be seen.
-function scroller(name, attributes, ...children) {
-  const box = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": name, onscroll: () => fadeEdges(box), ...attributes }, children);
+export function scroller(name, attributes, ...children) {
+  const label = { class: "scroller", tabindex: "0", role: "region", "aria-label": name };
+  const box = html("div", { ...label, onscroll: () => fadeEdges(box), ...attributes }, children);
   new ResizeObserver(() => fadeEdges(box)).observe(box);
   return box;
 }
 
-function fadeEdges(box) {
+export function fadeEdges(box) {
   box.classList.toggle("cut-left", box.scrollLeft > 1);
   box.classList.toggle("cut-right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
 }

@@ -1,94 +1,194 @@
 // One episode, or two on the same task side by side.
-let players = [];
+import { go, replaceState } from "./address.js";
+import { OUTCOMES, contentOf, outcome, page } from "./data.js";
+import { amount, button, counted, cut, duration, html, money, plain, plainWords, valueText, words } from "./dom.js";
+import { aside, comparisonView, longText, turnsView } from "./turns.js";
+import { walkView } from "./walk.js";
 
-async function episodeView(state) {
-  const episode = episodes[Number(state.get("e"))];
-  if (!episode) return h("p", { class: "empty" }, "There is no such episode.");
-  const other = state.has("beside") ? episodes[Number(state.get("beside"))] : null;
+const MOST_COMPARED = 40;
+export const players = [];
+
+export async function episodeView(state) {
+  const episode = page.episodes[Number(state.get("e"))];
+  if (!episode) return html("p", { class: "empty" }, "There is no such episode.");
+  const other = state.has("beside") ? page.episodes[Number(state.get("beside"))] : null;
   const both = [episode, other].filter(Boolean);
   const contents = await Promise.all(both.map((one) => contentOf(one.number)));
-  players = [];
-  const step = state.has("step") ? Number(state.get("step")) : null;
-  const columns = both.map((one, place) => columnView(one, contents[place], step, state, both.length > 1));
-  return h("article", { class: `episode${other ? " two" : ""}` }, bar(episode, state, other), h("h2", {}, words(plain(episode.kind)), " ", h("small", {}, plain(episode.taskId))),
-    questionView(contents[0]), h("div", { class: "columns" }, columns));
+  players.length = 0;
+  const columns = both.map((one, number) => columnView(one, contents[number], state));
+  return html(
+    "article",
+    { class: `episode${other ? " two" : ""}` },
+    barView(episode, state, other),
+    html("h2", {}, plainWords(episode.kind), " ", html("small", {}, plain(episode.taskId))),
+    questionView(contents[0].question),
+    html("div", { class: "columns" }, columns),
+  );
 }
 
-function bar(episode, state, other) {
-  const order = listed.length ? listed : episodes;
+function playerName(episode) {
+  const repeat = episode.repeat ? ` · repeat ${episode.repeat}` : "";
+  const run = page.index.runs.length > 1 ? ` · ${plain(page.index.runs[episode.run].name)}` : "";
+  return ` ${plain(episode.setting)}${repeat}${run}`;
+}
+
+function barView(episode, state, other) {
+  const order = page.listed.length ? page.listed : page.episodes;
   const place = order.findIndex((one) => one.number === episode.number);
-  const near = (by) => order[place + by];
-  const open = (one) => one && go({ view: "episode", e: one.number });
-  const rivals = episodes.filter((one) => one.task === episode.task && one.number !== episode.number);
-  const select = rivals.length > 0 && h("label", { class: "beside" }, h("span", {}, "beside"), h("select", { id: "beside", onchange: (event) => besides(state, event.target.value) }, h("option", { value: "" }, "no other"),
-    rivals.map((one) => h("option", { value: one.number, selected: other && other.number === one.number }, `${plain(one.model)} ${plain(one.setting)}${one.repeat ? ` · repeat ${one.repeat}` : ""}${index.runs.length > 1 ? ` · ${plain(index.runs[one.run].name)}` : ""} ${MARKS[outcome(one)]}`))));
-  return h("div", { class: "bar" }, button("← All episodes", { class: "quiet", id: "close", onclick: closeEpisode }), h("span", { class: "steps" },
-    button("‹ Previous", { class: "quiet", disabled: !near(-1), onclick: () => open(near(-1)) }), button("Next ›", { class: "quiet", id: "next", disabled: place < 0 || !near(1), onclick: () => open(near(1)) })), select);
+  const openButton = (text, neighbour, id) => {
+    const onclick = () => go({ view: "episode", e: neighbour.number });
+    return button(text, { class: "quiet", id, disabled: place < 0 || !neighbour, onclick });
+  };
+  return html(
+    "div",
+    { class: "bar" },
+    button("← All episodes", { class: "quiet", id: "close", onclick: closeEpisode }),
+    html(
+      "span",
+      { class: "steps" },
+      openButton("‹ Previous", order[place - 1]),
+      openButton("Next ›", order[place + 1], "next"),
+    ),
+    besideView(episode, state, other),
+  );
 }
 
-function besides(state, number) {
+function besideView(episode, state, other) {
+  const rivals = page.episodes.filter((one) => one.task === episode.task && one.number !== episode.number);
+  if (!rivals.length) return null;
+  const options = rivals.map((one) => {
+    const text = `${plain(one.model)}${playerName(one)} ${OUTCOMES[outcome(one)].sign}`;
+    return html("option", { value: one.number, selected: other && other.number === one.number }, text);
+  });
+  const onchange = (event) => showBeside(state, event.target.value);
+  const select = html("select", { id: "beside", onchange }, html("option", { value: "" }, "no other"), options);
+  return html("label", { class: "beside" }, html("span", {}, "beside"), select);
+}
+
+function showBeside(state, number) {
   if (number === "") state.delete("beside");
   else state.set("beside", number);
   go(Object.fromEntries(state));
 }
 
-function questionView(content) {
-  const [asked, ...rest] = content.question.split(/\n\n/);
-  return h("div", { class: "question-text" }, h("p", {}, plain(asked)), rest.length > 0 && h("details", {}, h("summary", {}, "The form of the answer, and all else that was asked"), h("p", { class: "said" }, plain(rest.join("\n\n")))));
+function questionView(text) {
+  const [question, ...rest] = text.split(/\n\n/);
+  const title = "The form of the answer, and all else that was asked";
+  const details = () =>
+    html("details", {}, html("summary", {}, title), html("p", { class: "said" }, plain(rest.join("\n\n"))));
+  return html("div", { class: "question-text" }, html("p", {}, plain(question)), rest.length > 0 && details());
 }
 
-function columnView(episode, content, step, state, two) {
-  const result = outcome(episode);
-  const turns = turnsView(content, (call) => player && player.to(stepOf(content.scene, call)));
+function columnView(episode, content, state) {
   let player = null;
-  player = content.scene && walkView(content.scene, step, (now, place) => { markTurn(turns, now); if (player) quietly(withStep(state, place)); });
-  if (player) players.push(player);
-  const head = h("header", { class: "who" }, h("p", { class: "verdict" }, h("span", { class: `badge ${result}` }, `${MARKS[result]} ${SAID[result]}`), episode.error && !episode.failed && h("span", { class: "class" }, words(plain(episode.error))), episode.failure && episode.failure !== episode.error && h("span", { class: "class" }, words(plain(episode.failure))), episode.status !== "answered" && h("span", { class: "class" }, words(plain(episode.status)))),
-    h("p", { class: "player" }, h("b", {}, plain(episode.model)), ` ${plain(episode.setting)}${episode.repeat ? ` · repeat ${episode.repeat}` : ""}${index.runs.length > 1 ? ` · ${plain(index.runs[episode.run].name)}` : ""}`), h("p", { class: "numbers" }, numbersOf(episode)));
-  return h("div", { class: "column" }, head, h("div", { class: "split" },
-    h("div", { class: "seen" }, player && player.view, content.missing && h("p", { class: "note" }, plain(content.missing)), failureView(content.score), h("section", {}, h("h3", {}, "Answer and target"), comparisonView(content.comparison, 40)), content.error && h("section", {}, h("h3", {}, "What went wrong"), longText(content.error, "result")), scoreView(content)),
-    h("div", { class: "heard" }, promptView(content), turns, content.extractor && block("the extractor model read", content.extractor))));
+  const turns = turnsView(content.turns, (call) => player && player.to(placeOf(content, call)));
+  const onStep = (step, place) => {
+    markTurn(turns, step);
+    if (!player) return;
+    state.set("step", place);
+    replaceState(state);
+  };
+  if (content.steps.length) {
+    player = walkView(content, state.has("step") ? Number(state.get("step")) : null, onStep);
+    players.push(player);
+  }
+  const seen = html(
+    "div",
+    { class: "seen" },
+    player && player.view,
+    content.missing && html("p", { class: "note" }, plain(content.missing)),
+    causeView(episode, content.score),
+    html("section", {}, html("h3", {}, "Answer and target"), comparisonView(content.answer, MOST_COMPARED)),
+    content.error && html("section", {}, html("h3", {}, "What went wrong"), longText(content.error, "result")),
+    scoreView(content),
+  );
+  const heard = html(
+    "div",
+    { class: "heard" },
+    promptView(content.prompt),
+    turns,
+    content.extractor && aside("the extractor model read", content.extractor),
+  );
+  return html("div", { class: "column" }, headView(episode), html("div", { class: "split" }, seen, heard));
+}
+
+function headView(episode) {
+  const result = outcome(episode);
+  const { sign, title } = OUTCOMES[result];
+  const badge = html("span", { class: `badge ${result}` }, `${sign} ${title}`);
+  const classOf = (text) => html("span", { class: "class" }, plainWords(text));
+  const cause = episode.cause && !episode.failed && classOf(episode.cause);
+  const status = episode.status !== "answered" && classOf(episode.status);
+  return html(
+    "header",
+    { class: "who" },
+    html("p", { class: "verdict" }, badge, cause, status),
+    html("p", { class: "player" }, html("b", {}, plain(episode.model)), playerName(episode)),
+    html("p", { class: "numbers" }, numbersOf(episode)),
+  );
 }
 
 function numbersOf(episode) {
   const reference = episode.reference ? ` (reference ${episode.reference})` : "";
-  return [counted(episode.turns, "turn"), `${counted(episode.calls, "call")}${reference}`, episode.tokens !== null && `${amount(episode.tokens)} tokens`, duration(episode.seconds), episode.cost !== null && money(episode.cost)].filter(Boolean).join(" · ");
+  const numbers = [
+    counted(episode.turns, "turn"),
+    `${counted(episode.calls, "call")}${reference}`,
+    episode.tokens !== null && `${amount(episode.tokens)} tokens`,
+    duration(episode.seconds),
+    episode.cost !== null && money(episode.cost),
+  ];
+  return numbers.filter(Boolean).join(" · ");
 }
 
-const withStep = (state, place) => { state.set("step", place); return state; };
-
-function stepOf(scene, call) {
-  const place = scene ? scene.steps.findIndex((step) => step.call === call) : -1;
-  return place + 1;
-}
+const placeOf = (content, call) => content.steps.findIndex((step) => step.call === call) + 1;
 
 function markTurn(turns, step) {
-  for (const one of turns.querySelectorAll(".current")) one.classList.remove("current");
-  const target = step.call ? turns.querySelector(`[data-call="${step.call}"]`) : step.turn ? turns.querySelector(`[data-turn="${step.turn}"]`) : null;
+  for (const element of turns.querySelectorAll(".current")) element.classList.remove("current");
+  const selector = step.call ? `[data-call="${step.call}"]` : `[data-turn="${step.turn}"]`;
+  const target = (step.call || step.turn) && turns.querySelector(selector);
   if (!target) return;
   target.classList.add("current");
   const box = turns.parentElement;
   if (box && box.scrollHeight > box.clientHeight + 4) box.scrollTop = target.offsetTop - box.offsetTop - 40;
 }
 
-function promptView(content) {
-  return h("details", { class: "prompt" }, h("summary", {}, `Prompt (${counted(content.prompt.length, "message")})`), content.prompt.map(([role, text]) => h("div", { class: "message" }, h("p", { class: "note" }, role), longText(text, "said"))));
+function promptView(prompt) {
+  const messages = prompt.map(([role, text]) =>
+    html("div", { class: "message" }, html("p", { class: "note" }, role), longText(text, "said")),
+  );
+  const title = `Prompt (${counted(prompt.length, "message")})`;
+  return html("details", { class: "prompt" }, html("summary", {}, title), messages);
 }
 
-function failureView(score) {
-  if (score && score.missing) return h("section", { class: "failure" }, h("p", {}, plain(score.missing)));
-  if (!score || !score.failure) return null;
+function causeView(episode, score) {
+  if (score && score.missing) return html("section", { class: "failure" }, html("p", {}, plain(score.missing)));
+  if (!score || !score.failure_detail) return null;
   const lines = [score.failure_detail];
   if (score.ignored_condition) lines.push(`Ignored condition: ${score.ignored_condition}.`);
-  return h("section", { class: "failure" }, h("h3", {}, "Cause of the failure: ", words(plain(score.failure))), lines.map((line) => h("p", {}, plain(line))));
+  const title = html("h3", {}, "Cause: ", plainWords(episode.cause));
+  return html(
+    "section",
+    { class: "failure" },
+    title,
+    lines.map((line) => html("p", {}, plain(line))),
+  );
 }
 
 function scoreView(content) {
-  const facts = Object.entries({ ...content.score, ...content.parameters, ...content.graph }).filter(([, value]) => value !== null && typeof value !== "object");
-  return facts.length > 0 && h("details", { class: "score" }, h("summary", {}, "Score, parameters and graph"), h("dl", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, plainWords(name)), h("dd", {}, cut(shown(value), 120))))));
+  const fields = Object.entries({ ...content.score, ...content.parameters, ...content.graph });
+  const facts = fields.filter(([, value]) => value !== null && typeof value !== "object");
+  if (!facts.length) return null;
+  const items = facts.map(([name, value]) =>
+    html("div", {}, html("dt", {}, plainWords(name)), html("dd", {}, cut(valueText(value), 120))),
+  );
+  return html(
+    "details",
+    { class: "score" },
+    html("summary", {}, words("Score, parameters and graph")),
+    html("dl", {}, items),
+  );
 }
 
-function closeEpisode() {
-  const kept = new URLSearchParams(lastList);
-  go({ ...Object.fromEntries(kept), view: "episodes" });
+export function closeEpisode() {
+  go({ ...Object.fromEntries(new URLSearchParams(page.lastList)), view: "episodes" });
 }

@@ -1,122 +1,210 @@
 // The observed graph: each step adds its results; the evidence of the answer is highlighted, the rest is pale.
+import { button, counted, cut, html, plain, svg, valueText } from "./dom.js";
+import { circlePlaces, forcePlaces } from "./layout.js";
+
 const PALETTE = 8;
+const MOST_NODES = 1200;
+const EMPTY_STEP = { focus: [], shown: [], nodes: {}, links: {}, labels: {} };
 
-function graphDrawer(scene) {
-  const whole = scene.nodes.length;
-  const kept = scene.nodes.map((node, place) => place);
-  if (whole > MOST_NODES) kept.sort((a, b) => (scene.nodes[a].fate ? 0 : 1) - (scene.nodes[b].fate ? 0 : 1) || a - b).splice(MOST_NODES);
-  const place = new Map(kept.map((node, now) => [node, now]));
-  const nodes = kept.map((node) => scene.nodes[node]);
-  const links = scene.links.map((link, number) => ({ ...link, number })).filter((link) => place.has(link.source) && place.has(link.target))
-    .map((link) => ({ ...link, from: place.get(link.source), to: place.get(link.target) }));
-  const pairs = links.filter((link) => link.from !== link.to).map((link) => [link.from, link.to]);
-  const circle = scene.layout === "circle";
-  const at = circle ? circlePlaces(nodes.length) : forcePlaces(nodes.length, pairs);
-  if (!circle) for (const one of at) one.x *= 1.3;  // the picture is wider than it is tall
-  const home = bounds(circle ? 30 : 46);
-  const unit = Math.max(0.55, home[2] / 640, home[3] / 480);
-  const kinds = [...new Set(nodes.map((node) => node.kind))];
-  const used = nodes.filter((node) => node.fate).length;
-  const crowd = Math.max(0.6, Math.min(1, Math.sqrt(50 / (used + 1))));
-  const free = circle ? () => true : roomFor(at, nodes, unit);
-  const picture = s("svg", { class: `graph${circle ? " circle" : ""}`, role: "img", tabindex: "0", "aria-label": `Graph with ${counted(whole, "node")}` });
-  const marks = s("g");
-  picture.append(s("defs", {}, s("marker", { id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, s("path", { class: "head", d: "M0 1 7 4 0 7z" }))), marks);
-  const details = h("p", { class: "details", role: "status" });
-  const drawnNodes = nodes.map(nodeMark);
-  const drawnLinks = links.map(linkMark);
-  marks.append(s("g", {}, drawnLinks.map((one) => one.mark)), s("g", {}, drawnNodes.map((one) => one.mark)));
-
-  picture.style.setProperty("--unit", unit);
-  const view = zoomed(picture, home);
-
-  function bounds(room) {
-    const xs = at.map((one) => one.x);
-    const ys = at.map((one) => one.y);
-    const [left, top] = [Math.min(...xs) - room, Math.min(...ys) - room];
-    return [left, top, Math.max(...xs) + room - left, Math.max(...ys) + room - top];
+// The nodes that are drawn, used ones first if there are too many, and the links between them.
+function drawnPart(scene) {
+  const places = scene.nodes.map((node, place) => place);
+  if (places.length > MOST_NODES) {
+    const rank = (place) => (scene.nodes[place].fate ? 0 : 1);
+    places.sort((a, b) => rank(a) - rank(b) || a - b).splice(MOST_NODES);
   }
-  function linkMark(link) {
-    const a = at[link.from];
-    const b = at[link.to];
-    const r = (circle ? 14 : 9 * crowd) * unit;
-    const far = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-    const [x, y] = [((b.x - a.x) / far) * r, ((b.y - a.y) / far) * r];
-    const bend = circle || !link.directed ? 0 : 6 * unit;
-    const [mx, my] = [(a.x + b.x) / 2 - (y / r) * bend, (a.y + b.y) / 2 + (x / r) * bend];
-    const d = link.from === link.to ? `M${a.x - 4} ${a.y - 8}C${a.x - 22} ${a.y - 34} ${a.x + 22} ${a.y - 34} ${a.x + 4} ${a.y - 8}`
-      : `M${a.x + x} ${a.y + y}Q${mx} ${my} ${b.x - x} ${b.y - y}`;
-    const said = Object.keys(link.about).length ? `${link.name}: ${shown(link.about)}` : link.name;
-    const named = (link.fate || circle) && link.name && free(mx, my - 2 * unit, cut(link.name, 18)) && s("text", { x: mx, y: my - 2 * unit, class: "type" }, cut(link.name, 18));
-    return { mark: s("g", { class: "link" }, s("path", { d, "marker-end": link.directed ? "url(#head)" : null }, s("title", {}, plain(said))), named), link };
-  }
-  function nodeMark(node, number) {
-    const big = (circle ? 13 : node.fate ? 8 * crowd : 5 * crowd) * unit;
-    const named = (circle || node.fate || nodes.length <= 30) && free(at[number].x, at[number].y - big - 4 * unit, cut(node.name, 20));
-    const mark = s("g", { class: "node", transform: `translate(${at[number].x.toFixed(1)} ${at[number].y.toFixed(1)})`, onclick: () => tell(node) },
-      s("circle", { r: big, class: circle ? null : `kind-${kinds.indexOf(node.kind) % PALETTE}` }, s("title", {}, `${plain(node.kind)} ${shown(node.about)}`)),
-      named && s("text", { y: circle ? 4 * unit : -big - 4 * unit }, cut(node.name, 20)), circle && s("text", { class: "label", y: 26 * unit }));
-    return { mark, node };
-  }
-  function tell(node) {
-    details.textContent = `${plain(node.kind)}  ${shown(node.about)}`;
-  }
-  function draw(place) {
-    const step = scene.steps[place - 1] || {};
-    const last = place >= scene.steps.length;
-    const [focus, news] = [new Set(step.focus || []), new Set(step.shown || [])];
-    drawnNodes.forEach(({ mark, node }, number) => {
-      const original = kept[number];
-      const fate = circle ? (step.nodes || {})[original] || node.fate : node.fate;
-      mark.setAttribute("class", ["node", node.since > place && "unseen", fate ? `fate-${fate}` : "idle", focus.has(original) && "focus", news.has(original) && "new"].filter(Boolean).join(" "));
-      if (circle) mark.querySelector(".label").textContent = (step.labels || {})[original] || "";
-    });
-    drawnLinks.forEach(({ mark, link }) => {
-      const fate = circle ? (step.links || {})[link.number] || link.fate : link.fate;
-      mark.setAttribute("class", ["link", link.since > place && "unseen", fate ? `fate-${fate}` : "idle", link.since === place && place > 0 && "new"].filter(Boolean).join(" "));
-    });
-    picture.dataset.seen = nodes.filter((node) => node.since <= place).length;
-    if (last) picture.dataset.end = "";
-    else delete picture.dataset.end;
-  }
-  const colours = circle || kinds.length > PALETTE || kinds.length < 2 ? [] : kinds.map((kind, number) => h("li", {}, h("span", { class: `swatch kind-${number}` }), plain(kind) || "no label"));
-  const left = whole > nodes.length && h("p", { class: "note" }, `${whole - nodes.length} nodes that were never used are not drawn.`);
-  return { view: h("div", {}, view, details, colours.length ? h("ul", { class: "legend kinds" }, colours) : null, left), draw };
+  const numbers = new Map(places.map((place, number) => [place, number]));
+  const nodes = places.map((place) => ({ place, kind: "", about: {}, since: 0, ...scene.nodes[place] }));
+  const links = scene.links
+    .map((link, number) => ({ name: "", about: {}, since: 0, ...link, number }))
+    .map((link) => ({ ...link, from: numbers.get(link.source), to: numbers.get(link.target) }))
+    .filter((link) => link.from !== undefined && link.to !== undefined);
+  return { nodes, links };
 }
 
-// Return true and reserve the place if a caption fits without covering captions or highlighted nodes.
-function roomFor(at, nodes, unit) {
-  const taken = nodes.flatMap((node, number) => (node.fate ? [[at[number].x - 5 * unit, at[number].y - 5 * unit, 10 * unit, 10 * unit]] : []));
+export function graphDrawer(scene) {
+  const { nodes, links } = drawnPart(scene);
+  const isCircle = scene.layout === "circle";
+  const ends = links.filter((link) => link.from !== link.to).map((link) => [link.from, link.to]);
+  const points = isCircle ? circlePlaces(nodes.length) : forcePlaces(nodes.length, ends);
+  if (!isCircle) for (const point of points) point.x *= 1.3; // the picture is wider than it is tall
+  const bounds = boundsOf(points, isCircle ? 30 : 46);
+  const unit = Math.max(0.55, bounds[2] / 640, bounds[3] / 480);
+  const kinds = [...new Set(nodes.map((node) => node.kind))];
+  const used = nodes.filter((node) => node.fate).length;
+  const shrink = Math.max(0.6, Math.min(1, Math.sqrt(50 / (used + 1))));
+  const reserve = isCircle ? () => true : captionRoom(points, nodes, unit);
+  const details = html("p", { class: "details", role: "status" });
+  const drawnNodes = nodes.map(drawNode);
+  const drawnLinks = links.map(drawLink);
+  const label = `Graph with ${counted(scene.nodes.length, "node")}`;
+  const picture = svg(
+    "svg",
+    { class: `graph${isCircle ? " circle" : ""}`, role: "img", tabindex: "0", "aria-label": label },
+    svg("defs", {}, arrowHead()),
+    svg("g", {}, drawnLinks),
+    svg("g", {}, drawnNodes),
+  );
+  picture.style.setProperty("--unit", unit);
+
+  function drawLink(link) {
+    const { path, middle } = linkPath(link);
+    const about = Object.keys(link.about).length ? `${link.name}: ${valueText(link.about)}` : link.name;
+    const [x, y] = [middle[0], middle[1] - 2 * unit];
+    const caption = cut(link.name, 18);
+    const isNamed = (link.fate || isCircle) && link.name && reserve(x, y, caption);
+    const arrow = { d: path, "marker-end": link.directed ? "url(#head)" : null };
+    const text = isNamed && svg("text", { x, y, class: "type" }, caption);
+    return svg("g", { class: "link" }, svg("path", arrow, svg("title", {}, plain(about))), text);
+  }
+
+  function linkPath(link) {
+    const a = points[link.from];
+    const b = points[link.to];
+    const middle = [(a.x + b.x) / 2, (a.y + b.y) / 2];
+    if (link.from === link.to) {
+      const path = `M${a.x - 4} ${a.y - 8}C${a.x - 22} ${a.y - 34} ${a.x + 22} ${a.y - 34} ${a.x + 4} ${a.y - 8}`;
+      return { path, middle };
+    }
+    const distance = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const [x, y] = [(b.x - a.x) / distance, (b.y - a.y) / distance];
+    const rim = (isCircle ? 14 : 9 * shrink) * unit;
+    const bend = isCircle || !link.directed ? 0 : 6 * unit;
+    const [mx, my] = [middle[0] - y * bend, middle[1] + x * bend];
+    const path = `M${a.x + x * rim} ${a.y + y * rim}Q${mx} ${my} ${b.x - x * rim} ${b.y - y * rim}`;
+    return { path, middle: [mx, my] };
+  }
+
+  function nodeSize(node) {
+    if (isCircle) return 13 * unit;
+    return (node.fate ? 8 : 5) * shrink * unit;
+  }
+
+  function drawNode(node, number) {
+    const { x, y } = points[number];
+    const size = nodeSize(node);
+    const caption = cut(node.name, 20);
+    const wantsName = isCircle || node.fate || nodes.length <= 30;
+    const isNamed = wantsName && reserve(x, y - size - 4 * unit, caption);
+    const kind = isCircle ? null : `kind-${kinds.indexOf(node.kind) % PALETTE}`;
+    const about = `${plain(node.kind)}  ${valueText(node.about)}`;
+    const showDetails = () => {
+      details.textContent = about;
+    };
+    return svg(
+      "g",
+      { class: "node", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, onclick: showDetails },
+      svg("circle", { r: size, class: kind }, svg("title", {}, about)),
+      isNamed && svg("text", { y: isCircle ? 4 * unit : -size - 4 * unit }, caption),
+      isCircle && svg("text", { class: "label", y: 26 * unit }),
+    );
+  }
+
+  function draw(place) {
+    const step = { ...EMPTY_STEP, ...scene.steps[place - 1] };
+    nodes.forEach((node, number) => {
+      const fate = (isCircle && step.nodes[node.place]) || node.fate;
+      const isNew = step.shown.includes(node.place);
+      const isFocus = step.focus.includes(node.place);
+      setState(drawnNodes[number], "node", node.since > place, fate, [isFocus && "focus", isNew && "new"]);
+      if (isCircle) drawnNodes[number].querySelector(".label").textContent = step.labels[node.place] || "";
+    });
+    links.forEach((link, number) => {
+      const fate = (isCircle && step.links[link.number]) || link.fate;
+      const isNew = link.since === place && place > 0;
+      setState(drawnLinks[number], "link", link.since > place, fate, [isNew && "new"]);
+    });
+    picture.dataset.seen = nodes.filter((node) => node.since <= place).length;
+    if (place >= scene.steps.length) picture.dataset.end = "";
+    else delete picture.dataset.end;
+  }
+
+  const hidden = scene.nodes.length - nodes.length;
+  const note = hidden > 0 && html("p", { class: "note" }, `${hidden} nodes that were never used are not drawn.`);
+  const legend = isCircle ? null : kindsLegend(kinds);
+  return { view: html("div", {}, zoomable(picture, bounds), details, legend, note), draw };
+}
+
+function setState(element, name, isUnseen, fate, marks) {
+  const classes = [name, isUnseen && "unseen", fate ? `fate-${fate}` : "idle", ...marks];
+  element.setAttribute("class", classes.filter(Boolean).join(" "));
+}
+
+function arrowHead() {
+  const size = { viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" };
+  return svg("marker", { id: "head", ...size }, svg("path", { class: "head", d: "M0 1 7 4 0 7z" }));
+}
+
+function boundsOf(points, margin) {
+  const xs = points.map((point) => point.x);
+  const ys = points.map((point) => point.y);
+  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
+  return [left, top, Math.max(...xs) + margin - left, Math.max(...ys) + margin - top];
+}
+
+function kindsLegend(kinds) {
+  if (kinds.length < 2 || kinds.length > PALETTE) return null;
+  const swatch = (number) => html("span", { class: `swatch kind-${number}` });
+  const items = kinds.map((kind, number) => html("li", {}, swatch(number), plain(kind) || "no label"));
+  return html("ul", { class: "legend kinds" }, items);
+}
+
+// Return a function that reserves room for a caption, and returns false if it would cover captions or used nodes.
+function captionRoom(points, nodes, unit) {
+  const used = points.filter((point, number) => nodes[number].fate);
+  const boxes = used.map(({ x, y }) => [x - 5 * unit, y - 5 * unit, 10 * unit, 10 * unit]);
+  const overlaps = ([x, y, width, height], [left, top, w, h]) =>
+    left < x + width && x < left + w && top < y + height && y < top + h;
   return (x, y, text) => {
-    const wide = text.length * 6.2 * unit;
-    const box = [x - wide / 2, y - 9 * unit, wide, 11 * unit];
-    if (taken.some(([left, top, width, height]) => left < box[0] + box[2] && box[0] < left + width && top < box[1] + box[3] && box[1] < top + height)) return false;
-    taken.push(box);
+    const width = text.length * 6.2 * unit;
+    const box = [x - width / 2, y - 9 * unit, width, 11 * unit];
+    if (boxes.some((other) => overlaps(box, other))) return false;
+    boxes.push(box);
     return true;
   };
 }
 
-function zoomed(picture, home) {
-  // The wheel with Ctrl, and buttons, change the scale; a drag moves the picture.
-  let box = [...home];
-  const set = () => picture.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
-  const zoom = (by) => {
-    const [x, y, wide, tall] = box;
-    box = [x + (wide * (1 - by)) / 2, y + (tall * (1 - by)) / 2, wide * by, tall * by];
-    set();
-  };
-  let held = null;
-  picture.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(event.deltaY > 0 ? 1.1 : 0.9); } }, { passive: false });
-  picture.addEventListener("pointerdown", (event) => { held = [event.clientX, event.clientY]; });
-  picture.addEventListener("pointermove", (event) => {
-    if (!held || !event.buttons) { held = null; return; }
-    const scale = Math.max(box[2] / picture.clientWidth, box[3] / picture.clientHeight);
-    box[0] -= (event.clientX - held[0]) * scale;
-    box[1] -= (event.clientY - held[1]) * scale;
-    held = [event.clientX, event.clientY];
-    set();
+// The wheel with Ctrl, and buttons, change the scale; a drag moves the picture.
+function zoomable(picture, bounds) {
+  let box = [...bounds];
+  let pointer = null;
+
+  function setBox(next) {
+    box = next;
+    picture.setAttribute("viewBox", box.map((value) => value.toFixed(1)).join(" "));
+  }
+  function zoom(factor) {
+    const [x, y, width, height] = box;
+    const shift = (1 - factor) / 2;
+    setBox([x + width * shift, y + height * shift, width * factor, height * factor]);
+  }
+  function zoomByWheel(event) {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    zoom(event.deltaY > 0 ? 1.1 : 0.9);
+  }
+  function drag(event) {
+    if (!pointer || !event.buttons) {
+      pointer = null;
+      return;
+    }
+    const [x, y, width, height] = box;
+    const scale = Math.max(width / picture.clientWidth, height / picture.clientHeight);
+    setBox([x - (event.clientX - pointer[0]) * scale, y - (event.clientY - pointer[1]) * scale, width, height]);
+    pointer = [event.clientX, event.clientY];
+  }
+  picture.addEventListener("wheel", zoomByWheel, { passive: false });
+  picture.addEventListener("pointerdown", (event) => {
+    pointer = [event.clientX, event.clientY];
   });
-  set();
-  const tools = h("div", { class: "zoom" }, button("+", { "aria-label": "Closer", onclick: () => zoom(0.75) }), button("−", { "aria-label": "Farther", onclick: () => zoom(1.33) }), button("⤢", { "aria-label": "All of it", onclick: () => { box = [...home]; set(); } }));
-  return h("div", { class: "canvas" }, picture, tools);
+  picture.addEventListener("pointermove", drag);
+  setBox(box);
+  const tools = html(
+    "div",
+    { class: "zoom" },
+    button("+", { "aria-label": "Closer", onclick: () => zoom(0.75) }),
+    button("−", { "aria-label": "Farther", onclick: () => zoom(1.33) }),
+    button("⤢", { "aria-label": "All of it", onclick: () => setBox([...bounds]) }),
+  );
+  return html("div", { class: "canvas" }, picture, tools);
 }

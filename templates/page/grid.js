@@ -1,49 +1,72 @@
 // A maze: cells as they are found, in the order of first visits; after the last call the answer.
+import { html, replaceChildren, svg } from "./dom.js";
+
 const CELL = 24;
 
-function gridDrawer(scene) {
-  const grid = scene.grid;
-  const side = grid.size * CELL;
-  const picture = s("svg", { class: "grid", role: "img", "aria-label": `Maze of ${grid.size} × ${grid.size} cells`, viewBox: `-2 -2 ${side + 4} ${side + 4}` });
-  const centre = (cell) => [(cell % grid.size) * CELL + CELL / 2, Math.floor(cell / grid.size) * CELL + CELL / 2];
-  const cellOf = (step) => step.cell ?? null;
+export function gridDrawer(scene) {
+  const { size, walls = [], start, goal, path = [] } = scene.grid;
+  const side = size * CELL;
+  const picture = svg("svg", {
+    class: "grid",
+    role: "img",
+    "aria-label": `Maze of ${size} × ${size} cells`,
+    viewBox: `-2 -2 ${side + 4} ${side + 4}`,
+  });
+  const corner = (cell) => [(cell % size) * CELL, Math.floor(cell / size) * CELL];
+  const centre = (cell) => corner(cell).map((value) => value + CELL / 2);
 
-  function looks(place) {
-    const kind = Array(grid.size ** 2).fill("open");
+  // The kind of each cell after some steps, and the order in which cells were visited.
+  function stateAfter(place) {
+    const kinds = Array(size ** 2).fill("open");
     const order = new Map();
-    for (const cell of grid.walls) kind[cell] = "wall";
+    for (const cell of walls) kinds[cell] = "wall";
     for (const step of scene.steps.slice(0, place)) {
-      const cell = cellOf(step);
-      if (step.sort === "wall") kind[cell] = "hit";
-      if (step.sort === "visit" || step.sort === "jump") { kind[cell] = step.sort === "jump" ? "jump" : "visited"; order.set(cell, order.size); }
-      if (step.sort === "answer") for (const one of grid.path) if (kind[one] === "wall") kind[one] = "hit";
+      if (step.sort === "wall") kinds[step.cell] = "hit";
+      if (step.sort === "visit" || step.sort === "jump") {
+        kinds[step.cell] = step.sort === "jump" ? "jump" : "visited";
+        order.set(step.cell, order.size);
+      }
+      if (step.sort === "answer") for (const cell of path) if (kinds[cell] === "wall") kinds[cell] = "hit";
     }
-    kind[grid.start] = "start";
-    kind[grid.goal] = "goal";
-    return [kind, order];
+    kinds[start] = "start";
+    kinds[goal] = "goal";
+    return { kinds, order };
   }
-  function path() {
-    const made = [];
-    for (let place = 1; place < grid.path.length; place++) {
-      const [one, other] = [grid.path[place - 1], grid.path[place]];
-      if (one < 0 || other < 0) continue;
-      const [[x1, y1], [x2, y2]] = [centre(one), centre(other)];
-      const leap = Math.abs(x1 - x2) + Math.abs(y1 - y2) !== CELL;
-      made.push(s("path", { class: leap ? "answer leap" : "answer", d: `M${x1} ${y1}L${x2} ${y2}` }));
-    }
-    return made;
+
+  function pathSteps() {
+    const pairs = path.slice(1).map((cell, place) => [path[place], cell]);
+    return pairs.filter(([cell, next]) => cell >= 0 && next >= 0).map(pathStep);
   }
+
+  function pathStep([cell, next]) {
+    const [[x1, y1], [x2, y2]] = [centre(cell), centre(next)];
+    const isLeap = Math.abs(x1 - x2) + Math.abs(y1 - y2) !== CELL;
+    return svg("path", { class: isLeap ? "answer leap" : "answer", d: `M${x1} ${y1}L${x2} ${y2}` });
+  }
+
+  function square(cell, name, margin = 0, ...children) {
+    const [x, y] = corner(cell);
+    const width = CELL - 2 * margin;
+    return svg("rect", { class: name, x: x + margin, y: y + margin, width, height: width }, children);
+  }
+
+  function caption(cell, text, name, drop) {
+    const [x, y] = centre(cell);
+    return svg("text", { class: name, x, y: y + drop }, text);
+  }
+
   function draw(place) {
-    const [kind, order] = looks(place);
-    const step = scene.steps[place - 1];
-    const now = step ? cellOf(step) : null;
-    const cells = kind.map((name, cell) => s("rect", { class: `cell ${name}`, x: (cell % grid.size) * CELL, y: Math.floor(cell / grid.size) * CELL, width: CELL, height: CELL }, s("title", {}, String(cell))));
-    const numbers = [...order].map(([cell, number]) => s("text", { x: centre(cell)[0], y: centre(cell)[1] + 3.5 }, String(number)));
-    const names = [[grid.start, "S"], [grid.goal, "G"]].map(([cell, name]) => s("text", { class: "name", x: centre(cell)[0], y: centre(cell)[1] + 4.5 }, name));
-    const mark = now !== null && s("rect", { class: "now", x: (now % grid.size) * CELL + 1, y: Math.floor(now / grid.size) * CELL + 1, width: CELL - 2, height: CELL - 2 });
-    const plainNumbers = numbers.filter((_, at) => ![grid.start, grid.goal].includes([...order][at][0]));
-    replace(picture, cells, step && step.sort === "answer" ? path() : [], plainNumbers, names, mark, s("rect", { class: "frame", width: side, height: side }));
+    const { kinds, order } = stateAfter(place);
+    const step = scene.steps[place - 1] || {};
+    const cells = kinds.map((kind, cell) => square(cell, `cell ${kind}`, 0, svg("title", {}, String(cell))));
+    const visits = [...order].filter(([cell]) => cell !== start && cell !== goal);
+    const numbers = visits.map(([cell, number]) => caption(cell, String(number), null, 3.5));
+    const names = [caption(start, "S", "name", 4.5), caption(goal, "G", "name", 4.5)];
+    const current = (step.cell ?? null) !== null && square(step.cell, "now", 1);
+    const answer = step.sort === "answer" ? pathSteps() : [];
+    const frame = svg("rect", { class: "frame", width: side, height: side });
+    replaceChildren(picture, cells, answer, numbers, names, current, frame);
     picture.dataset.seen = order.size;
   }
-  return { view: h("div", { class: "canvas" }, picture), draw };
+  return { view: html("div", { class: "canvas" }, picture), draw };
 }

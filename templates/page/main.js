@@ -1,108 +1,188 @@
-// Which part is shown follows from the address behind the #, so that every view can be linked to.
-const VIEWS = [["results", "Results", resultsView], ["plots", "Plots", plotsView], ["episodes", "Episodes", null]];
-const OTHERS = { episode: episodeView, paper: paperView };
-let lastList = "";
-let drawn = 0;
+// The views, the heading above them, keys, and updates from the server.
+import { go, runQuery, showAgain, stateNow } from "./address.js";
+import { ask, isServed, page, unfold } from "./data.js";
+import { button, byId, clock, counted, html, plain, replaceChildren, showProblem } from "./dom.js";
+import { closeEpisode, episodeView, players } from "./episode.js";
+import { listView } from "./list.js";
+import { followPrinting, paperView, printAll } from "./paper.js";
+import { plotsView } from "./plots.js";
+import { runsView } from "./runs.js";
+import { resultsView } from "./tables.js";
 
-const stateNow = () => new URLSearchParams(location.hash.slice(1));
-const quietly = (state) => history.replaceState(null, "", `#${state}`);
+const SECONDS_BETWEEN_UPDATES = 2;
+const VIEWS = {
+  runs: runsView,
+  results: resultsView,
+  plots: plotsView,
+  episodes: listView,
+  episode: episodeView,
+  paper: paperView,
+};
+const TABS = { results: "Results", plots: "Plots", episodes: "Episodes" };
+let shows = 0;
 
-function go(values) {
-  const before = location.hash;
-  location.hash = String(new URLSearchParams(values));
-  if (location.hash === before) show();
-}
-
-function problem(error) {
-  replace(byId("main"), h("p", { class: "warning" }, `This cannot be shown: ${plain(error.message)}`));
-}
+const runs = () => page.index.runs || [];
+const hasTables = () => runs().some((run) => run.tables.length);
 
 function viewName(state) {
-  if (source === "server" && !runQuery()) return "runs";
-  const asked = state.get("view");
-  return asked in OTHERS || VIEWS.some(([name]) => name === asked) ? asked : index.runs.some((run) => run.tables.length) ? "results" : "episodes";
+  if (isServed && !runQuery()) return "runs";
+  const name = state.get("view");
+  if (name in VIEWS && name !== "runs") return name;
+  return hasTables() ? "results" : "episodes";
 }
 
 async function show() {
   const state = stateNow();
   const name = viewName(state);
-  const turn = (drawn += 1);
-  if (name === "episodes") { state.set("view", "episodes"); lastList = String(state); }
-  heading(name);
-  const main = byId("main");
-  let made;
+  shows += 1;
+  const number = shows;
+  if (name === "episodes") {
+    state.set("view", "episodes");
+    page.lastList = String(state);
+  }
+  showHeading(name);
   try {
-    made = name === "runs" ? runsView() : name in OTHERS ? await OTHERS[name](state) : name === "episodes" ? listView(state) : VIEWS.find(([one]) => one === name)[2]();
+    const view = await VIEWS[name](state);
+    if (number !== shows) return;
+    document.body.dataset.view = name;
+    replaceChildren(byId("main"), [view]);
+    if (name === "episode") {
+      window.scrollTo(0, 0);
+      for (const player of players) player.redraw();
+    }
   } catch (error) {
-    problem(error);
-    document.body.dataset.ready = String(turn);
+    showProblem(error);
+  }
+  document.body.dataset.ready = String(number);
+}
+
+function facts() {
+  if (runs().length === 1) {
+    const [run] = runs();
+    return [
+      run.suite,
+      run.experiment,
+      clock(run.created || ""),
+      run.planned && counted(run.planned, "episode"),
+      run.seed !== undefined && `seed ${run.seed}`,
+      run.version && `GraphWalk ${run.version}`,
+    ];
+  }
+  if (page.index.listed) return [counted(page.index.listed.length, "run")];
+  const suites = [...new Set(runs().map((run) => run.suite))];
+  return [suites.join(", "), counted(page.episodes.length, "episode")];
+}
+
+function showHeading(name) {
+  byId("title").textContent = plain(page.index.title);
+  byId("facts").textContent = facts().filter(Boolean).map(plain).join(" · ");
+  const running = runs().filter((run) => run.state === "running");
+  const planned = running.reduce((sum, run) => sum + (run.planned || 0), 0);
+  byId("state").hidden = running.length === 0;
+  byId("state").textContent = `running: ${page.episodes.length} of ${planned} episodes are done`;
+  const tabs = Object.keys(TABS).filter((tab) => name !== "runs" && (tab === "episodes" || hasTables()));
+  const print = { class: "quiet print", title: "Tables, plots and the episodes chosen", onclick: printAll };
+  replaceChildren(
+    byId("nav"),
+    tabs.map((tab) => tabView(tab, name)),
+    name in TABS && button("Print", print),
+    isServed && name !== "runs" && html("a", { href: "?", class: "all-runs" }, "All runs"),
+  );
+}
+
+function tabView(tab, name) {
+  const isEpisodes = tab === "episodes";
+  const state = isEpisodes ? Object.fromEntries(new URLSearchParams(page.lastList || "view=episodes")) : { view: tab };
+  const attributes = {
+    role: "tab",
+    id: `tab-${tab}`,
+    "aria-selected": tab === name || (isEpisodes && name === "episode"),
+    onclick: () => go(state),
+  };
+  const count = isEpisodes && html("span", { class: "tally" }, ` ${page.episodes.length.toLocaleString("en")}`);
+  return button([TABS[tab], count], attributes);
+}
+
+function focusSearch() {
+  if (byId("search")) {
+    byId("search").focus();
     return;
   }
-  if (turn !== drawn) return;
-  document.body.dataset.view = name;
-  replace(main, [made]);
-  if (name === "episode") { window.scrollTo(0, 0); for (const player of players) player.to(player.place); }
-  document.body.dataset.ready = String(turn);
+  closeEpisode();
+  requestAnimationFrame(() => byId("search") && byId("search").focus());
 }
 
-function heading(name) {
-  const [run] = index.runs || [];
-  byId("title").textContent = plain(index.title);
-  const facts = (index.runs || []).length === 1 ? [run.suite, run.experiment, clock(run.created || ""), run.planned && counted(run.planned, "episode"), run.seed !== undefined && `seed ${run.seed}`, run.version && `GraphWalk ${run.version}`] : index.listed ? [counted(index.listed.length, "run")] : [[...new Set((index.runs || []).map((one) => one.suite))].join(", "), counted(episodes.length, "episode")];
-  byId("facts").textContent = facts.filter(Boolean).map(plain).join(" · ");
-  const running = (index.runs || []).filter((one) => one.state === "running");
-  byId("state").hidden = running.length === 0;
-  byId("state").textContent = running.length ? `running: ${episodes.length} of ${running.reduce((sum, one) => sum + (one.planned || 0), 0)} episodes are done` : "";
-  const shownViews = name === "runs" ? [] : VIEWS.filter(([one]) => one === "episodes" || (index.runs || []).some((each) => each.tables.length));
-  replace(byId("nav"), shownViews.map(([one, title]) => h("button", { type: "button", role: "tab", id: `tab-${one}`, "aria-selected": one === name || (one === "episodes" && name === "episode"), onclick: () => go(one === "episodes" ? Object.fromEntries(new URLSearchParams(lastList || "view=episodes")) : { view: one }) }, title, one === "episodes" && h("span", { class: "tally" }, ` ${episodes.length.toLocaleString("en")}`))),
-    ["results", "plots", "episodes"].includes(name) && button("Print", { class: "quiet print", title: "Tables, plots and the episodes chosen", onclick: printAll }),
-    source === "server" && name !== "runs" && h("a", { href: "?", class: "all-runs" }, "All runs"));
+function focusTab(tab, by) {
+  const tabs = [...byId("nav").querySelectorAll("[role=tab]")];
+  tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length].focus();
 }
 
-document.addEventListener("keydown", (event) => {
-  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName) && event.target.type !== "range";
-  const view = document.body.dataset.view;
-  if (event.key === "Escape" && view === "episode") { event.preventDefault(); closeEpisode(); return; }
-  if (event.key === "Escape" && typing) event.target.blur();
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "/") {
+function onKey(event) {
+  const { key, target } = event;
+  const isEpisode = document.body.dataset.view === "episode";
+  const isTyping = ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName) && target.type !== "range";
+  if (key === "Escape" && isEpisode) {
     event.preventDefault();
-    if (byId("search")) byId("search").focus();
-    else { closeEpisode(); requestAnimationFrame(() => byId("search") && byId("search").focus()); }
+    closeEpisode();
+    return;
   }
-  const onTab = event.target.getAttribute && event.target.getAttribute("role") === "tab";
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (onTab && by) { const tabs = [...byId("nav").querySelectorAll("[role=tab]")]; tabs[(tabs.indexOf(event.target) + by + tabs.length) % tabs.length].focus(); return; }
-  if (view !== "episode" || event.target.type === "range") return;
-  if (by) { event.preventDefault(); for (const player of players) player.step(by); }
-  if (event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName)) { event.preventDefault(); for (const player of players) player.toggle(); }
-});
-window.addEventListener("hashchange", show);
+  if (key === "Escape" && isTyping) target.blur();
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (key === "/") {
+    event.preventDefault();
+    focusSearch();
+  }
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  const isTab = target.getAttribute && target.getAttribute("role") === "tab";
+  if (isTab && by) focusTab(target, by);
+  else if (isEpisode && target.type !== "range") onPlayerKey(event, by);
+}
 
+function onPlayerKey(event, by) {
+  const isPlay = event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName);
+  if (!by && !isPlay) return;
+  event.preventDefault();
+  for (const player of players) {
+    if (by) player.step(by);
+    else player.toggle();
+  }
+}
+
+// A page that is served stays up to date: the list of runs, and active runs.
 async function follow() {
-  // A page that is served stays up to date: the list of runs, and active runs.
-  const path = runQuery() ? `index?${runQuery()}&version=${version}` : `runs?version=${version}`;
-  const news = await ask(path).catch(() => null);
-  if (news) {
-    version = news.version;
-    Object.assign(index, news);
-    if (runQuery()) { unfold(); if (figures) figures = null; }
-    const view = document.body.dataset.view;
-    if (view in OTHERS) heading(view);
-    else { const top = byId("list") ? byId("list").scrollTop : 0; await show(); if (byId("list")) byId("list").scrollTop = top; }
+  const path = runQuery() ? `index?${runQuery()}` : "runs?";
+  const news = await ask(`${path}&version=${page.version}`).catch(() => null);
+  if (news) await update(news);
+  const isActive = (run) => run.state === "running" || run.state === "not finished";
+  if (!runQuery() || runs().some(isActive)) setTimeout(follow, 1000 * SECONDS_BETWEEN_UPDATES);
+}
+
+async function update(news) {
+  page.version = news.version;
+  Object.assign(page.index, news);
+  if (runQuery()) {
+    unfold();
+    page.figures = null;
   }
-  const live = !runQuery() || (index.runs || []).some((one) => one.state === "running" || one.state === "not finished");
-  if (live) setTimeout(follow, 2000);
+  const { view } = document.body.dataset;
+  if (view === "episode" || view === "paper") {
+    showHeading(view);
+    return;
+  }
+  const top = byId("list") ? byId("list").scrollTop : 0;
+  await show();
+  if (byId("list")) byId("list").scrollTop = top;
 }
 
-function runsView() {
-  const marked = new Set();
-  const open = button("Compare", { class: "compare", disabled: true, onclick: () => { location.search = [...marked].map((name) => `run=${encodeURIComponent(name)}`).join("&"); } });
-  const rows = (index.listed || []).map((run) => h("tr", {}, h("td", {}, h("input", { type: "checkbox", "aria-label": `Choose ${run.name}`, onchange: (event) => { if (event.target.checked) marked.add(run.name); else marked.delete(run.name); open.disabled = marked.size < 2; } })),
-    h("th", { scope: "row", class: "name" }, run.state === "unreadable" ? plain(run.name) : h("a", { href: `?run=${encodeURIComponent(run.name)}` }, plain(run.name))), h("td", { class: "name" }, plain(run.models.join(", "))), h("td", { class: "name" }, plain(run.state)),
-    h("td", { class: "number" }, `${run.done}/${run.episodes === null ? "?" : run.episodes}`), h("td", { class: "number" }, run.accuracy === null ? "–" : run.accuracy.toFixed(1)), h("td", { class: "number" }, money(run.cost))));
-  return h("section", { class: "table" }, h("h2", {}, "Runs"), rows.length ? h("div", { class: "scroller" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "run", "models", "state"].map((name) => h("th", { scope: "col", class: "name" }, name)), ["episodes", "Accuracy %", "cost"].map((name) => h("th", { scope: "col", class: "number" }, name)))), h("tbody", {}, rows))) : h("p", { class: "empty" }, "There is no run here yet."), rows.length > 1 && open);
+document.addEventListener("keydown", onKey);
+window.addEventListener("hashchange", show);
+followPrinting();
+// For the console of a browser, and for tests.
+globalThis.graphwalk = { page, go, stateNow };
+if (isServed) {
+  page.index.runs = [];
+  follow();
+} else {
+  unfold();
+  showAgain();
 }
-
-if (source === "server") { index.runs = []; follow(); }
-else { unfold(); show(); }

@@ -1,22 +1,59 @@
 // Plots are pictures: nothing in them can act. Their data are beside them.
-function plotsView() {
-  if (figures === null) {
-    ask(`figures?${runQuery()}`).then((found) => { figures = found; show(); }, problem);
-    return h("p", { class: "empty" }, "Drawing …");
+import { runQuery, showAgain } from "./address.js";
+import { ask, page } from "./data.js";
+import { columnTitle, html, plain, scroller, showProblem, tableOf } from "./dom.js";
+import { jumpView, runTitle } from "./tables.js";
+
+const WITHOUT_MATPLOTLIB =
+  "Plots are drawn with matplotlib, which was not installed when this page was made. Here are their data; for plots: ";
+
+export async function loadFigures() {
+  page.figures ??= await ask(`figures?${runQuery()}`);
+}
+
+export function plotsView() {
+  if (page.figures === null) {
+    loadFigures().then(showAgain, showProblem);
+    return html("p", { class: "empty" }, "Drawing …");
   }
-  return [jumpView(), figures.map((drawn, number) => [
+  return [jumpView(), page.figures.map(runPlots)];
+}
+
+function runPlots(run, number) {
+  return [
     runTitle(number),
-    drawn.missing && h("p", { class: "about" }, "Plots are drawn with matplotlib, which was not installed when this page was made; here are their data. To get them: ", h("code", {}, drawn.missing)),
-    drawn.notes.map((note) => h("p", { class: "about" }, plain(note))),
-    drawn.figures.length === 0 && h("p", { class: "empty" }, "There is nothing to plot yet."),
-    h("div", { class: "plots" }, drawn.figures.map(plotView)),
-  ])];
+    run.missing && html("p", { class: "about" }, WITHOUT_MATPLOTLIB, html("code", {}, run.missing)),
+    run.notes.map((note) => html("p", { class: "about" }, plain(note))),
+    run.figures.length === 0 && html("p", { class: "empty" }, "There is nothing to plot yet."),
+    html("div", { class: "plots" }, run.figures.map(plotView)),
+  ];
+}
+
+function dataText(value) {
+  if (typeof value === "number") return String(Math.round(value * 1000) / 1000);
+  return value === null ? "" : plain(value);
 }
 
 function plotView(figure) {
-  const table = h("table", {}, h("thead", {}, h("tr", {}, figure.columns.map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, figure.rows.map((row) => h("tr", {}, row.map((value) => h("td", {}, typeof value === "number" ? String(Math.round(value * 1000) / 1000) : value === null ? "" : plain(value)))))));
-  return h("figure", { class: "plot", id: `plot-${figure.name}` }, h("figcaption", {}, h("h3", {}, plain(figure.title)), h("p", { class: "note" }, plain(figure.about))),
-    figure.svg && h("img", { alt: `${figure.title}; its data are below.`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(figure.svg)}` }),
-    h("details", { open: figure.svg === null }, h("summary", {}, "Data"), h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": `Data of ${figure.title}` }, table)));
+  const titles = figure.columns.map((name) => columnTitle(name));
+  const rows = figure.rows.map((row) =>
+    html(
+      "tr",
+      {},
+      row.map((value) => html("td", {}, dataText(value))),
+    ),
+  );
+  const source = figure.svg && `data:image/svg+xml;charset=utf-8,${encodeURIComponent(figure.svg)}`;
+  return html(
+    "figure",
+    { class: "plot", id: `plot-${figure.name}` },
+    html("figcaption", {}, html("h3", {}, plain(figure.title)), html("p", { class: "note" }, plain(figure.about))),
+    source && html("img", { alt: `${figure.title}; its data are below.`, src: source }),
+    html(
+      "details",
+      { open: figure.svg === null },
+      html("summary", {}, "Data"),
+      scroller(`Data of ${figure.title}`, {}, tableOf(titles, rows)),
+    ),
+  );
 }

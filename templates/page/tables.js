@@ -1,82 +1,133 @@
 // Tables as the papers print them; intervals are drawn under the figures.
-function resultsView() {
-  return [jumpView(), index.runs.map((run, number) => [
+import { page } from "./data.js";
+import { button, byId, counted, fadeEdges, html, plain, scroller, tableOf } from "./dom.js";
+
+export const resultsView = () => [jumpView(), page.index.runs.map(runView)];
+
+function runView(run, number) {
+  const notes = run.notes.map((note) => html("li", {}, plain(note)));
+  const verdict = run.verdict.map((sentence) => html("p", {}, plain(sentence)));
+  return [
     runTitle(number),
-    run.incomplete && h("p", { class: "warning" }, plain(run.incomplete)),
-    run.description && h("p", { class: "about" }, plain(run.description)),
-    run.verdict.length > 0 && h("section", { class: "verdict", "aria-label": "Verdict" }, run.verdict.map((sentence) => h("p", {}, plain(sentence)))),
-    run.tables.map((table, place) => tableView(table, place)),
-    run.notes.length > 0 && h("section", { class: "notes" }, h("h3", {}, "Notes"), h("ul", {}, run.notes.map((note) => h("li", {}, plain(note))))),
-    run.tables.length === 0 && h("p", { class: "empty" }, "Nothing is measured yet."),
-  ])];
+    run.incomplete && html("p", { class: "warning" }, plain(run.incomplete)),
+    run.description && html("p", { class: "about" }, plain(run.description)),
+    verdict.length > 0 && html("section", { class: "verdict", "aria-label": "Verdict" }, verdict),
+    run.tables.map(tableView),
+    notes.length > 0 && html("section", { class: "notes" }, html("h3", {}, "Notes"), html("ul", {}, notes)),
+    run.tables.length === 0 && html("p", { class: "empty" }, "Nothing is measured yet."),
+  ];
 }
 
 // If a page has several runs, each has its name above it, and links to all names are at the top.
-const runFacts = (run) => [run.suite, run.planned && counted(run.planned, "episode")].filter(Boolean).map(plain).join(" · ");
-
-function runTitle(number) {
-  const run = index.runs[number];
-  return index.runs.length > 1 && h("h2", { class: "run", id: `run-${number}`, tabindex: "-1" }, plain(run.name), h("small", {}, runFacts(run)));
+export function runTitle(number) {
+  const { runs } = page.index;
+  if (runs.length < 2) return null;
+  const run = runs[number];
+  const facts = [run.suite, run.planned && counted(run.planned, "episode")].filter(Boolean).map(plain).join(" · ");
+  const attributes = { class: "run", id: `run-${number}`, tabindex: "-1" };
+  return html("h2", attributes, plain(run.name), html("small", {}, facts));
 }
 
-function jumpView() {
-  const there = (number) => () => { byId(`run-${number}`).scrollIntoView(); byId(`run-${number}`).focus({ preventScroll: true }); };
-  return index.runs.length > 1 && h("nav", { class: "jump", "aria-label": "Runs on this page" }, index.runs.map((run, number) => button(plain(run.name), { class: "quiet", onclick: there(number) })));
+export function jumpView() {
+  const { runs } = page.index;
+  if (runs.length < 2) return null;
+  const jump = (number) => () => {
+    byId(`run-${number}`).scrollIntoView();
+    byId(`run-${number}`).focus({ preventScroll: true });
+  };
+  const links = runs.map((run, number) => button(plain(run.name), { class: "quiet", onclick: jump(number) }));
+  return html("nav", { class: "jump", "aria-label": "Runs on this page" }, links);
 }
 
 function tableView(table, place) {
-  const body = h("tbody", {}, table.rows.map((row) =>
-    h("tr", { class: row.some((cell) => cell.dim) ? "published" : null },
-      row.map((cell, column) => cellView(cell, table.headers[column])))));
-  const head = h("tr", {}, table.headers.map(([title, name]) =>
-    h("th", { scope: "col", class: name ? "name" : "number" }, title.split("\n").map((part, line) => [line > 0 && h("br"), plain(part)]))));
-  const [holder, columns] = wideTable(table.title, h("table", {}, h("thead", {}, head), body), table.headers.map(([, , optional]) => optional));
-  return h("section", { class: "table" }, h(place ? "h3" : "h2", {}, plain(table.title)), holder, columns, table.note && h("p", { class: "note" }, plain(table.note)));
+  const titles = table.headers.map(([title, isName]) =>
+    html(
+      "th",
+      { scope: "col", class: isName ? "name" : "number" },
+      title.split("\n").map((part, line) => [line > 0 && html("br"), plain(part)]),
+    ),
+  );
+  const rows = table.rows.map((row) => {
+    const cells = row.map((cell, column) => figureCell(cell, table.headers[column]));
+    return html("tr", { class: row.some((cell) => cell.dim) ? "published" : null }, cells);
+  });
+  const levels = table.headers.map(([, , optional]) => optional);
+  return html(
+    "section",
+    { class: "table" },
+    html(place ? "h3" : "h2", {}, plain(table.title)),
+    wideTable(table.title, tableOf(titles, rows), levels),
+    table.note && html("p", { class: "note" }, plain(table.note)),
+  );
 }
 
-function cellView(cell, [, name]) {
-  if (name) return h("th", { scope: "row", class: "name" }, plain(cell.text ?? ""));
-  return h("td", { class: "number" }, h("span", { class: "figure" }, plain(cell.text ?? "")),
-    cell.interval && h("span", { class: "interval" }, plain(cell.interval)), cell.drawn && rangeView(cell.drawn));
+function figureCell(cell, [, isName]) {
+  if (isName) return html("th", { scope: "row", class: "name" }, plain(cell.text ?? ""));
+  return html(
+    "td",
+    { class: "number" },
+    html("span", { class: "figure" }, plain(cell.text ?? "")),
+    cell.interval && html("span", { class: "interval" }, plain(cell.interval)),
+    cell.drawn && rangeView(cell.drawn),
+  );
 }
 
-// A table that is too wide first folds its columns, those of the highest number first, as a terminal does; then it scrolls, and its edge fades.
-function wideTable(name, table, optional) {
+// A table that is too wide first folds its columns, those of the highest level first, as a terminal does; then it
+// scrolls, and its edge fades.
+function wideTable(name, table, levels) {
   const box = scroller(name, { onfit: fit }, table);
-  const more = button("Show more columns", { class: "quiet columns-toggle", hidden: true, onclick: () => { opened = !opened; fit(); } });
-  let opened = false;
+  const toggle = button("Show more columns", { class: "quiet columns-toggle", hidden: true, onclick: open });
+  let isOpen = false;
+  let width = -1;
+
+  function open() {
+    isOpen = !isOpen;
+    fit();
+  }
+
   function fit() {
-    const folded = opened ? [] : tooMany();
-    for (const row of table.rows) [...row.cells].forEach((cell, column) => { cell.hidden = folded.includes(column); });
-    more.hidden = !opened && folded.length === 0;
-    more.textContent = opened ? "Fewer columns" : `Show ${counted(folded.length, "more column")}`;
-    more.setAttribute("aria-expanded", opened);
+    const folded = isOpen ? [] : columnsToFold();
+    for (const row of table.rows) {
+      [...row.cells].forEach((cell, column) => {
+        cell.hidden = folded.includes(column);
+      });
+    }
+    toggle.hidden = !isOpen && folded.length === 0;
+    toggle.textContent = isOpen ? "Fewer columns" : `Show ${counted(folded.length, "more column")}`;
+    toggle.setAttribute("aria-expanded", isOpen);
     fadeEdges(box);
   }
-  function tooMany() {
+
+  function columnsToFold() {
     for (const cell of table.querySelectorAll("[hidden]")) cell.hidden = false;
-    const wide = [...table.rows[0].cells].map((cell) => cell.offsetWidth);
-    const order = optional.map((level, column) => [level, column]).filter(([level]) => level).sort(([a, one], [b, other]) => b - a || other - one);
+    const widths = [...table.rows[0].cells].map((cell) => cell.offsetWidth);
+    const optional = levels.map((level, column) => ({ level, column })).filter(({ level }) => level);
+    optional.sort((a, b) => b.level - a.level || b.column - a.column);
     const folded = [];
-    let left = table.offsetWidth;
-    while (left > box.clientWidth && order.length > 0) {
-      const [, column] = order.shift();
+    let whole = table.offsetWidth;
+    for (const { column } of optional) {
+      if (whole <= box.clientWidth) break;
       folded.push(column);
-      left -= wide[column];
+      whole -= widths[column];
     }
     return folded;
   }
-  let before = -1;
-  new ResizeObserver(() => { if (box.clientWidth !== before) { before = box.clientWidth; fit(); } }).observe(box);
-  return [box, more];
+
+  function fitIfResized() {
+    if (box.clientWidth === width) return;
+    width = box.clientWidth;
+    fit();
+  }
+  new ResizeObserver(fitIfResized).observe(box);
+  return [box, toggle];
 }
 
+// The whole scale as a rule, the interval as a bar on it, the figure as a mark.
 function rangeView([low, value, high]) {
-  // The whole scale as a rule, the interval as a bar on it, the figure as a mark.
-  const range = h("span", { class: "range" });
-  const mark = h("span", { class: "mark" });
+  const range = html("span", { class: "range" });
+  const mark = html("span", { class: "mark" });
   range.style.left = `${low * 100}%`;
   range.style.width = `${Math.max(0, high - low) * 100}%`;
   mark.style.left = `${value * 100}%`;
-  return h("span", { class: "scale", "aria-hidden": "true" }, high > low && range, mark);
+  return html("span", { class: "scale", "aria-hidden": "true" }, high > low && range, mark);
 }

@@ -1,61 +1,153 @@
-// What was said and called, turn by turn.
-const FEW_ROWS = 12;
-const FATES = { right: ["✓", "correct"], wrong: ["✗", "incorrect"], missed: ["–", "missing"], given: ["·", "given"], "": ["", ""] };
+// What was said and called, turn by turn; and rows with their states.
+import {
+  amount,
+  button,
+  columnTitle,
+  counted,
+  cut,
+  duration,
+  html,
+  money,
+  plain,
+  plainWords,
+  scroller,
+  tableOf,
+  valueText,
+} from "./dom.js";
 
-function turnsView(content, onCall) {
-  let call = 0;
-  return h("ol", { class: "turns" }, content.turns.map((turn, number) => h("li", { class: "turn", "data-turn": number + 1 },
-    h("p", { class: "turn-head" }, h("b", {}, `Turn ${number + 1}`), h("span", {}, turnFacts(turn))),
-    turn.summary && block("earlier turns were summed up as", turn.summary),
-    turn.thought && h("p", { class: "thought" }, plain(turn.thought)),
+const FEW_ROWS = 12;
+const LONG_TEXT = 1500;
+const SHORT_TEXT = 1200;
+const LONGEST_CELL = 400;
+const FATES = {
+  right: { sign: "✓", title: "correct" },
+  wrong: { sign: "✗", title: "incorrect" },
+  missed: { sign: "–", title: "missing" },
+  given: { sign: "·", title: "given" },
+  "": { sign: "", title: "" },
+};
+
+export function turnsView(turns, onCall) {
+  let calls = 0;
+  const views = turns.map((turn, number) => {
+    const first = calls + 1;
+    calls += (turn.calls || []).length;
+    return turnView(turn, number + 1, first, onCall);
+  });
+  return html("ol", { class: "turns" }, views);
+}
+
+function turnView(turn, number, firstCall, onCall) {
+  const head = html("p", { class: "turn-head" }, html("b", {}, `Turn ${number}`), html("span", {}, turnFacts(turn)));
+  return html(
+    "li",
+    { class: "turn", "data-turn": number },
+    head,
+    turn.summary && aside("earlier turns were summed up as", turn.summary),
+    turn.thought && html("p", { class: "thought" }, plain(turn.thought)),
     turn.text && longText(turn.text, "said"),
-    (turn.calls || []).map((one) => callView(one, (call += 1), onCall)),
-    turn.next && block("then it was asked", turn.next))));
+    (turn.calls || []).map((call, place) => callView(call, firstCall + place, onCall)),
+    turn.next && aside("then it was asked", turn.next),
+  );
 }
 
 function turnFacts(turn) {
   const usage = turn.usage || {};
-  const tokens = usage.input_tokens || usage.output_tokens ? `${amount(usage.input_tokens)} in, ${amount(usage.output_tokens)} out` : null;
-  return [tokens, usage.cost && money(usage.cost), turn.seconds && duration(turn.seconds), turn.forced && "forced by the turn limit", turn.finish === "length" && "cut off by the length limit"].filter(Boolean).join(" · ");
+  const hasTokens = usage.input_tokens || usage.output_tokens;
+  const facts = [
+    hasTokens && `${amount(usage.input_tokens)} in, ${amount(usage.output_tokens)} out`,
+    usage.cost && money(usage.cost),
+    turn.seconds && duration(turn.seconds),
+    turn.forced && "forced by the turn limit",
+    turn.finish === "length" && "cut off by the length limit",
+  ];
+  return facts.filter(Boolean).join(" · ");
 }
 
-const block = (title, text) => h("div", { class: "aside" }, h("p", { class: "note" }, title), longText(text, "said"));
+export const aside = (title, text) =>
+  html("div", { class: "aside" }, html("p", { class: "note" }, title), longText(text, "said"));
 
-function longText(text, name) {
+export function longText(text, name) {
   const whole = plain(text);
-  if (whole.length < 1500) return h("p", { class: name }, whole);
-  const short = h("p", { class: name }, `${whole.slice(0, 1200)}…`);
-  const more = button(`Show all ${whole.length.toLocaleString("en")} characters`, { class: "quiet", onclick: () => { short.textContent = whole; more.remove(); } });
-  return h("div", {}, short, more);
+  if (whole.length < LONG_TEXT) return html("p", { class: name }, whole);
+  const short = html("p", { class: name }, `${whole.slice(0, SHORT_TEXT)}…`);
+  const more = button(`Show all ${whole.length.toLocaleString("en")} characters`, { class: "quiet", onclick: showAll });
+  function showAll() {
+    short.textContent = whole;
+    more.remove();
+  }
+  return html("div", {}, short, more);
+}
+
+function argumentsView(values) {
+  if (typeof values !== "object" || Array.isArray(values)) return valueText(values);
+  const fields = Object.entries(values || {});
+  return fields.map(([name, value]) =>
+    html("span", { class: "argument" }, html("i", {}, plain(name)), ` ${valueText(value)}`),
+  );
+}
+
+function outcomeView(call) {
+  if (call.error) return html("span", { class: "error" }, plainWords(call.error));
+  return call.rows !== undefined && html("span", { class: "found" }, counted(call.rows, "row"));
 }
 
 function callView(call, number, onCall) {
-  const words = typeof call.arguments === "string" ? plain(call.arguments) : Object.entries(call.arguments).map(([name, value]) => h("span", { class: "argument" }, h("i", {}, plain(name)), ` ${shown(value)}`));
-  const found = call.error ? h("span", { class: "error" }, plainWords(call.error)) : call.found === undefined ? null : h("span", { class: "found" }, counted(call.found, "row"));
-  return h("section", { class: `call${call.error ? " failed" : ""}`, "data-call": number, "aria-label": `Call ${number}` },
-    h("p", { class: "call-head" }, button(String(number), { class: "number", title: "See this step", onclick: () => onCall && onCall(number) }), h("code", {}, plain(call.name)), words, found, call.seconds >= 0.01 && h("span", { class: "found" }, duration(call.seconds))),
-    (call.notes || []).map((note) => h("p", { class: "note" }, plain(note))), call.rows ? rowsView(call) : call.text && longText(call.text, "result"));
+  const label = { class: `call${call.error ? " failed" : ""}`, "data-call": number, "aria-label": `Call ${number}` };
+  const head = html(
+    "p",
+    { class: "call-head" },
+    button(String(number), { class: "number", title: "See this step", onclick: () => onCall(number) }),
+    html("code", {}, plain(call.call)),
+    argumentsView(call.arguments),
+    outcomeView(call),
+    call.seconds >= 0.01 && html("span", { class: "found" }, duration(call.seconds)),
+  );
+  const notes = (call.notes || []).map((note) => html("p", { class: "note" }, plain(note)));
+  return html(
+    "section",
+    label,
+    head,
+    notes,
+    call.values ? rowsView(call) : call.result && longText(call.result, "result"),
+  );
 }
 
-const wide = (value) => { const text = cut(shown(value), 400); return h("td", { class: text.length > 36 ? "long" : null }, text); };
-const plainWords = (text) => plain(words(text));
+// A table whose first rows are shown, with a button for the others.
+function longTable(name, titles, rows, most) {
+  const table = tableOf(titles, rows.slice(0, most));
+  const rest = rows.slice(most);
+  const more = rest.length > 0 && button(`Show ${rest.length} more rows`, { class: "quiet", onclick: showRest });
+  function showRest() {
+    table.tBodies[0].append(...rest);
+    more.remove();
+  }
+  return [scroller(name, {}, table), more];
+}
 
 function rowsView(call) {
-  const body = h("tbody");
-  const add = (rows) => body.append(...rows.map((row) => h("tr", {}, row.map(wide))));
-  add(call.rows.slice(0, FEW_ROWS));
-  const rest = call.rows.length - FEW_ROWS;
-  const more = rest > 0 && button(`Show ${rest} more rows`, { class: "quiet", onclick: () => { add(call.rows.slice(FEW_ROWS)); more.remove(); } });
-  return h("div", {}, scroller(`Rows of ${call.name}`, {}, h("table", { class: "rows-table" }, h("thead", {}, h("tr", {}, call.columns.map((name) => h("th", { scope: "col" }, plainWords(name))))), body)),
-    more, call.more > 0 && h("p", { class: "note" }, `and ${call.more} more rows, which the run folder has`));
+  const titles = call.columns.map((name) => columnTitle(plainWords(name)));
+  const rows = call.values.map((row) => html("tr", {}, row.map(cellView)));
+  const [box, more] = longTable(`Rows of ${call.call}`, titles, rows, FEW_ROWS);
+  box.firstChild.className = "rows-table";
+  const note = call.more > 0 && html("p", { class: "note" }, `and ${call.more} more rows, which the run folder has`);
+  return html("div", {}, box, more, note);
 }
 
-function comparisonView(table, most) {
-  if (!table.rows.length) return h("p", { class: "note" }, "Nothing was answered, and nothing is the target.");
-  const body = h("tbody");
-  const add = (rows) => body.append(...rows.map(([fate, ...cells]) => h("tr", { class: `fate-${fate}` }, h("td", { class: "fate", title: FATES[fate][1] }, h("span", { "aria-label": FATES[fate][1] }, FATES[fate][0])), cells.map((value) => h("td", {}, cut(shown(value), 400))))));
-  add(table.rows.slice(0, most));
-  const rest = table.rows.length - most;
-  const more = rest > 0 && button(`Show ${rest} more rows`, { class: "quiet", onclick: () => { add(table.rows.slice(most)); more.remove(); } });
-  return h("div", { class: "comparison" }, scroller("Answer and target", {}, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), table.columns.map((name) => h("th", { scope: "col" }, plainWords(name))))), body)), more, table.note && h("p", { class: "note" }, plain(table.note)));
+function cellView(value) {
+  const text = cut(valueText(value), LONGEST_CELL);
+  return html("td", { class: text.length > 36 ? "long" : null }, text);
+}
+
+export function comparisonView({ columns, rows = [], note }, most) {
+  if (!rows.length) return html("p", { class: "note" }, "Nothing was answered, and nothing is the target.");
+  const titles = [columnTitle(""), columns.map((name) => columnTitle(plainWords(name)))];
+  const views = rows.map(([fate, ...cells]) => {
+    const { sign, title } = FATES[fate];
+    const mark = html("td", { class: "fate", title }, html("span", { "aria-label": title }, sign));
+    const values = cells.map((value) => html("td", {}, cut(valueText(value), LONGEST_CELL)));
+    return html("tr", { class: `fate-${fate}` }, mark, values);
+  });
+  const table = longTable("Answer and target", titles, views, most);
+  return html("div", { class: "comparison" }, table, note && html("p", { class: "note" }, plain(note)));
 }

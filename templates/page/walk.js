@@ -1,43 +1,82 @@
-// The player: a scene, a slider, and buttons. A callback gets the current step.
-function walkView(scene, begin, told) {
-  const drawer = scene.grid ? gridDrawer(scene) : scene.nodes.length ? graphDrawer(scene) : null;
-  const last = scene.steps.length;
-  let place = Math.max(0, Math.min(last, begin === null ? last : begin));
-  let timer = null;
-  const caption = h("p", { class: "caption", role: "status" });
-  const states = h("div", { class: "states" });
-  const slider = h("input", { type: "range", class: "slider", min: 0, max: last, step: 1, "aria-label": "Step", oninput: () => { pause(); to(Number(slider.value)); } });
-  const play = button("Play", { class: "play", onclick: toggle });
-  const view = h("div", { class: "walk" }, drawer && drawer.view, h("div", { class: "controls" },
-    button("‹", { class: "back", "aria-label": "One step back", onclick: () => { pause(); to(place - 1); } }), play,
-    button("›", { class: "on", "aria-label": "One step on", onclick: () => { pause(); to(place + 1); } }), slider), caption, states, legend());
+// The player: a scene, a slider, and buttons. `onStep` gets the current step and its place.
+import { button, html, plain, replaceChildren } from "./dom.js";
+import { graphDrawer } from "./graph.js";
+import { gridDrawer } from "./grid.js";
+import { comparisonView } from "./turns.js";
 
-  function legend() {
-    const said = Object.entries(scene.legend);
-    return said.length > 0 && h("ul", { class: "legend" }, said.map(([name, text]) => h("li", {}, h("span", { class: `swatch ${scene.grid ? `cell ${name}` : `fate-${name || "idle"}`}` }), plain(text))));
-  }
+const MOST_STATES = 60;
+
+function drawerOf(scene) {
+  if (scene.grid) return gridDrawer(scene);
+  return scene.nodes.length ? graphDrawer(scene) : null;
+}
+
+function legendView(scene) {
+  const items = Object.entries(scene.legend).map(([name, text]) => {
+    const state = scene.grid ? `cell ${name}` : `fate-${name || "idle"}`;
+    return html("li", {}, html("span", { class: `swatch ${state}` }), plain(text));
+  });
+  return items.length > 0 && html("ul", { class: "legend" }, items);
+}
+
+export function walkView(scene, firstPlace, onStep) {
+  const drawer = drawerOf(scene);
+  const last = scene.steps.length;
+  const within = (place) => Math.max(0, Math.min(last, place));
+  let place = within(firstPlace ?? last);
+  let timer = null;
+  const caption = html("p", { class: "caption", role: "status" });
+  const states = html("div", { class: "states" });
+  const slider = html("input", {
+    type: "range",
+    class: "slider",
+    min: 0,
+    max: last,
+    step: 1,
+    "aria-label": "Step",
+    oninput: () => pauseAt(Number(slider.value)),
+  });
+  const play = button("Play", { class: "play", onclick: toggle });
+  const back = button("‹", { class: "back", "aria-label": "One step back", onclick: () => pauseAt(place - 1) });
+  const on = button("›", { class: "on", "aria-label": "One step on", onclick: () => pauseAt(place + 1) });
+  const controls = html("div", { class: "controls" }, back, play, on, slider);
+  const view = html("div", { class: "walk" }, drawer && drawer.view, controls, caption, states, legendView(scene));
+
   function to(next) {
-    place = Math.max(0, Math.min(last, next));
-    const step = scene.steps[place - 1];
+    place = within(next);
+    const step = scene.steps[place - 1] || {};
     if (drawer) drawer.draw(place);
     slider.value = place;
     view.dataset.step = place;
-    caption.replaceChildren(h("b", {}, place === 0 ? "start" : `${place} of ${last}`), ` ${place === 0 ? "before the first call" : plain(step.caption)}`);
-    replace(states, step && step.table ? comparisonView(step.table, 60) : null);
+    const position = place === 0 ? "start" : `${place} of ${last}`;
+    const text = place === 0 ? "before the first call" : plain(step.caption);
+    caption.replaceChildren(html("b", {}, position), ` ${text}`);
+    replaceChildren(states, step.table ? comparisonView(step.table, MOST_STATES) : null);
     if (place === last) pause();
-    if (told) told(step || {}, place);
+    onStep(step, place);
   }
   function pause() {
     clearInterval(timer);
     timer = null;
     play.textContent = "Play";
   }
+  function pauseAt(next) {
+    pause();
+    to(next);
+  }
+  function playOn() {
+    if (view.isConnected) to(place + 1);
+    else pause();
+  }
   function toggle() {
-    if (timer) { pause(); return; }
+    if (timer) {
+      pause();
+      return;
+    }
     if (place === last) to(0);
-    timer = setInterval(() => { if (view.isConnected) to(place + 1); else pause(); }, last > 40 ? 250 : 700);
+    timer = setInterval(playOn, last > 40 ? 250 : 700);
     play.textContent = "Pause";
   }
   to(place);
-  return { view, to, toggle, step: (by) => { pause(); to(place + by); }, get place() { return place; } };
+  return { view, to, toggle, step: (by) => pauseAt(place + by), redraw: () => to(place) };
 }

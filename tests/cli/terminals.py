@@ -15,7 +15,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def on_terminal(
-    columns: int, *words: object, folder: Path, stdout: Path | None = None, typed: str = "", **variables: str
+    columns: int, *words: object, folder: Path, stdout: Path | None = None, **variables: str
 ) -> tuple[int, str]:
     """Exit code, and all that appears on a terminal so wide; what is written over a line is a line too. `stdout`: a file that takes it, as with `> FILE`."""
     descriptor, terminal = pty.openpty()
@@ -26,7 +26,6 @@ def on_terminal(
     if stdout is not None:
         stdout.touch(0o600)
     process = start(words, environment, folder, [screen, stdout or screen, screen])
-    os.write(descriptor, typed.encode())
     shown = b""
     while process.is_alive() or select.select([descriptor], [], [], 0)[0]:
         if select.select([descriptor], [], [], 0.05)[0]:

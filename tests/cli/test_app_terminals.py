@@ -36,18 +36,6 @@ def test_lists_break_between_words(command: str, columns: int, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-def test_a_game_breaks_between_words(columns: int, tmp_path: Path) -> None:
-    words = ("play", "maze", "--seed", 3)
-    code, shown = on_terminal(columns, *words, folder=tmp_path, typed="quit\n")
-    assert code == 0
-    assert max(map(len, shown.splitlines())) <= columns
-    plain = graphwalk(*words, folder=tmp_path, typed="quit\n").stdout
-    told = words_of(plain.partition("TOOL name=value")[0])
-    # The terminal shows what is typed as well.
-    assert told == [word for word in words_of(shown) if word != "quit"][: len(told)]
-
-
-@pytest.mark.parametrize("columns", WIDTHS)
 def test_the_last_line_of_a_run_has_all_figures(columns: int, tmp_path: Path) -> None:
     words = ("run", "quickstart", "--limit", 1, "-m", "scripted/expert")
     code, shown = on_terminal(columns, *words, folder=tmp_path)

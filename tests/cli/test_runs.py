@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
@@ -36,6 +37,14 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     assert "4/12" in shown
     lines = graphwalk("runs", "--tag", "first", "--json", folder=tmp_path).stdout.splitlines()
     assert [json.loads(line)["tags"] for line in lines] == [["first", "[red]x"]] * 2
+
+
+async def test_the_list_has_the_accuracy_of_the_report(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/random"], repeats=3, limit=4))
+    log = tmp_path / "run" / "results.jsonl"
+    log.write_bytes(b"".join(log_bytes(tmp_path / "run").splitlines(keepends=True)[:-2]))
+    (row,) = report_of(RunFolder.open(tmp_path / "run")).rows
+    assert next(list_runs(tmp_path)).accuracy == pytest.approx(row["accuracy"])
 
 
 def test_empty_folder_of_runs(tmp_path: Path) -> None:

@@ -221,18 +221,10 @@ MISTAKES: list[tuple[dict[str, bytes | None], tuple[str, ...], str]] = [
     ({}, ("ask", "Who?", "--graph", "example"), "no model given"),
     ({}, ("ask", "Who?", "-m", "scripted/look"), "no graph given, and no Neo4j is known"),
     ({}, (*_ASK, "example", "-m", "scripted/expert"), "there is no scripted/expert"),
-    ({}, (*_ASK, "example", "-m", "human/terminal"), "unknown provider 'human'"),
     ({}, (*_ASK, "example", "--database", "neo4j"), "--graph and --database cannot be combined"),
     ({}, (*_ASK, "example", "--svg", "a.png"), "a.png: expected a file name ending in .svg"),
     ({}, (*_ASK, "example", "--out", "run"), "--out and --no-log cannot be combined"),
     ({}, (*_ASK, "example", "-o", "agent.nope=1"), "-o agent.nope=1: there is no such field"),
     ({}, ("ask", "Who?", "-m", "scripted/look", "--database", " "), "--database is empty"),
-    ({}, ("play", "nonsense"), "or one of questions, mazes, magma"),
-    ({}, ("play", "nowhere.yaml"), "no file nowhere.yaml"),
-    ({}, ("play", "graph", "--setting", "magic"), "settings: tools, no_tools"),
-    ({}, ("play", "graph", "-o", "suite.graphs.0.nods=5"), "there is no such field; did you mean nodes?"),
-    ({}, ("play", "graph", "-o", "suite.questions=[why]"), "unknown question why"),
-    ({}, ("play", "maze", "-o", "suite.mazes.0.walls=1.5"), "walls"),
-    ({}, ("play", "magma", "-o", "suite.traces.0.algorithm=sorting"), "bfs"),
 ]
 """Mistakes of newcomers: files (None: a folder), command, and what the message contains."""

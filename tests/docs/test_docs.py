@@ -24,9 +24,17 @@ def test_every_path_that_a_page_names_is_there(page: Path) -> None:
     code = re.findall(r"`([^`\n]+)`", text)
     named = {path for span in code for path in NAMED.findall(span) if not re.search(r"[A-Z]{4}|\*", path)}
     written = {"graphwalk/data"}  # in an installed package
-    named -= {path for path in named if re.search(r"-v\d+$", path)}  # environments of Gymnasium
     missing = [path for path in sorted(named - written) if not (ROOT / path).exists()]
     assert not missing
+
+
+def test_every_function_that_contributing_names_is_in_its_file() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(graphwalk/[\w/]+\.py)` \| .* \| ((?:`\w+`(?:, )?)+) \|$", text, re.MULTILINE)
+    assert rows
+    for path, cell in rows:
+        defined = re.findall(r"(?:def|class) (\w+)", (ROOT / path).read_text(encoding="utf-8"))
+        assert not {*re.findall(r"\w+", cell)} - {*defined}, path
 
 
 @pytest.mark.parametrize(

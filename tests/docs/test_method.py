@@ -1,4 +1,4 @@
-"""The method as it is written down is the one that is carried out: tables and queries of docs/method.md."""
+"""The queries and presets of docs/method.md are those that run."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,6 @@ import yaml
 from jinja2 import Environment
 
 from graphwalk.graphs.generate import GRAPH_PRESETS
-from graphwalk.types.episode import ExitStatus
 
 ROOT = Path(__file__).parents[2]
 METHOD = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
@@ -27,16 +26,6 @@ def section(title: str) -> str:
     return METHOD.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def rows(text: str) -> list[list[str]]:
-    """The cells of all tables in a text."""
-    lines = [line for line in text.splitlines() if line.startswith("|") and not line.startswith("|---")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-
-
-def names(cell: str) -> list[str]:
-    return re.findall(r"`(\w+)`", cell)
-
-
 def written_query(question: dict[str, Any]) -> str:
     environment = Environment()
     environment.filters.update(dict.fromkeys(("label", "type", "property", "hops"), str))
@@ -53,29 +42,7 @@ def test_the_queries_are_those_of_the_templates() -> None:
         assert query.removesuffix(", …") == written_query(QUESTIONS[name])
 
 
-def test_class_fields_and_parameters_are_those_of_the_templates() -> None:
-    written = rows(section("Questions"))
-    classes = {names(row[0])[0]: (row[1], names(row[3])) for row in written if len(row) == 5 and names(row[0])}
-    parameters = {names(row[0])[0]: names(row[4]) for row in written if len(row) == 5 and names(row[0])}
-    assert classes == {name: (QUESTIONS[name]["class"], QUESTIONS[name]["answer_fields"]) for name in classes}
-    assert parameters == {name: list(QUESTIONS[name]["parameters"]) for name in classes}
-
-
-def test_the_arguments_of_the_tools_are_those_of_their_files() -> None:
-    written = {names(row[0])[0]: names(row[1]) for row in rows(section("Tools")) if names(row[0])}
-    assert len(written) == 5
-    for name, arguments in written.items():
-        tool = yaml.safe_load((ROOT / "tools" / f"{name}.yaml").read_text("utf-8"))
-        assert [argument for argument in arguments if argument in tool["parameters"]] == list(tool["parameters"])
-
-
 def test_the_presets_are_those_of_the_generator() -> None:
-    written = {
-        row[0].strip("`"): [float(cell) for cell in row[1:]] for row in rows(section("Graphs")) if "paper" in row[0]
-    }
+    rows = re.findall(r"^\| `(paper-\S+)` \| (.+) \|$", section("Graphs"), re.MULTILINE)
+    written = {name: list(map(float, cells.split("|"))) for name, cells in rows}
     assert written == {name: [float(value) for value in preset.values()] for name, preset in GRAPH_PRESETS.items()}
-
-
-def test_every_state_of_an_episode_is_told_with_whether_it_is_scored() -> None:
-    written = {names(row[0])[0]: row[2].startswith("yes") for row in rows(section("Agent")) if names(row[0])}
-    assert written == {status.value: not status.infrastructure for status in ExitStatus}

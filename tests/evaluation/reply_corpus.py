@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from graphwalk.evaluation import extraction as reading
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.evaluation.rows import compare_rows, row_form
 from graphwalk.suites.magma.answers import read_answer
@@ -49,7 +50,7 @@ def readings() -> Iterator[Reading]:
 
 def extract(kind: str, reply: str) -> Extraction:
     if kind in FIELDS:
-        return extract(reply, row_form(FIELDS[kind]))
+        return reading.extract(reply, row_form(FIELDS[kind]))
     return extract_path(reply) if kind == "maze" else read_answer(ALGORITHMS[kind], reply)
 
 

@@ -7,11 +7,12 @@ import pytest
 
 from graphwalk.evaluation.comments import comment
 from graphwalk.reports.formats import as_text
+from graphwalk.reports.report import Report
 from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, page_texts
-from graphwalk.suites.questions import suite
+from graphwalk.suites.questions import task
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks import make_tasks as generate
 from tests.commands import graphwalk
@@ -28,7 +29,7 @@ def fail(*arguments: Any, **named: Any) -> Any:
 
 
 async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite, "failure_of", fail)
+    monkeypatch.setattr(task, "failure_of", fail)
     folder = tmp_path / "run"
     config = experiment(models=["scripted/random", "scripted/expert"])
     summary = await start(folder, config)
@@ -74,7 +75,7 @@ async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
 ) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
     monkeypatch.setattr(QuestionTask, "scene", fail)
-    monkeypatch.setattr("graphwalk.serve.page.plots_of", fail)
+    monkeypatch.setattr(Report, "plots", property(fail))
     content = content_of(RunFolder.open(tmp_path / "run"))
     assert content.figures["notes"] == ["plots missing: TypeError"]
     page = "".join(page_texts([content]))
@@ -87,8 +88,7 @@ async def test_failing_pictures_and_plots_leave_the_rest_of_the_page(
     [
         "reports.report.comparisons_of",
         "reports.report.memorisation_test",
-        "reports.report.variance_rows",
-        "suites.questions.report.failure_tables",
+        "reports.report.verdict_on",
     ],
 )
 async def test_a_failing_part_of_a_report_leaves_the_rest(

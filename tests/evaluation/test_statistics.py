@@ -17,6 +17,7 @@ from graphwalk.evaluation.statistics import (
     holm,
     least_p_value,
     mcnemar_exact,
+    minimum_detectable_effect,
     outcomes_of,
     paired,
     pass_at_k,
@@ -33,15 +34,6 @@ def test_repeats_are_averaged_so_that_each_task_counts_once():
     assert outcomes.keys == (("a", 1), ("a", 2), ("b", 1), ("b", 2))
     assert outcomes.graphs.tolist() == [0, 0, 1, 1]
     assert outcomes.episodes.tolist() == [5]
-    noise = outcomes_of([[0.0, 0.5], [1.0, np.nan], [1.0, 0.5]], ["g"] * 3, [1, 1, 2]).noise
-    assert noise == pytest.approx([0.5, np.nan], nan_ok=True)
-
-
-def test_noise_is_the_variance_of_repeats_of_one_task():
-    values = np.random.default_rng(0).random((30, 2))
-    outcomes = outcomes_of(values, ["g"] * 30, [number // 3 for number in range(30)])
-    assert outcomes.noise == pytest.approx(values.reshape(10, 3, 2).var(axis=1, ddof=1).mean(axis=0))
-    assert np.isnan(outcomes_of(values, ["g"] * 30).noise).all()
 
 
 def test_the_order_of_episodes_makes_no_difference():
@@ -158,7 +150,6 @@ def test_only_identical_tasks_are_paired():
     assert differences.keys == (("a", 1), ("b", 1))
     assert differences.values[:, 0].tolist() == [0.0, 0.0]
     assert differences.episodes.tolist() == [3]
-    assert np.isnan(differences.noise).all()
     (nothing,) = compare(outcomes_of([1], ["a"]), outcomes_of([1], ["b"]), seed=0)
     assert (nothing.difference.value, nothing.sign_flips.p_value, nothing.sign_flips.clusters) == (None, 1.0, 0)
 
@@ -395,3 +386,23 @@ def test_all_right_is_not_taken_for_certain():
     assert estimate.high == 1.0
     assert 0.7 < estimate.low < stats.beta.ppf(0.025, 60.5, 0.5)
     assert estimate.reason == ""
+
+
+def test_minimum_detectable_effect_without_correlation_is_the_formula_of_miller():
+    normal = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    expected = normal * math.sqrt((0.125 + 2 * 0.125 / 4) / 10_000)
+    assert minimum_detectable_effect(10_000, 1, 4, graph_correlation=0) == pytest.approx(expected, rel=0.001)
+
+
+@pytest.mark.parametrize("graphs", [5, 10, 30])
+def test_minimum_detectable_effect_has_its_power_by_the_noncentral_t_distribution(graphs):
+    difference = minimum_detectable_effect(graphs, 12, 2)
+    error = math.sqrt((0.025 + (0.1125 + 2 * 0.1125 / 2) / 12) / graphs)
+    reached = stats.nct.sf(stats.t.ppf(0.975, graphs - 1), graphs - 1, difference / error)
+    assert reached == pytest.approx(0.8, abs=0.025)
+
+
+def test_minimum_detectable_effect_falls_with_graphs_tasks_and_repeats():
+    effects = [minimum_detectable_effect(*plan) for plan in ((2, 12, 1), (5, 12, 1), (5, 24, 1), (5, 24, 3))]
+    assert effects == sorted(effects, reverse=True)
+    assert minimum_detectable_effect(1, 12, 1) is None

@@ -31,8 +31,8 @@ from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.neo4j_servers import release_params
 from tests.runs.runs import records, start
 
-FACTS = yaml.safe_load((Path(__file__).parents[2] / "data" / "paper_protocol.yaml").read_text(encoding="utf-8"))
-TOOLS = Path(__file__).parents[3] / "tools"
+FACTS = yaml.safe_load((Path(__file__).parents[1] / "data" / "paper_protocol.yaml").read_text(encoding="utf-8"))
+TOOLS = Path(__file__).parents[2] / "tools"
 EXPERIMENTS = {"questions": "paper-table-2", "mazes": "paper-table-1", "magma": "magma-paper"}
 NAMES: dict[str, Any] = {
     "source_label": "S",

@@ -51,7 +51,7 @@ class Place:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(entry_points)
 
-    def python(self, *words: object, typed: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    def python(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
         hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))}
         environment = {name: value for name, value in os.environ.items() if name not in hidden}
         path = os.pathsep.join([str(self.site), str(REPOSITORY)])
@@ -59,13 +59,12 @@ class Place:
             [sys.executable, *map(str, words)],
             capture_output=True,
             text=True,
-            input=typed,
             cwd=self.folder,
             env={**environment, "PYTHONPATH": path, "NO_COLOR": "1", "COLUMNS": "120", **variables},
             timeout=120,
             check=False,
         )
 
-    def graphwalk(self, *words: object, typed: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    def graphwalk(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(self.site), str(REPOSITORY)])
-        return graphwalk(*words, folder=self.folder, typed=typed, **{"PYTHONPATH": path, "COLUMNS": "120", **variables})
+        return graphwalk(*words, folder=self.folder, **{"PYTHONPATH": path, "COLUMNS": "120", **variables})

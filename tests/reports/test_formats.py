@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
 from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
@@ -23,7 +23,7 @@ def report(**how):
 
 def on_terminal(full_report, width, **how) -> str:
     console = Console(width=width, file=io.StringIO(), color_system=None, **how)
-    console.print(TerminalReport(full_report))
+    console.print(OnTerminal(full_report))
     return console.file.getvalue()
 
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from graphwalk.reports.measures import layout
-from graphwalk.suites.mazes.score import PATH_ERRORS
-from graphwalk.suites.questions.scoring.score import ERROR_CLASSES
+from graphwalk.reports.measures import cause_of, causes_of, layout
 from graphwalk.suites.registry import suite_named
 
 COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
@@ -19,6 +17,14 @@ def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
     assert all(column.legend for columns in tables.values() for column in columns)
 
 
-@pytest.mark.parametrize(("name", "errors"), [("questions", ERROR_CLASSES), ("mazes", PATH_ERRORS)])
-def test_the_table_of_errors_has_every_error(name: str, errors: tuple[str, ...]) -> None:
-    assert {column.field for column in layout(name)["errors"]} >= set(errors)
+@pytest.mark.parametrize("name", ["questions", "mazes", "graphwalks"])
+def test_every_cause_of_a_score_has_one_column(name: str) -> None:
+    suite = suite_named(name)
+    columns = [column.field for column in suite.report().causes]
+    assert sorted(columns) == sorted(causes_of(suite.score_type))
+
+
+def test_a_cause_that_the_graph_tells_comes_before_that_of_the_tool_results() -> None:
+    assert cause_of({"error_class": "unsupported", "failure": "extra_rows"}) == "extra_rows"
+    assert cause_of({"error_class": "unsupported"}) == "unsupported"
+    assert cause_of({"error_class": None}) is cause_of(None) is None

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from matplotlib.text import Text
 
-from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.plot_files import canvas_of, styles_of
-from graphwalk.reports.plots import Panel, Plot, PlotKind, PlotPoint, Series, worth_drawing
-from graphwalk.runs.finished.reporting import measured
+from graphwalk.reports.plots import Panel, Plot, PlotKind, PlotPoint, Series
+from graphwalk.runs.finished.reporting import report_of
 from graphwalk.runs.folder.run_folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
@@ -67,8 +66,7 @@ def test_rows_of_one_name_share_a_colour_scale() -> None:
 
 def test_a_player_has_one_colour_and_marker_in_all_plots_of_a_run() -> None:
     folder = RunFolder.open(ROOT / "results" / "questions-qwen-1.5b.zip")
-    report, observed = measured(folder, folder.records())
-    plots = worth_drawing(list(plots_of(report, observed)))
+    plots = report_of(folder).plots
     styles, drawn = styles_of(plots), dict[str, set[tuple[str, str]]]()
     for plot in plots:
         if plot.kind in ("dots", "lines", "points", "steps"):

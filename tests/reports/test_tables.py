@@ -3,14 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.reports.observations import observe
 from graphwalk.reports.report import build_report
-from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import MOST_ROWS, TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.report import baselines, paper_reference
+from graphwalk.suites.questions.report import baselines, paper_reference, question_plots
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import result
 
@@ -42,7 +39,7 @@ def cells(table: TextTable) -> list[dict[str, str]]:
 
 def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:
     report = build_report(results, DECLARED, reference=paper_reference(reference))
-    return {table.title: table for table in text_tables(report)}
+    return {table.title: table for table in report.tables}
 
 
 def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
@@ -63,8 +60,7 @@ def test_the_plot_by_size_has_the_ceiling_of_ties_and_the_mark_of_published_rows
         entry = result_of("node_with_most_relationships", "retrieval", key_fields=("node_key",), gold_size=1, **task)
         reference = replace(paper_reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
         report = build_report([entry], DECLARED, reference=reference)
-        plots = plots_of(report, observe([entry], DECLARED))
-        (plot,) = (plot for plot in plots if plot.name == "accuracy-by-nodes")
+        (plot,) = (plot for plot in question_plots(report) if plot.name == "accuracy-by-nodes")
         return [series.name for series in plot.panels[0].series]
 
     assert names() == ["test/one", "gpt-4.1 (paper, more graphs)"]
@@ -128,7 +124,7 @@ def test_the_papers_notes_are_in_every_form() -> None:
 def test_a_long_table_on_a_terminal_has_our_rows_and_the_number_of_the_others() -> None:
     report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
     text = as_text(report, width=120)
-    question = next(table for table in text_tables(report) if table.title == "By question")
+    question = next(table for table in report.tables if table.title == "By question")
     published = [row["Model"].endswith("(paper)") for row in cells(question)].count(True)
     assert len(question.rows) > MOST_ROWS
     assert f"{published} more rows with --format markdown" in text.partition("By question")[2]
@@ -139,8 +135,9 @@ def test_a_long_table_on_a_terminal_has_our_rows_and_the_number_of_the_others() 
 def test_mistakes_and_waste_are_in_the_terminal_where_they_fit() -> None:
     wrong = result(correct=False)
     wrong["score"] |= {"cycles": 3, "repeated_calls": 5, "unused_results": 2, "tool_errors": 1, "parallel_calls": 0}
-    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Errors and wasted calls")[2]
+    text = as_text(build_report([wrong, result(graph=1)], DECLARED), width=160).partition("Wasted calls")[2]
     titles = text.splitlines()[1]
-    assert all(title in titles for title in ("No answer", "Loops", "Repeated", "Unused", "Tool errors", "Parallel"))
+    assert all(title in titles for title in ("Loops", "Repeated", "Unused", "Tool errors"))
+    assert "Parallel" not in titles
     narrow = as_text(build_report([wrong], DECLARED), width=60)
     assert max(map(len, narrow.splitlines())) <= 60

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.reports.report import build_report
-from graphwalk.reports.suite_report import Report
+from graphwalk.reports.report import Report, build_report
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, failure, result, run
 
@@ -76,7 +75,7 @@ def test_one_player_has_accuracy_chance_and_causes() -> None:
     assert verdict(never)[0].endswith("; not shown to be above chance, 25.0 %.")
     assert verdict(on_one_graph("a", 24))[1:] == ["a tools has no wrong answer."]
     some = [*on_one_graph("a", 13, of=20, **causes), *on_one_graph("a", 13)[20:]]
-    assert "Wrong answers of a tools (11, cause known for 7): gave up 100 %." in verdict(some)
+    assert "Wrong answers of a tools (11): gave up 64 %, unsupported 36 %." in verdict(some)
 
 
 def test_failures_come_first_with_their_cause() -> None:

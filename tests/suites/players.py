@@ -12,4 +12,5 @@ def policy_of(
     suite: Suite[Any, Any], name: str, task: Any, setting: str = "tools", schema: Schema | None = None, seed: int = 0
 ) -> Policy:
     """Return the agent of this name for one episode."""
-    return suite.players[name].policy(task, setting, schema, stdlib_random(seed, "policy", task.task_id))
+    player = suite.players[name]
+    return player.policy(task, setting, schema, stdlib_random(seed, *player.purpose, task.task_id))

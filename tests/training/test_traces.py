@@ -4,6 +4,7 @@ import hashlib
 import json
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -92,11 +93,11 @@ async def test_experts_think_in_words_that_never_come_from_the_target(tmp_path: 
     run = await recorded(tmp_path / "run", suite, settings=[setting])
     for result in run.results():
         task = run.task(result)
-        thoughts = run.experiment.suite.agents.thoughts(task, setting, result.trajectory, 3)
+        thoughts = task.thoughts(setting, result.trajectory, Random(3))
         assert len(thoughts) == len(result.trajectory.turns)
         assert all(thoughts)
         blind = task.model_copy(update={"gold": [], "gold_size": 0} if suite is not MAGMA else {"gold": [None]})
-        assert run.experiment.suite.agents.thoughts(blind, setting, result.trajectory, 3) == thoughts
+        assert blind.thoughts(setting, result.trajectory, Random(3)) == thoughts
     export_traces([run], tmp_path / "silent.jsonl", TraceOptions(thoughts=False))
     for line in lines(tmp_path / "silent.jsonl"):
         spoken = [m["content"] for m in line["messages"] if m["role"] == "assistant" and m.get("tool_calls")]

@@ -1,9 +1,8 @@
 """Read and write GraphML."""
 
-import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -48,25 +47,39 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
     Raise ConfigError with the file and the node or relationship that cannot be used.
     """
     with reading(path), open_bytes(path) as file:
-        document = file.read()
-        if _DECLARATION.search(document.replace(b"\0", b"")):  # entities and default attributes can expand to any size
-            raise ValueError("it declares entities or attributes of its own, which are not read")
-        reader = _Reader(undirected)
-        try:
-            for event, element in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):
-                tag = element.tag.rpartition("}")[2]
-                if event == "start":
-                    reader.check(tag, element)
-                elif tag in reader.handlers:
-                    reader.handlers[tag](element)
-        except LookupError as error:
-            if type(error) is LookupError:  # the parser's own, for the encoding in the first line
-                raise ValueError(str(error)) from error
-            raise
-        if reader.directed is None:
-            raise ValueError("there is no <graph> element")
-        seed, spec = checked_header(reader.head)
-        return PropertyGraph.from_rows(reader.nodes, reader.relationships, seed=seed, spec=spec)
+        root = _parse(file.read())
+        for tag, part in _NOT_HELD.items():
+            if root.find(f".//{tag}") is not None:
+                raise ValueError(f"a property graph cannot hold {part}")
+        graphs = list(root.iter("graph"))
+        if len(graphs) != 1:
+            raise ValueError(
+                "nested graphs and several graphs in one file cannot be read"
+                if graphs
+                else "there is no <graph> element"
+            )
+        (graph,) = graphs
+        keys = _keys(root)
+        head = {_key_of(keys, item).name: item.text or "" for item in graph.iterfind("data")}
+        seed, spec = checked_header({name: parse_json(head[name]) for name in _HEADER if name in head})
+        nodes = [_node(element, keys) for element in graph.iterfind("node")]
+        directed = graph.get("edgedefault", "directed") == "directed"
+        edges = (_edge(element, keys, directed, undirected) for element in graph.iterfind("edge"))
+        return PropertyGraph.from_rows(
+            nodes, [relationship for edge in edges for relationship in edge], seed=seed, spec=spec
+        )
+
+
+def _parse(document: bytes) -> Element:
+    if _DECLARATION.search(document.replace(b"\0", b"")):  # entities and default attributes can expand to any size
+        raise ValueError("it declares entities or attributes of its own, which are not read")
+    try:
+        root = ElementTree.fromstring(document)
+    except LookupError as error:  # for the encoding in the first line
+        raise ValueError(str(error)) from error
+    for element in root.iter():  # without namespaces, which some tools leave out
+        element.tag = element.tag.rpartition("}")[2]
+    return root
 
 
 class _Key(NamedTuple):
@@ -79,96 +92,73 @@ class _Key(NamedTuple):
     default: str | None
 
 
-class _Reader:
-    """The content of the elements that have been read so far."""
-
-    def __init__(self, undirected: Undirected) -> None:
-        self.head: dict[str, Any] = {}
-        self.nodes: list[Node] = []
-        self.relationships: list[Relationship] = []
-        self.directed: bool | None = None
-        self.handlers = {"key": self._add_key, "node": self._add_node, "edge": self._add_edge, "graph": self._add_head}
-        """Functions for elements that have been read to their end."""
-        self._undirected = undirected
-        self._keys: dict[str, _Key] = {}
-
-    def check(self, tag: str, element: Element) -> None:
-        """Raise ValueError for an element that a property graph cannot hold; note whether edges have a direction."""
-        if tag in _NOT_HELD:
-            raise ValueError(f"a property graph cannot hold {_NOT_HELD[tag]}")
-        if tag == "graph":
-            if self.directed is not None:
-                raise ValueError("nested graphs and several graphs in one file cannot be read")
-            self.directed = element.get("edgedefault", "directed") == "directed"
-
-    def _add_head(self, graph: Element) -> None:
-        for data in graph.iterfind("{*}data"):
-            name = self._key(data.get("key", "")).name
-            if name in _HEADER:
-                self.head[name] = parse_json(data.text or "")
-
-    def _add_key(self, element: Element) -> None:
-        id_ = element.get("id", "")
-        if id_ in self._keys:
+def _keys(root: Element) -> dict[str, _Key]:
+    keys: dict[str, _Key] = {}
+    for element in root.iterfind("key"):
+        id_, type_, items = element.get("id", ""), element.get("attr.type", "string"), element.get("attr.list")
+        if id_ in keys:
             raise ValueError(f"two <key> elements have the id {id_!r}")
-        plain, items = element.get("attr.type", "string"), element.get("attr.list")
-        self._keys[id_] = _Key(
-            domain=element.get("for", "all"),
-            name=element.get("attr.name", id_),
-            type=element.get("graphwalk.type", items or plain.removesuffix("[]")),
-            is_list=bool(items) or plain.endswith("[]"),
-            default=element.findtext("{*}default"),
+        default = element.findtext("default")
+        keys[id_] = _Key(
+            element.get("for", "all"),
+            element.get("attr.name", id_),
+            element.get("graphwalk.type", items or type_),
+            bool(items),
+            default,
         )
+    return keys
 
-    def _add_node(self, element: Element) -> None:
-        labels, attributes = self._attributes("node", element, ("label", "labels"))
-        if "labels" in labels:
-            names: list[Any] | None = labels_of(labels["labels"]) if labels["labels"] else []
-        else:
-            names = [labels["label"]] if "label" in labels else None
-        # Neo4j's exports write the labels of a node as an attribute of its element, too.
-        if names is None and "labels" in element.attrib:
-            names = labels_of(element.attrib["labels"])
-            attributes.pop("labels", None)
-        self.nodes.append(node_from_attributes(element.get("id", ""), attributes, names))
-        element.clear()
 
-    def _add_edge(self, element: Element) -> None:
-        special, attributes = self._attributes("edge", element, ("type",))
-        source, target, label = (element.get(name) for name in ("source", "target", "label"))
-        if label is not None and attributes.get("label") == label:
-            del attributes["label"]
-        relationship = relationship_from_attributes(source or "", target or "", attributes, special.get("type", label))
-        own = element.get("directed")
-        if self.directed if own is None else own == "true":
-            self.relationships.append(relationship)
-        elif self._undirected == "both":
-            self.relationships += both_directions([relationship])
-        else:
-            raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
-        element.clear()
+def _key_of(keys: Mapping[str, _Key], data: Element) -> _Key:
+    try:
+        return keys[data.get("key", "")]
+    except KeyError:
+        raise ValueError(f"no <key> element explains the data {data.get('key', '')!r}") from None
 
-    def _attributes(
-        self, domain: str, element: Element, structure: tuple[str, ...]
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the data with names in `structure`, and all other data by name."""
-        texts = {id_: key.default for id_, key in self._keys.items() if key.domain in (domain, "all")}
-        data = [(item.get("key", ""), item.text or "") for item in element.iterfind("{*}data")]
-        if len(dict(data)) < len(data):
-            raise ValueError(f"the {domain} {brief(element.get('id', ''))} has data of one key twice")
-        special: dict[str, Any] = {}
-        attributes: dict[str, Any] = {}
-        for id_, text in {**texts, **dict(data)}.items():
-            if text is not None:
-                key = self._key(id_)
-                chosen = special if id_ in structure and key.name == id_ else attributes
-                chosen[key.name] = _value(key, text)
-        return special, attributes
 
-    def _key(self, id_: str) -> _Key:
-        if id_ not in self._keys:
-            raise ValueError(f"no <key> element explains the data {id_!r}")
-        return self._keys[id_]
+def _node(element: Element, keys: Mapping[str, _Key]) -> Node:
+    special, attributes = _attributes("node", element, keys, ("label", "labels"))
+    names: list[Any] | None = None
+    if "labels" in special:
+        names = labels_of(special["labels"]) if special["labels"] else []
+    elif "label" in special:
+        names = [special["label"]]
+    elif "labels" in element.attrib:  # of Neo4j's exports
+        names = labels_of(element.attrib["labels"])
+        attributes.pop("labels", None)
+    return node_from_attributes(element.get("id", ""), attributes, names)
+
+
+def _edge(element: Element, keys: Mapping[str, _Key], directed: bool, undirected: Undirected) -> Iterable[Relationship]:
+    special, attributes = _attributes("edge", element, keys, ("type",))
+    source, target, label = element.get("source", ""), element.get("target", ""), element.get("label")
+    if label is not None and attributes.get("label") == label:
+        del attributes["label"]
+    relationship = relationship_from_attributes(source, target, attributes, special.get("type", label))
+    if element.get("directed", str(directed).lower()) == "true":
+        return (relationship,)
+    if undirected == "both":
+        return both_directions([relationship])
+    raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
+
+
+def _attributes(
+    domain: str, element: Element, keys: Mapping[str, _Key], structure: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the data with names in `structure`, and all other data by name."""
+    texts = {id_: key.default for id_, key in keys.items() if key.domain in (domain, "all") and key.default is not None}
+    data = list(element.iterfind("data"))
+    if len({item.get("key") for item in data}) < len(data):
+        raise ValueError(f"the {domain} {brief(element.get('id', ''))} has data of one key twice")
+    special: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
+    for item in data:
+        _key_of(keys, item)
+        texts[item.get("key", "")] = item.text or ""
+    for id_, text in texts.items():
+        chosen = special if id_ in structure and keys[id_].name == id_ else attributes
+        chosen[keys[id_].name] = _value(keys[id_], text)
+    return special, attributes
 
 
 def _value(key: _Key, text: str) -> Any:

@@ -293,18 +293,6 @@ def _result(
     )
 
 
-async def play_first(experiment: Experiment) -> Result:
-    """Play the first episode of an experiment. Raise ConfigError without an episode."""
-    config, suite = experiment.config, experiment.suite
-    async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
-        async with _loaded(instance, experiment) as loaded:
-            asked, left_out, _ = await suite.tasks(loaded, config.suite, config.seed, experiment.agent)
-            for task in asked:
-                for planned in episodes_about(task, PlannedGraph(loaded, left_out), experiment):
-                    return await play(planned, experiment.opened[planned.key.model], None, experiment)
-    raise no_episode(experiment)
-
-
 async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
     """Play `task`, which was made from `graph`, with the first model and setting of `experiment`.
 

@@ -53,8 +53,9 @@ class PlannedEpisode:
         schema = await self.graph.about.whole_schema()
         setting = setting_of(self.key.setting)
         seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
-        random = stdlib_random(seed, "policy", self.task.task_id)
-        return experiment.suite.players[name].model(f"scripted/{name}", self.task, setting, schema, random)
+        player = experiment.suite.players[name]
+        random = stdlib_random(seed, *player.purpose, self.task.task_id)
+        return player.model(f"scripted/{name}", self.task, setting, schema, random)
 
 
 @dataclass

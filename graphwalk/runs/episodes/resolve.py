@@ -226,8 +226,8 @@ def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None)
     provider, _, name = model.partition("/")
     if provider != "scripted":
         return True
-    player = suite.players[name]
-    return setting_of(setting) in player.settings and not (task and player.why_not(task))
+    player = suite.players.get(name)
+    return player is not None and setting_of(setting) in player.settings and not (task and player.why_not(task))
 
 
 def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:

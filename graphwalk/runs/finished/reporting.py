@@ -1,14 +1,11 @@
-"""Make the report of a run folder, and measure the spread of its players for power analysis."""
+"""Make the report of a run folder."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError, counted
-from graphwalk.evaluation.power import Design, Spread, measured_spread
 from graphwalk.experiments.protocol_differences import (
     deviations,
     fewer_graphs,
@@ -17,26 +14,20 @@ from graphwalk.experiments.protocol_differences import (
     published_differences,
 )
 from graphwalk.experiments.protocols import OWN
-from graphwalk.reports.compare import player_outcomes
-from graphwalk.reports.observations import Observations, Player, chosen, observe
-from graphwalk.reports.report import report_on
-from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.reports.observations import observe
+from graphwalk.reports.report import Report, report_on
+from graphwalk.reports.suite_report import Reference, ResultRecord, SuiteReport
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, own_episodes, shard_in_words
 
 
-def report_of(folder: RunFolder) -> Report:
-    """Return the report of a run, finished or not. Raise RunLogError as `measured`."""
-    return measured(folder)[0]
-
-
-def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> tuple[Report, Observations]:
-    """Return the report of a run and its observations. `records`: the run's, if the caller reads them too.
+def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> Report:
+    """Return the report of a run, finished or not. `records`: the run's, if the caller reads them too.
 
     Raise RunLogError if results do not have the suite's form.
     """
     try:
-        return _measured(folder, folder.records() if records is None else records)
+        return _report_of(folder, folder.records() if records is None else records)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
@@ -45,7 +36,7 @@ def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None)
         ) from error
 
 
-def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
+def _report_of(folder: RunFolder, records: Iterable[dict[str, Any]]) -> Report:
     manifest = folder.read_manifest()
     config, suite = manifest["config"], folder.suite
     declared = suite.report()
@@ -73,7 +64,7 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
     every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
     protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
-    return replace(report, notes=every, incomplete=incomplete, protocol=protocol), observed
+    return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
 
 
 def _with_limit(record: ResultRecord, config: Mapping[str, Any]) -> ResultRecord:
@@ -141,35 +132,3 @@ def _without_extractor(manifest: Mapping[str, Any]) -> str | None:
     if named and settled.get("stage_2", named) is None:
         return f"Run without the extractor {named['model']}: replies are scored as the parser reads them."
     return None
-
-
-@dataclass(frozen=True)
-class MeasuredPair:
-    """Two players of a run: the spread of their difference in accuracy, and the design of the measurement."""
-
-    first: Player
-    second: Player
-    spread: Spread
-    design: Design
-
-
-def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
-    """Measure all pairs of players of a run. Raise ConfigError unless a pair has two graphs, one with two tasks."""
-    folder = RunFolder.open(path)
-    observed = observe(folder.records(), folder.suite.report())
-    players = chosen(observed.players, models, settings)
-    outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
-    pairs = []
-    for first, second in combinations(players, 2):
-        spread = measured_spread(outcomes[first], outcomes[second])
-        if spread is not None:
-            graphs = len(set(outcomes[first].graphs.tolist()))
-            design = Design(max(1, round(len(outcomes[first].keys) / graphs)), observed.tries, observed.tries)
-            pairs.append(MeasuredPair(first, second, spread, design))
-    if not pairs:
-        names = ", ".join(f"{player.model} {player.setting}" for player in observed.players)
-        raise ConfigError(
-            f"{path} shows no spread: it needs two players on two graphs, with two tasks on one of them",
-            hint=f"played: {names or 'nothing yet'}; or assume accuracies: --first 40 --second 50",
-        )
-    return pairs

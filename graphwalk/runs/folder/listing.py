@@ -1,14 +1,15 @@
 """List the runs in a folder, parsing only the beginning of each result for speed."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.evaluation.statistics import outcomes_of
 from graphwalk.files.json_lines import decode_line, open_lines
-from graphwalk.runs.folder.result import key_of
+from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.types.episode import ExitStatus
 
@@ -38,14 +39,11 @@ class ListedRun:
     cost: float | None = None
     shard: str | None = None
     """"shard 2 of 4"; None for a whole run."""
-
-    @property
-    def accuracy(self) -> float | None:
-        """In percent; None without scored episodes."""
-        return 100 * self.correct / self.scored if self.scored and self.correct is not None else None
+    accuracy: float | None = None
+    """In percent, over the tasks of all players, as reports compute it; None without scored episodes."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {**self.__dict__, "path": str(self.path), "accuracy": self.accuracy}
+        return {**self.__dict__, "path": str(self.path)}
 
 
 def list_runs(folder: Path) -> Iterator[ListedRun]:
@@ -80,7 +78,17 @@ def listed(folder: RunFolder) -> ListedRun:
         correct=None if None in scores else sum(scores),
         cost=sum(costs) if costs and None not in costs else None,
         shard=shard_in_words(manifest),
+        accuracy=_accuracy(results),
     )
+
+
+def _accuracy(results: Mapping[EpisodeKey, Mapping[str, Any]]) -> float | None:
+    """Return the mean over players and tasks, repeats of a task averaged first."""
+    values = {key: head["score"]["correct"] for key, head in results.items() if head["score"]}
+    if not values or None in values.values():
+        return None
+    players = [(key.model, key.setting) for key in values]
+    return 100 * float(outcomes_of(list(values.values()), players, [key.task_id for key in values]).means[0])
 
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
 
 from graphwalk.agent import Watcher
@@ -15,6 +14,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.evaluation.comments import comment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
+from graphwalk.reports.scene import Scene, SceneCall, scene_of
+from graphwalk.reports.scene_svg import scene_svg
 from graphwalk.runs.episodes.episode import RunModels, play
 from graphwalk.runs.episodes.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, PlannedGraph
@@ -24,8 +25,7 @@ from graphwalk.runs.folder.run_folder import NewRun
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.evidence import AnswerEvidence, EvidenceStep, browser_cypher, evidence_of, steps_of
-from graphwalk.suites.ask.pictures import evidence_svg
+from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher, evidence_of
 from graphwalk.suites.ask.task import AskTask, Exchange, FreeQuestion, task_about
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.tools.observed import observed_graph
@@ -38,10 +38,12 @@ class Answer:
     """A model's answer. `answer` is None if there is none; `exit_status` and `error` give the reason.
 
     `steps` are the tool calls, `evidence` the nodes and relationships that support the answer, `cypher` a query that
-    shows them in Neo4j Browser. `cost` is in US dollars, None if unknown. `result` is the whole episode as logged.
+    shows them in Neo4j Browser. `cost` is in US dollars, None if unknown. `scene` is what terminal and page show,
+    `result` the whole episode as logged.
     """
 
     result: Result
+    scene: Scene
     evidence: AnswerEvidence
     cypher: str
     missing: str = ""
@@ -56,11 +58,14 @@ class Answer:
     @classmethod
     def of(cls, result: Result, store: GraphStore) -> "Answer":
         evidence, cypher, missing = AnswerEvidence(), "", list[str]()
+        record = result.as_dict()
+        scene = scene_of(record, result.trajectory)
         with comment("evidence", missing.append):
+            scene = AskTask.model_validate(result.task).scene(record)
             seen = observed_graph(result.trajectory.results)
             evidence = evidence_of(str(result.task["question"]), result.answer, seen)
             cypher = browser_cypher(evidence, store)
-        return cls(result, evidence, cypher, "".join(missing))
+        return cls(result, scene, evidence, cypher, "".join(missing))
 
     @property
     def question(self) -> str:
@@ -78,9 +83,9 @@ class Answer:
     def error(self) -> str | None:
         return self.result.trajectory.error
 
-    @cached_property
-    def steps(self) -> Sequence[EvidenceStep]:
-        return steps_of(self.result.trajectory)
+    @property
+    def steps(self) -> Sequence[SceneCall]:
+        return self.scene.calls
 
     @property
     def cost(self) -> float | None:
@@ -94,7 +99,7 @@ class Answer:
 
     def svg(self) -> str:
         """Return the evidence as a drawing, the text of an SVG file."""
-        return evidence_svg(self.evidence, self.question)
+        return scene_svg(self.scene, self.question)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as JSON data."""

@@ -14,7 +14,7 @@ from itertools import takewhile
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
 from graphwalk.errors import StoreError
-from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
+from graphwalk.evaluation.statistics import minimum_detectable_effect
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, context_window
 from graphwalk.models.scripted import Policy, ScriptedModel
@@ -29,12 +29,8 @@ from graphwalk.stores.registry import queries_in_place
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus
 
-LARGE = 2_000
-"""Minimum nodes of a graph about which no episode is played: the figures of the plan are used."""
 PLAYED_WHOLE = 600
 """Pairs of task and setting up to which a plan is played whole; of larger plans a sample is played."""
-EVEN = 0.5
-"""The accuracy assumed before there are data; the minimum detectable effect is largest there."""
 SAMPLE = 6
 """Sampled tasks per template, size and setting of a larger plan."""
 CACHED_FROM = 1024
@@ -61,8 +57,6 @@ class Figures:
     usd_uncached: float | None = 0.0
     assumed: float = 0
     """Episodes without an expert; replies are the target alone."""
-    of_plan: float = 0
-    """Episodes on large graphs with figures of the plan: tokens by the rule, all input new."""
     longest_request: float = 0
     """Input tokens of the longest request that was played."""
 
@@ -187,7 +181,7 @@ def _answer_target(target: str) -> Policy:
 async def estimate_run(experiment: Experiment) -> RunEstimate:
     """Make the tasks, play the expert's episodes, and sum up calls, tokens and cost; nothing is loaded into a database.
 
-    Figures of episodes on large graphs come from the plan. Raise StoreError if a tool fails.
+    Raise StoreError if a tool fails.
     """
     sources = GraphSources(settings=experiment.settings if queries_in_place(experiment.config.store) else None)
     try:
@@ -213,14 +207,9 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
             tasks = stdlib_random(experiment.config.seed, "estimate", setting, *kind).sample(tasks, SAMPLE)
         played |= {(task, setting) for task in tasks}
         counter, price = counters[tokenizer_of(model)], _price(experiment, model)
-        sample = [
-            _of_plan(by_task[task], experiment, price) or await _of_expert(by_task[task], experiment, counter, price)
-            for task in tasks
-        ]
+        sample = [await _of_expert(by_task[task], experiment, counter, price) for task in tasks]
         row = ModelEstimate(model=model, setting=setting, tokenizer=tokenizer_of(model))
         rows.setdefault((model, setting), row).add(len(episodes), sample)
-    for row in rows.values():
-        row.tokenizer = None if row.of_plan else row.tokenizer
     by_template = Counter(task.template for task, _ in plan.tasks)
     points, detectable = _detectable_effect(plan, experiment)
     prices, sums = dict(experiment.prices), list(rows.values())
@@ -232,27 +221,25 @@ async def _estimate(experiment: Experiment, plan: Plan) -> RunEstimate:
 def _detectable_effect(plan: Plan, experiment: Experiment) -> tuple[float | None, str]:
     """Return the minimum detectable effect of a plan in points, at power 80 % and α 5 %, and a note about it.
 
-    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. Graphs and questions are
-    those of the report. With one graph it is over its questions.
+    Graphs and questions are those of the report. With one graph it is over its questions.
     """
     suite, repeats = experiment.suite, experiment.config.repeats
     declared = suite.report()
     clusters = {declared.cluster(task.task_id, task.model_dump()) for task, _ in plan.tasks}
     graphs = len({cluster.graph for cluster in clusters})
-    design = Design(max(1, round(len(clusters) / max(graphs, 1))), repeats, repeats)
+    tasks = max(1, round(len(clusters) / max(graphs, 1)))
     if graphs == 1:
-        spread = assumed_spread(EVEN, EVEN, graph_correlation=0.0)
-        smallest = minimum_detectable_effect(len(clusters), replace(design, tasks_per_graph=1), spread)
-        size = f"{OVER_QUESTIONS}: {design.tasks_per_graph}"
+        smallest = minimum_detectable_effect(len(clusters), 1, repeats, graph_correlation=0.0)
+        size = f"{OVER_QUESTIONS}: {tasks}"
     else:
-        smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
-        size = f"{graphs} graphs × {design.tasks_per_graph} tasks"
+        smallest = minimum_detectable_effect(graphs, tasks, repeats)
+        size = f"{graphs} graphs × {tasks} tasks"
     if smallest is None:
         return None, "No difference between players can be detected: there is only one question."
     points = min(100.0, round(100 * smallest, 1))
     return points, (
         f"Minimum detectable effect: {points:.{0 if points >= 10 else 1}f} points between two players, at accuracies "
-        f"near 50 % ({size} × {repeats}; power 80 %): graphwalk power"
+        f"near 50 % ({size} × {repeats}; power 80 %)"
     )
 
 
@@ -273,21 +260,6 @@ def _price(experiment: Experiment, model: str) -> Price | None:
     return None if price is None else price.price
 
 
-def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> Figures | None:
-    """Return the plan's figures of the expert's episode on a large graph, with all input new; None without any."""
-    task, graph = planned.task, planned.graph.about.instance.graph
-    expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
-    if graph is None or graph.node_count < LARGE or not expert_plays:
-        return None
-    turns, calls = task.reference_turns, task.reference_calls
-    read, written = task.reference_input_tokens, task.reference_output_tokens
-    if turns is None or calls is None or read is None or written is None:
-        return None
-    figures = Figures(model_calls=turns, tool_calls=calls, new_tokens=read, output_tokens=written, of_plan=1)
-    figures.charge(price, 0, read, written)
-    return figures
-
-
 def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]:
     """Yield the assumptions of the estimate that matter for this plan, in one line each."""
     real = [row for row in estimate.rows if not per_episode(row.model)]
@@ -296,11 +268,6 @@ def _assumptions(experiment: Experiment, estimate: RunEstimate) -> Iterator[str]
         yield f"{estimate.played} of {estimate.pairs} pairs of task and setting were played."
     if any(row.assumed for row in estimate.rows):
         yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
-    if any(row.of_plan for row in estimate.rows):
-        yield (
-            f"Graphs of {LARGE:,} nodes and more: figures of the plan, with the default prompt and results as JSON; "
-            "all input counts as new, so that their cost is an upper bound."
-        )
     if any(row.tokenizer is None for row in real):
         yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
     for row in real:

@@ -1,4 +1,4 @@
-"""Evidence of an answer: tool calls, observed nodes and relationships, and Cypher that shows them in Neo4j."""
+"""Evidence of an answer: observed nodes and relationships, and Cypher that shows them in Neo4j."""
 
 import re
 from collections import Counter
@@ -8,62 +8,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.values import parse_json
 from graphwalk.graphs.formats.cypher import literal
-from graphwalk.models.text_protocol import find_calls
+from graphwalk.reports.scene import MOST_USED
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.walked import paths_to_nearest
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
 from graphwalk.tools.observed_values import Evidence
-from graphwalk.types.episode import ToolResult, Trajectory
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
-
-
-@dataclass(frozen=True)
-class EvidenceStep:
-    """One tool call.
-
-    `arguments` is parsed if it is JSON, else text. `rows` is the number of rows; None for notes and mistakes.
-    `error` is the class of mistake. `thought` is the text next to the call, or the content of a note.
-    """
-
-    call: str
-    arguments: Any
-    rows: int | None
-    error: str | None
-    seconds: float
-    result: str
-    thought: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        fields = {name: value for name, value in vars(self).items() if name != "result"}
-        return fields | {"seconds": round(self.seconds, 6)}
-
-
-def step_of(result: ToolResult, text: str | None = None) -> EvidenceStep:
-    """Return the step of a tool result; `text` is the text of the message with the call."""
-    arguments = parse_json(result.call.arguments)
-    noted = result.content if result.is_note else None
-    tools = {result.call.name: arguments if isinstance(arguments, dict) else ()}
-    written = find_calls(text or "", tools, lenient=True).rest.strip()
-    shown = result.call.arguments if arguments is None else arguments
-    thought = written or noted
-    return EvidenceStep(result.call.name, shown, result.rows, result.error, result.seconds, result.content, thought)
-
-
-def steps_of(trajectory: Trajectory) -> list[EvidenceStep]:
-    """Return all calls in order; the text of a message belongs to its first call."""
-    return [
-        step_of(result, turn.message.content if number == 0 else None)
-        for turn in trajectory.turns
-        for number, result in enumerate(turn.results)
-    ]
-
-
-MOST_NODES = 40
-"""Nodes of the evidence that are shown."""
 _LONGEST_PATH = 4
 _MOST_NAMESAKES = 5
 """A value that more nodes share does not identify a node."""
@@ -89,13 +42,13 @@ class AnswerEvidence:
         }
 
 
-def evidence_of(question: str, answer: str | None, seen: ObservedGraph) -> AnswerEvidence:
+def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> list[str]:
     """Return the nodes that the answer cites or names, and shortest observed paths to nodes of the question.
 
     If the answer names no node (a number, a date), return the nodes of the question; if there is no answer, nothing.
     """
     if not answer:
-        return AnswerEvidence()
+        return []
     asked_about = named_in(question, seen)
     answered = [key for key in cited_keys(answer) if key in seen.nodes] or named_in(answer, seen)
     chosen = dict.fromkeys(answered or asked_about)
@@ -107,9 +60,15 @@ def evidence_of(question: str, answer: str | None, seen: ObservedGraph) -> Answe
         specific = (value for value in link.properties.values() if not isinstance(value, bool) and value != "")
         if touches and any(isinstance(v, int | float | str) and in_answer.holds(v) for v in specific):
             chosen |= {link.source: None, link.target: None}
-    shown = list(chosen)[:MOST_NODES]
+    return list(chosen)
+
+
+def evidence_of(question: str, answer: str | None, seen: ObservedGraph) -> AnswerEvidence:
+    """Return the nodes of `evidence_keys`, as many as are shown, and the relationships between them."""
+    keys = evidence_keys(question, answer, seen)
+    shown = keys[:MOST_USED]
     among = [link for link in seen.relationships.values() if link.source in shown and link.target in shown]
-    return AnswerEvidence(tuple(seen.nodes[key] for key in shown), tuple(among), len(chosen) - len(shown))
+    return AnswerEvidence(tuple(seen.nodes[key] for key in shown), tuple(among), len(keys) - len(shown))
 
 
 def named_in(text: str, seen: ObservedGraph) -> list[str]:

@@ -4,16 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, layout, scored
-from graphwalk.reports.suite_report import (
-    PLAYER,
-    Column,
-    Grouping,
-    Measure,
-    Report,
-    ResultRecord,
-    SuiteReport,
-    table_of,
-)
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import PLAYER, Column, Grouping, Measure, ResultRecord, SuiteReport, table_of
 from graphwalk.reports.text_table import TextTable
 from graphwalk.sanitise import one_line
 

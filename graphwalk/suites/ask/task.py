@@ -1,7 +1,7 @@
 """Configuration, tasks and scores of free questions."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -11,10 +11,10 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.scoring import Scoring
 from graphwalk.config.strict import Strict, SuiteConfig
 from graphwalk.evaluation.extraction import Extraction, visible_text
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import cited_keys
-from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
+from graphwalk.suites.ask.scene import ask_scene
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Prompt, Task
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
@@ -24,7 +24,7 @@ from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 
 class Exchange(Strict):
@@ -92,9 +92,6 @@ class AskTask(Task):
 
     def scene(self, record: ResultRecord) -> Scene:
         return ask_scene(record)
-
-    def drawings(self, record: ResultRecord) -> Iterator["Table"]:
-        return ask_drawings(record)
 
 
 async def asked_in_words(question: str, earlier: Sequence[Exchange], about: LoadedGraph, agent: AgentConfig) -> Prompt:

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from functools import cache, partial
 
-from graphwalk.reports.measures import count_if, plain_report
-from graphwalk.reports.published_tables import published_tables
-from graphwalk.reports.suite_report import Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.reports.measures import plain_report
+from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
 from graphwalk.suites.graphwalks.task import GraphwalksScore
 from graphwalk.suites.reference import expert_result
 
@@ -30,13 +29,10 @@ def _remark(result: ResultRecord) -> str | None:
 def graphwalks_report() -> SuiteReport:
     """Return the report of GraphWalks."""
     plain = plain_report("graphwalks", GraphwalksScore)
-    from_file = Measure("from_file", "percent", count_if(lambda result: "row" in result["task"]))
     size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
     return replace(
         plain,
-        measures=(*plain.measures, from_file),
         groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
         baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
         remark=_remark,
-        tables=published_tables,
     )

@@ -11,7 +11,7 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.evaluation.rows import NOTHING_RIGHT, compare_sets
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.graphwalks.config import Operation

@@ -108,6 +108,6 @@ def flawed(task: MagmaTask, setting: str, schema: Schema | None, random: Random)
 _ALL = (*prompts.STRATEGIES, "tools")
 PLAYERS: Mapping[str, Player[MagmaTask]] = {
     "expert": Player(expert, _ALL, default=True),
-    "random": Player(any_states, _ALL, default=True),
-    "flawed": Player(flawed, _ALL),
+    "random": Player(any_states, _ALL, default=True, purpose=("magma.policy", "random")),
+    "flawed": Player(flawed, _ALL, purpose=("magma.policy", "flawed")),
 }

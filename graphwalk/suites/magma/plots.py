@@ -1,34 +1,18 @@
-"""Plots of a run, and the step-by-step picture of an algorithm trace."""
+"""Plots of a run."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import (
-    Fate,
-    Panel,
-    Plot,
-    PlotPoint,
-    Scene,
-    SceneLink,
-    SceneNode,
-    SceneStep,
-    Series,
-    StateTable,
-)
-from graphwalk.reports.suite_report import Report, ReportRow, ResultRecord
-from graphwalk.suites.magma.answers import read_answer
+from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import ReportRow
 from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.prompts import STEPWISE, read_problem
-from graphwalk.suites.magma.score import canonical
-from graphwalk.types.episode import Trajectory, setting_of
-from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
-    from graphwalk.suites.magma.task import MagmaTask
+    pass
 
 _ERRORS = {
     "missing_prefix_per_reply": "no prefix",
@@ -47,7 +31,7 @@ _BARS = "Bars: 95 % intervals, clustered by graph."
 _STEPS = "Step 1 is the first step of the algorithm; 0 is the state before it."
 
 
-def magma_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+def magma_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
     published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), _mark(report)
     for measure, (name, title, y) in _EXACT.items():
@@ -155,127 +139,3 @@ def _errors(report: Report) -> Iterator[Plot]:
         about = "Means over replies; players without errors are left out. Each algorithm has its own colour scale."
         shown = tuple(Panel(tuple(series), panel) for panel, series in panels.items())
         yield Plot(name, title, "heat", shown, about=about, shade_rows=by_player)
-
-
-_LEGEND = {
-    "given": "given in the prompt",
-    "right": "correct answer",
-    "wrong": "wrong answer",
-    "missed": "missing from the answer",
-}
-_Item = tuple[Fate, Any]
-
-
-def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
-    """Return the picture of an episode: the given states, then the model's states."""
-    setting, trajectory = setting_of(record["setting"]), from_dict(Trajectory, record["trajectory"])
-    links = _links(task)
-    steps = [*_prompt_states(task, setting, trajectory, links)]
-    marked: list[_Item] = []
-    for (number, gold), turn in zip(
-        task.requested_states(setting), (*trajectory.turns, *[None] * task.total_steps), strict=False
-    ):
-        if turn is None and len(steps) and task.whole:
-            break
-        items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
-        marked = list(_mark_items(task.algorithm, items, gold))
-        place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
-        caption = f"{_state(task, number)}: {_verdict(marked, items)}"
-        steps.append(_step(task, caption, place, marked, links))
-    return Scene(
-        steps=tuple(steps),
-        nodes=tuple(
-            SceneNode(str(node), since=0, fate="asked" if node == task.parameters.get("source") else "")
-            for node in range(task.n)
-        ),
-        links=tuple(links),
-        layout="circle",
-        comparison=_table(task.algorithm, marked),
-        legend=_LEGEND,
-    )
-
-
-def _prompt_states(
-    task: "MagmaTask", setting: str, trajectory: Trajectory, links: Sequence[SceneLink]
-) -> Iterator[SceneStep]:
-    if task.whole or setting not in STEPWISE:
-        return
-    for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), task.first_step):
-        items = read_answer(task.algorithm, message.content or "").answer or []
-        marked: list[_Item] = [("given", item) for item in items]
-        yield _step(task, f"{_state(task, number)}, given in the prompt", 0, marked, links)
-
-
-def _mark_items(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
-    """Yield the distinct items of the answer, then the missing items of the target; malformed items are wrong."""
-    target = {canonical(algorithm, item) for item in gold}
-    forms = set()
-    for item in items or ():
-        form = canonical(algorithm, item)
-        if form is None or form not in forms:
-            yield ("right" if form is not None and form in target else "wrong"), item
-        forms.add(form)
-    for item in gold:
-        if canonical(algorithm, item) not in forms:
-            yield "missed", item
-
-
-def _state(task: "MagmaTask", number: int) -> str:
-    return f"state after step {number} of {task.total_steps}" if number else "state 0, before the first step"
-
-
-def _verdict(marked: Sequence[_Item], items: Sequence[Any] | None) -> str:
-    if items is None:
-        return "no answer found"
-    counts = {text: sum(one == fate for one, _ in marked) for fate, text in (("wrong", "wrong"), ("missed", "missing"))}
-    return ", ".join(f"{count} {text}" for text, count in counts.items() if count) or "exact"
-
-
-def _step(task: "MagmaTask", caption: str, turn: int, marked: Sequence[_Item], links: Sequence[SceneLink]) -> SceneStep:
-    """Return a step that marks items on the graph: nodes, components, edges, or distances as node labels."""
-    nodes: dict[int, Fate] = {}
-    labels: dict[int, str] = {}
-    on_links: dict[int, Fate] = {}
-    places = {frozenset((link.source, link.target)): place for place, link in enumerate(links)}
-    for fate, item in reversed(marked):
-        ends = _ends(item, task.n)
-        if task.algorithm == "dijkstra" and len(ends) == 2:
-            nodes[ends[1]] = fate
-            labels[ends[1]] = f"{item[2]:g}" if isinstance(item[2], int | float) else str(item[2])
-        elif task.algorithm == "mst_prim" and len(ends) == 2:
-            nodes |= dict.fromkeys(ends, fate)
-            if frozenset(ends) in places:
-                on_links[places[frozenset(ends)]] = fate
-        elif task.algorithm != "floyd_warshall":
-            nodes |= dict.fromkeys(ends, fate)
-    return SceneStep(caption, turn, nodes=nodes, links=on_links, labels=labels, table=_table(task.algorithm, marked))
-
-
-def _ends(item: Any, n: int) -> list[int]:
-    """Return the nodes of an item: the first two numbers of a triple, else all numbers."""
-    values = item[:2] if isinstance(item, list) and len(item) == 3 and not isinstance(item[2], int) else item
-    listed = values if isinstance(values, list) else [values]
-    return [v for v in listed if isinstance(v, int) and not isinstance(v, bool) and 0 <= v < n]
-
-
-def _table(algorithm: str, marked: Sequence[_Item]) -> StateTable:
-    names = {"bfs": ("node",), "dfs": ("component",), "mst_prim": ("from", "to", "weight")}
-    columns = names.get(algorithm, ("from", "to", "distance"))
-    rows = (
-        (fate, *item) if isinstance(item, list) and len(item) == len(columns) > 1 else (fate, item)
-        for fate, item in marked
-    )
-    return StateTable(columns, tuple(rows))
-
-
-def _links(task: "MagmaTask") -> list[SceneLink]:
-    """Return the edges of the problem statement; empty if a custom prompt lists them in another form."""
-    instance = read_problem(task.question, task.n)
-    if instance is None:
-        return []
-    labels = [""] * len(instance.edges) if instance.weights is None else [f"{w:g}" for w in instance.weights]
-    return [
-        SceneLink(i, j, label, directed=False)
-        for (i, j), label in zip(instance.edges, labels, strict=True)
-        if i < task.n and j < task.n
-    ]

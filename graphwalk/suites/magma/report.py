@@ -8,6 +8,7 @@ from typing import Any
 from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
 from graphwalk.reports.measures import EFFORT, OUTCOME, layout, scored
+from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import (
     PLAYER,
     Column,
@@ -15,14 +16,16 @@ from graphwalk.reports.suite_report import (
     Kind,
     Measure,
     Reference,
-    Report,
     ResultRecord,
     SuiteReport,
     table_of,
 )
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.matrices import (
+from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_plots
+from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
+from graphwalk.suites.magma.score import ERRORS
+from graphwalk.suites.magma.trace_results import (
     GIVEN_EARLIER,
     STEP,
     TRACE,
@@ -32,9 +35,6 @@ from graphwalk.suites.magma.matrices import (
     size_tables,
     trace_records,
 )
-from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_plots
-from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
-from graphwalk.suites.magma.score import ERRORS
 from graphwalk.types.episode import setting_of
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}

@@ -8,14 +8,14 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
 from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace, check_states
-from graphwalk.suites.magma.plots import magma_scene
+from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import MagmaScore, score_episode
 from graphwalk.suites.magma.thoughts import steps_in_words
 from graphwalk.suites.suite import Prompt, Task

@@ -8,25 +8,14 @@ from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import (
     against_size,
     cost_against_accuracy,
-    failure_classes,
+    outcomes,
     within_calls,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_class, layout, number, scored
-from graphwalk.reports.observations import Observations
+from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_causes, layout, number, scored
 from graphwalk.reports.plots import Plot
-from graphwalk.reports.suite_report import (
-    REFERENCE,
-    Grouping,
-    Kind,
-    Measure,
-    Reference,
-    Report,
-    ResultRecord,
-    SuiteReport,
-)
-from graphwalk.reports.tables import players_table
-from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.mazes.score import PATH_ERRORS
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import REFERENCE, Grouping, Kind, Measure, Reference, ResultRecord, SuiteReport
+from graphwalk.suites.mazes.score import MazeScore
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
 
 _SIZES = {
@@ -62,7 +51,7 @@ MEASURES = (
     Measure("shortest_path", "median", lambda result: number(result["task"].get("shortest_path_length"))),
     Measure("calls_per_solved", "amount", _calls_if_solved),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
-    *(Measure(name, "count", count_class(name)) for name in PATH_ERRORS),
+    *count_causes(MazeScore),
     *(Measure(name, kind, scored(name)) for kind, names in _SCORED.items() for name in names),
     *EFFORT,
 )
@@ -98,12 +87,7 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     yield from expert_result(result, {"correct": True, "strict_correct": True})
 
 
-def more_tables(report: Report) -> Iterator[TextTable]:
-    """Yield the table of errors in paths and of wasted calls."""
-    yield from players_table(report, "Errors and wasted calls", layout("mazes")["errors"])
-
-
-def maze_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+def maze_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run with mazes."""
     varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
     if varied:  # the others vary with the first
@@ -111,8 +95,8 @@ def maze_plots(report: Report, observed: Observations) -> Iterator[Plot]:
         yield against_size(report, name, f"Valid paths by {axis}", axis, y="valid paths in %")
         calls = ("calls_per_question", "tool calls per maze")
         yield against_size(report, name, f"Calls by {axis}", axis, *calls, percent=False, baselines=(REFERENCE,))
-    yield failure_classes(report, {name: name.replace("_", " ") for name in PATH_ERRORS}, "How paths end")
-    yield within_calls(observed, "Valid paths by number of calls")
+    yield outcomes(report, "How paths end")
+    yield within_calls(report, "Valid paths by number of calls")
     yield cost_against_accuracy(report)
 
 
@@ -133,10 +117,10 @@ def maze_report() -> SuiteReport:
         columns=layout("mazes")["results"],
         group_columns=layout("mazes")["groups"],
         compared=("accuracy",),
-        causes={name: name.replace("_", " ") for name in PATH_ERRORS},
+        causes=layout("mazes")["causes"],
+        player_tables={"Wasted calls": layout("mazes")["waste"]},
         reference=paper_reference,
         baselines=baselines,
         notes=("Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",),
-        tables=more_tables,
         plots=maze_plots,
     )

@@ -1,6 +1,6 @@
 """Scoring of maze answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from graphwalk.errors import counted
 from graphwalk.evaluation.extraction import AnswerForm, Extraction, Fit, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
-from graphwalk.sanitise import one_line
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.tools.observed_values import shows_data, waste_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.encodings import read_rows
 from graphwalk.types.episode import Score, ToolResult, Trajectory
-from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
     from graphwalk.suites.mazes.task import MazeTask
@@ -231,34 +229,6 @@ def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
 def _cell(maze: Maze, key: str) -> int:
     number = int(key) if key.isascii() and key.isdecimal() else _NOWHERE
     return number if str(number) == key and number < maze.size**2 else _NOWHERE
-
-
-@dataclass(frozen=True)
-class MazeEpisode:
-    """One logged episode; `path` contains the cells of the answer, with -1 for those that do not exist."""
-
-    title: str
-    maze: Maze
-    walk: MazeWalk
-    path: tuple[int, ...]
-    verdict: str
-
-    @property
-    def hit(self) -> list[int]:
-        """Return the walls that were called or answered."""
-        called = [step.cell for step in self.walk.steps if step.kind == "wall" and step.cell is not None]
-        return [*called, *(cell for cell in self.path if cell in self.maze.wall_set)]
-
-
-def maze_episode(task: "MazeTask", record: Mapping[str, Any]) -> MazeEpisode:
-    """Return the episode of a log record, which may have failed."""
-    walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
-    repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
-    title = one_line(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
-    path = tuple(path_cells(task.maze, record["answer"]))
-    score = None if record["score"] is None else MazeScore.model_validate(record["score"])
-    text = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
-    return MazeEpisode(title, task.maze, walk, path, text)
 
 
 def verdict(score: MazeScore, task: "MazeTask") -> str:

@@ -1,6 +1,6 @@
 """Task of one maze: how it is asked, read and scored."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
 from random import Random
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze, check_path
-from graphwalk.suites.mazes.pictures import draw_with_keys, maze_drawing, maze_scene
+from graphwalk.suites.mazes.scene import draw_with_keys, maze_scene
 from graphwalk.suites.mazes.score import MazeScore, extract_path, score_path
 from graphwalk.suites.mazes.thoughts import walk_in_words
 from graphwalk.suites.mazes.toolbox import MazeToolbox
@@ -25,7 +25,7 @@ from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 
 class MazeTask(Task):
@@ -78,9 +78,6 @@ class MazeTask(Task):
 
     def scene(self, record: ResultRecord) -> Scene:
         return maze_scene(self, record)
-
-    def drawings(self, record: ResultRecord) -> "Iterator[RenderableType]":
-        yield maze_drawing(self, record)
 
     def thoughts(self, setting: str, trajectory: Trajectory, random: Random) -> Sequence[str]:
         return walk_in_words(trajectory, random)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,10 +16,10 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.evaluation.extraction import Extraction, extract
 from graphwalk.evaluation.rows import compare_rows, row_form, typed_rows
 from graphwalk.files.resources import data_path
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.stores.search import folded
-from graphwalk.suites.ask.pictures import ask_drawings, ask_scene
+from graphwalk.suites.ask.scene import ask_scene
 from graphwalk.suites.ask.task import Exchange, asked_in_words
 from graphwalk.suites.graph_prompts import graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import LoadedGraph
@@ -31,7 +31,7 @@ from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 NEAR = 1e-9
 """Largest relative difference of equal numbers; whole ones are equal or not."""
@@ -132,9 +132,6 @@ class OwnQuestionTask(Task):
 
     def scene(self, record: ResultRecord) -> Scene:
         return ask_scene(record)
-
-    def drawings(self, record: ResultRecord) -> Iterator["Table"]:
-        return ask_drawings(record)
 
 
 def comparable_rows(

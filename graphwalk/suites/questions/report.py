@@ -11,33 +11,29 @@ from graphwalk.reports.common_plots import (
     against_size,
     by_group,
     effort_plots,
-    failure_classes,
     is_wide,
+    outcomes,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, ROWS, WASTE, count_class, if_scored, layout, scored
-from graphwalk.reports.observations import Observations
+from graphwalk.reports.measures import (
+    EFFORT,
+    OUTCOME,
+    QUALITY,
+    ROWS,
+    WASTE,
+    count_causes,
+    count_if,
+    if_scored,
+    layout,
+    scored,
+)
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
-from graphwalk.reports.suite_report import (
-    CHANCE,
-    REFERENCE,
-    Grouping,
-    Measure,
-    Reference,
-    Report,
-    ResultRecord,
-    SuiteReport,
-)
-from graphwalk.reports.tables import players_table
-from graphwalk.reports.text_table import TextTable
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Measure, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.scoring.failure_report import MEASURES as FAILURE_MEASURES
-from graphwalk.suites.questions.scoring.failure_report import failure_plot, failure_tables
-from graphwalk.suites.questions.scoring.failures import CAUSES
-from graphwalk.suites.questions.scoring.score import ERROR_CLASSES
+from graphwalk.suites.questions.scoring.failures import CONDITIONS
+from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.template import CATEGORIES
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
-
-"""Rows of an answer that are compared with the target."""
 
 EMPTY, EVERYTHING = "always empty", "everything"
 
@@ -57,6 +53,10 @@ def _any_tied(result: ResultRecord) -> float | None:
     return None if correct is None else float(correct)
 
 
+def _count_ignored(wanted: Callable[[str], bool]) -> Callable[[ResultRecord], float | None]:
+    return count_if(lambda result: wanted((result["score"] or {}).get("ignored_condition") or ""))
+
+
 MEASURES = (
     *OUTCOME,
     ROWS,
@@ -69,8 +69,9 @@ MEASURES = (
     Measure("any_tied_accuracy", "percent", _with_paper_target(_any_tied)),
     *QUALITY,
     Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
-    *(Measure(name, "count", count_class(name)) for name in ERROR_CLASSES),
-    *FAILURE_MEASURES,
+    *count_causes(QuestionScore),
+    *(Measure(f"ignored_{name}", "count", _count_ignored(name.__eq__)) for name in CONDITIONS),
+    Measure("ignored_other", "count", _count_ignored(lambda name: name not in ("", *CONDITIONS))),
     Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
     Measure(
         "tool_calls_without_think",
@@ -100,16 +101,15 @@ def remark(result: ResultRecord) -> str | None:
     return f"{task['template']} has one oracle: its targets come from its Cypher, without an independent check."
 
 
-def question_plots(report: Report, observed: Observations) -> Iterator[Plot]:
+def question_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
     ceiling = (REFERENCE,) if any(row["tied"] for row in report.rows) else ()
     yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph", baselines=ceiling)
     yield walked_against_text(report)
-    yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
-    yield failure_plot(report)
-    yield from effort_plots(report, observed)
+    yield outcomes(report)
+    yield from effort_plots(report)
 
 
 @cache
@@ -127,7 +127,11 @@ def question_report() -> SuiteReport:
         columns=layout("questions")["results"],
         group_columns=layout("questions")["groups"],
         compared=("accuracy", "f1"),
-        causes={f"failure_{cause}": cause.replace("_", " ") for cause in CAUSES},
+        causes=layout("questions")["causes"],
+        player_tables={
+            "Wrong answers by ignored condition": layout("questions")["conditions"],
+            "Wasted calls": layout("questions")["waste"],
+        },
         reference=paper_reference,
         baselines=baselines,
         remark=remark,
@@ -136,7 +140,6 @@ def question_report() -> SuiteReport:
             " the nodes or relationships of the graph); expert (reference) is the scripted expert with the whole schema"
             " and the page size of this run, without the other limits of its agent.",
         ),
-        tables=more_tables,
         plots=question_plots,
     )
 
@@ -222,11 +225,6 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
     correct = rows == right == gold
     rates = {"precision": precision, "recall": recall, "f1": f1, "false_positives": rows - right}
     return {"correct": correct, "strict_correct": correct, **rates, "answered": rows > 0}
-
-
-def more_tables(report: Report) -> Iterator[TextTable]:
-    yield from players_table(report, "Errors and wasted calls", layout("questions")["errors"])
-    yield from failure_tables(report)
 
 
 def walked_against_text(report: Report) -> Plot:

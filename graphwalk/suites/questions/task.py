@@ -11,13 +11,13 @@ from graphwalk.config.scoring import Scoring
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import Extraction, extract
 from graphwalk.evaluation.rows import distinct, row_form, same_rows
-from graphwalk.reports.plots import Scene
+from graphwalk.reports.scene import Scene
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.config import RowBounds
-from graphwalk.suites.questions.pictures import question_scene
+from graphwalk.suites.questions.scene import question_scene
 from graphwalk.suites.questions.scoring.altered_questions import views_of
 from graphwalk.suites.questions.scoring.failures import failure_of
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question

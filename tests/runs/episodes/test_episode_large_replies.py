@@ -8,8 +8,8 @@ import pytest
 import graphwalk
 from graphwalk.evaluation.extraction import MOST_CHARACTERS
 from graphwalk.runs.episodes.episode import judge
-from graphwalk.suites.questions.suite import QuestionsSuite
-from graphwalk.suites.suite import GraphInstance
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.chat import Message, Reply
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
@@ -28,18 +28,18 @@ class Answering:
 @pytest.mark.parametrize("size", [100, 200_000])
 def test_a_large_reply_is_scored_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     loops, threads = list[int](), list[int]()
-    read, setup = QuestionsSuite.extract, QuestionsSuite.setup
+    read, prompt = QuestionTask.read, QuestionTask.prompt
 
-    def extract(self, task, reply):  # type: ignore[no-untyped-def]
+    def read_in_thread(self, reply):  # type: ignore[no-untyped-def]
         threads.append(threading.get_ident())
-        return read(self, task, reply)
+        return read(self, reply)
 
-    async def set_up(self, *arguments):  # type: ignore[no-untyped-def]
+    async def prompt_in_loop(self, *arguments):  # type: ignore[no-untyped-def]
         loops.append(threading.get_ident())
-        return await setup(self, *arguments)
+        return await prompt(self, *arguments)
 
-    monkeypatch.setattr(QuestionsSuite, "extract", extract)
-    monkeypatch.setattr(QuestionsSuite, "setup", set_up)
+    monkeypatch.setattr(QuestionTask, "read", read_in_thread)
+    monkeypatch.setattr(QuestionTask, "prompt", prompt_in_loop)
     reply = " " * size + json.dumps(TASK.gold)
     result = graphwalk.play(TASK, GRAPH, model=Answering(reply))
     assert result.score is not None
@@ -51,7 +51,7 @@ def test_a_reply_that_is_too_long_is_no_answer() -> None:
     longest = " " * (MOST_CHARACTERS - len(json.dumps(TASK.gold))) + json.dumps(TASK.gold)
     for reply, stage in ((longest, "embedded"), (f"{longest} ", "too_long")):
         trajectory = Trajectory((), (Turn(Message("assistant", f"x{reply[1:]}")),), ExitStatus.ANSWERED)
-        answer, score = judge(QuestionsSuite(), TASK, "tools", trajectory, instance=GraphInstance.of(GRAPH))
+        answer, score = judge(TASK, "tools", trajectory, about=LoadedGraph(GraphInstance.of(GRAPH)))
         assert score is not None
         assert (score["extraction_stage"], score["correct"]) == (stage, stage != "too_long")
     assert answer is None

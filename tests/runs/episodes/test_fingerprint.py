@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs import fingerprint
+from graphwalk.runs.episodes import fingerprint
 from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.rescore import rescore_run
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder

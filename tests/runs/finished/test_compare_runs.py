@@ -11,7 +11,7 @@ import graphwalk
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.reports.compare import RunComparison
-from graphwalk.reports.formats import comparison_json, comparison_markdown
+from graphwalk.reports.formats import to_json, to_markdown
 from graphwalk.reports.tables import comparison_tables
 from graphwalk.runs.finished.compare_runs import compare_runs
 
@@ -144,11 +144,11 @@ def test_earlier_runs_can_be_compared(suite: str, tmp_path: Path) -> None:
 
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
     made = compare_runs([one(played)])
-    document = json.loads(comparison_json(made))
+    document = json.loads(to_json(made))
     assert document["changed"] == made.changed
-    assert comparison_markdown(made).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(made.changed)
+    assert to_markdown(made).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(made.changed)
     assert document["verdict"] == list(made.verdict)
-    assert all(sentence in comparison_markdown(made) for sentence in made.verdict)
+    assert all(sentence in to_markdown(made) for sentence in made.verdict)
 
 
 def columns_of(comparison: RunComparison, title: str) -> tuple[list[str], str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import RunLogError
-from graphwalk.reports.formats import comparison_json
+from graphwalk.reports.formats import to_json
 from graphwalk.runs.finished.compare_runs import compare_runs
 from graphwalk.runs.finished.publishing import publish
 from graphwalk.runs.finished.reporting import report_of
@@ -58,7 +58,7 @@ async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path
     read = RunFolder.open(one)
     assert list(read.records()) == list(folder.records())
     assert report_of(read).as_dict() == report_of(folder).as_dict()
-    there, here = (json.loads(comparison_json(compare_runs([path]))) for path in (one, folder.path))
+    there, here = (json.loads(to_json(compare_runs([path]))) for path in (one, folder.path))
     assert {**there, "changed": None} == {**here, "changed": None}
     assert f"graphwalk show {one}" in json.dumps(there["changed"])
     shown = {word: graphwalk(word, one) for word in ("report", "verify", "show")}

@@ -290,7 +290,8 @@ async def test_a_wrong_target_is_an_error_of_the_oracle(tmp_path: Path, monkeypa
     runs = MazesSuite.tasks
 
     async def longer(self: Any, *args: Any) -> Any:
-        return [task.model_copy(update={"gold": [*task.gold, task.gold[-2]]}) for task in await runs(self, *args)]
+        tasks = await runs(self, *args)
+        return tasks._replace(asked=[t.model_copy(update={"gold": [*t.gold, t.gold[-2]]}) for t in tasks.asked])
 
     monkeypatch.setattr(MazesSuite, "tasks", longer)
     await start(tmp_path / "wrong", load_experiment({"name": "mazes", **SUITES["mazes"]}))

@@ -99,20 +99,6 @@ async def test_of_a_large_plan_a_sample_is_played(monkeypatch: pytest.MonkeyPatc
     assert any("48 of 96" in note for note in sampled.notes)
 
 
-async def test_figures_of_large_graphs_are_those_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    flags = {"models": ["openai/gpt-4.1-mini"], "settings": ["tools", "write_cypher"]}
-    played = (await estimated(**flags)).rows
-    monkeypatch.setattr(estimating, "LARGE", 10)
-    estimate = await estimated(**flags)
-    tools, writes = estimate.rows
-    assert (tools.of_plan, tools.repeated_tokens, tools.tokenizer) == (12, 0, None)
-    assert (tools.model_calls, tools.tool_calls) == (played[0].model_calls, played[0].tool_calls)
-    assert tools.input_tokens == pytest.approx(played[0].input_tokens, rel=0.25)
-    assert tools.usd == tools.usd_uncached
-    assert writes == played[1]
-    assert any("upper bound" in note for note in estimate.notes)
-
-
 async def test_the_text_fits_a_terminal_and_the_json_holds_all() -> None:
     models = ["openai/gpt-4.1-mini", "openai-responses/a-model-with-a-very-long-name-of-its-own"]
     estimate = await estimated(models=models, settings=["tools", "no_tools"])

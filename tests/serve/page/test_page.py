@@ -54,18 +54,20 @@ def test_the_tables_have_the_papers_rows_and_intervals_are_drawn(browser: Browse
 
 def test_episodes_are_filtered_by_choices_and_words(browser: Browser, page_of: PageOf) -> None:
     browser.open(f"{page_of('questions')}#view=episodes")
-    everything = browser.run("episodes.length")
+    everything = browser.run("graphwalk.page.episodes.length")
     assert text(browser, "#count").startswith(f"{everything} episodes")
     set_value(browser, "#filter-outcome", "wrong")
-    wrong = browser.run("listed.length")
+    wrong = browser.run("graphwalk.page.listed.length")
     assert 0 < wrong < everything
-    assert browser.run("listed.every((one) => one.right === false)")
+    assert browser.run("graphwalk.page.listed.every((one) => one.right === false)")
     set_value(browser, "#filter-outcome", "")
     browser.run("document.activeElement.blur()")
     browser.press("/", "/")
     browser.type("node_count")
     assert browser.run("document.activeElement.id") == "search"
-    assert browser.run("listed.length && listed.every((one) => one.kind === 'node_count')")
+    assert browser.run(
+        "graphwalk.page.listed.length && graphwalk.page.listed.every((one) => one.kind === 'node_count')"
+    )
     assert "q=node_count" in browser.run("location.hash")
     browser.type(" nothing has these words")
     assert text(browser, "#count").startswith("0 episodes")
@@ -79,13 +81,15 @@ def with_score(fields: dict[str, Any]) -> Change:
 def test_wrong_answers_are_filtered_by_cause_and_explained(browser: Browser, tmp_path: Path) -> None:
     cause = {"failure": "extra_rows", "failure_detail": "1 extra row.", "ignored_condition": "negation"}
     open_changed(browser, tmp_path, with_score(cause), "episodes")
-    set_value(browser, "#filter-failure", "extra_rows")
-    assert browser.run("listed.length > 0 && listed.every((one) => one.right === false)")
-    assert browser.run("listed.length === episodes.filter((one) => one.right === false).length")
+    set_value(browser, "#filter-cause", "extra_rows")
+    assert browser.run("graphwalk.page.listed.length > 0 && graphwalk.page.listed.every((one) => one.right === false)")
+    assert browser.run(
+        "graphwalk.page.listed.length === graphwalk.page.episodes.filter((one) => one.right === false).length"
+    )
     assert text(browser, "#list [role=option] .c7") == "extra rows"
     set_value(browser, "#filter-ignored", "negation")
-    assert browser.run("listed.length > 0")
-    browser.run("go({ view: 'episode', e: listed[0].number })")
+    assert browser.run("graphwalk.page.listed.length > 0")
+    browser.run("graphwalk.go({ view: 'episode', e: graphwalk.page.listed[0].number })")
     browser.until("document.querySelector('section.failure')")
     shown = text(browser, "section.failure")
     assert all(phrase in shown for phrase in ("extra rows", "1 extra row.", "negation"))
@@ -96,20 +100,20 @@ def test_an_episode_is_opened_by_keys_and_left_by_escape(browser: Browser, page_
     browser.open(f"{page_of('questions')}#view=episodes&outcome=right")
     browser.run("document.getElementById('list').focus()")
     browser.press("ArrowDown")
-    wanted = browser.run("listed[1].number")
+    wanted = browser.run("graphwalk.page.listed[1].number")
     browser.press("Enter")
     browser.until(f"{VIEW} === 'episode'")
-    assert browser.run("Number(stateNow().get('e'))") == wanted
+    assert browser.run("Number(graphwalk.stateNow().get('e'))") == wanted
     browser.press("Escape")
     browser.until(f"{VIEW} === 'episodes'")
-    assert browser.run("stateNow().get('outcome')") == "right"
+    assert browser.run("graphwalk.stateNow().get('outcome')") == "right"
     assert browser.complaints == []
 
 
 def test_a_question_is_walked_step_by_step(browser: Browser, page_of: PageOf) -> None:
     address = page_of("questions")
     browser.open(f"{address}#view=episodes&outcome=right&order=calls")
-    number = browser.run("listed.find((one) => one.calls > 2 && one.answer).number")
+    number = browser.run("graphwalk.page.listed.find((one) => one.calls > 2 && one.answer).number")
     open_episode(browser, address, number, "&step=0")
     seen = "Number(document.querySelector('svg.graph').dataset.seen)"
     assert browser.run(seen) == 0
@@ -130,7 +134,7 @@ def test_a_question_is_walked_step_by_step(browser: Browser, page_of: PageOf) ->
 def test_a_maze_plays_to_its_answer(browser: Browser, page_of: PageOf) -> None:
     address = page_of("mazes")
     browser.open(f"{address}#view=episodes&outcome=right")
-    open_episode(browser, address, browser.run("listed[0].number"), "&step=0")
+    open_episode(browser, address, browser.run("graphwalk.page.listed[0].number"), "&step=0")
     assert browser.run("document.querySelectorAll('svg.grid path.answer').length") == 0
     visited = browser.run("document.querySelectorAll('svg.grid .visited').length")
     assert visited == 0
@@ -145,7 +149,7 @@ def test_a_trace_shows_every_state_against_the_target(browser: Browser, page_of:
     address = page_of("magma")
     browser.open(f"{address}#view=episodes&outcome=right")
     number = browser.run(
-        "listed.filter((one) => one.setting.startsWith('is')).sort((a, b) => b.task - a.task)[0].number"
+        "graphwalk.page.listed.filter((one) => one.setting.startsWith('is')).sort((a, b) => b.task - a.task)[0].number"
     )
     open_episode(browser, address, number)
     last = browser.run("Number(document.querySelector('.slider').max)")
@@ -164,14 +168,14 @@ def test_two_models_side_by_side_on_one_task(browser: Browser, page_of: PageOf) 
     set_value(browser, "#beside", rival)
     browser.until("document.querySelectorAll('.column').length === 2")
     models = browser.run("[...document.querySelectorAll('.player b')].map((one) => one.textContent)")
-    assert models == browser.run(f"[episodes[0].model, episodes[{rival}].model]")
-    assert browser.run(f"episodes[0].task === episodes[{rival}].task")
+    assert models == browser.run(f"[graphwalk.page.episodes[0].model, graphwalk.page.episodes[{rival}].model]")
+    assert browser.run(f"graphwalk.page.episodes[0].task === graphwalk.page.episodes[{rival}].task")
 
 
 def test_several_runs_share_a_page_and_a_filter(browser: Browser, page_of: PageOf) -> None:
     browser.open(f"{page_of('mazes', 'magma')}#view=episodes")
     set_value(browser, "#filter-run", "mazes")
-    assert browser.run("listed.length && listed.every((one) => one.kind === 'maze')")
+    assert browser.run("graphwalk.page.listed.length && graphwalk.page.listed.every((one) => one.kind === 'maze')")
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -238,10 +242,10 @@ def test_paper_holds_tables_plots_and_episodes_in_this_order(browser: Browser, p
     browser.open(f"{page_of('mazes', 'magma')}#view=paper")
     titles = browser.run("[...document.querySelectorAll('.paper h2, .paper h3')].map((one) => one.textContent)")
     assert titles.index("Results") < titles.index("Plots") < titles.index("Episodes")
-    assert browser.run("document.querySelectorAll('.paper-list tbody tr').length === episodes.length")
+    assert browser.run("document.querySelectorAll('.paper-list tbody tr').length === graphwalk.page.episodes.length")
     browser.open(f"{page_of('mazes')}#view=episodes&outcome=right")
     browser.run("dispatchEvent(new Event('beforeprint'))")
-    assert browser.run("document.querySelectorAll('.paper-list tbody tr').length === listed.length")
+    assert browser.run("document.querySelectorAll('.paper-list tbody tr').length === graphwalk.page.listed.length")
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert browser.run("document.querySelector('.paper-list')") is None
     assert browser.complaints == []

@@ -111,16 +111,16 @@ def test_a_browser_lists_follows_and_compares(browser: Browser, server: PageServ
     browser.open(server.address)
     browser.until("document.querySelectorAll('tbody tr').length === 2")
     browser.run("[...document.querySelectorAll('tbody a')].find((one) => one.textContent === 'mazes').click()")
-    browser.until("typeof episodes === 'object' && episodes?.length === 1")
+    browser.until("globalThis.graphwalk?.page.episodes.length === 1")
     for record in records[1:]:
         writer.append(record)
     writer.close()
-    browser.until("episodes.length === 4")
-    browser.run("go({view: 'episode', e: 0})")
+    browser.until("graphwalk.page.episodes.length === 4")
+    browser.run("graphwalk.go({view: 'episode', e: 0})")
     browser.until("document.querySelector('svg.grid')")
     browser.run("location.href = '?run=mazes&run=magma'")
     browser.until(
-        "typeof index === 'object' && index?.runs?.length === 2 && document.querySelectorAll('h2.run').length === 2"
+        "globalThis.graphwalk?.page.index.runs.length === 2 && document.querySelectorAll('h2.run').length === 2"
     )
     assert browser.complaints == []
     assert {urlsplit(address).hostname for address in browser.asked_for} == {"127.0.0.1"}

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from graphwalk.suites.ask.evidence import MOST_NODES, cited_keys, evidence_of, step_of
+from graphwalk.reports.scene import MOST_USED
+from graphwalk.suites.ask.evidence import cited_keys, evidence_of
 from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -60,25 +61,8 @@ def test_evidence_connects_answer_and_question(question: str, answer: str, wante
 def test_no_more_than_can_be_taken_in() -> None:
     many = observed_graph([result([{"label": "A", "properties": {"key": f"k{i}"}} for i in range(60)])])
     evidence = evidence_of("all?", " ".join(f"[k{i}]" for i in range(60)), many)
-    assert (len(evidence.nodes), evidence.more) == (MOST_NODES, 20)
+    assert (len(evidence.nodes), evidence.more) == (MOST_USED, 20)
 
 
 def test_keys_are_cited_in_brackets_and_links_are_none() -> None:
     assert cited_keys("Ida [p1], Bo [`p2`, p3], Ida [p1], [text](http://x) []") == ("p1", "p2", "p3")
-
-
-CALL = '{"name": "get_node_by_property", "arguments": {"property_value": "Sea Holly"}}'
-
-
-@pytest.mark.parametrize(
-    ("beside", "thought"),
-    [
-        (None, None),
-        ("I look for the ship.", "I look for the ship."),
-        (f"```json\n{CALL}\n```", None),
-        (f"I look for the ship.\n<tool_call>{CALL}</tool_call>", "I look for the ship."),
-    ],
-)
-def test_a_call_that_is_written_as_text_is_no_thought(beside: str | None, thought: str | None) -> None:
-    result = ToolResult(ToolCall("1", "get_node_by_property", '{"property_value": "Sea Holly"}'), "[]", rows=0)
-    assert step_of(result, beside).thought == thought

@@ -14,8 +14,6 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.bulk import write_rows
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
-from graphwalk.reports.formats import as_text
-from graphwalk.reports.report import build_report
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
@@ -293,37 +291,3 @@ async def test_a_picture_shows_right_and_missing_nodes(tmp_path: Path) -> None:
     fates = {node.about["key"]: node.fate for node in task.scene(record).nodes}
     assert (fates["d3"], fates["a0"], fates["b1"]) == ("right", "asked", "way")
     assert {node.about["key"]: node.fate for node in task.scene({**record, "answer": []}).nodes}["d3"] == "missed"
-
-
-def results(number: int, setting: str, row: int | None = 1, chars: int = 1000) -> list[dict[str, Any]]:
-    task = {
-        "template": "bfs",
-        "prompt_chars": chars,
-        "gold_size": 1,
-        "graph_digest": "d",
-        **({"row": row} if row else {}),
-    }
-    score = {"correct": True, "f1": 1.0, "published_f1": 1.0, "precision": 1.0, "recall": 1.0, "false_positives": 0}
-    shared = {"model": "m", "setting": setting, "repeat": 0, "exit_status": "answered", "turns": 1, "tool_calls": 0}
-    more = {"usage": {}, "seconds": 1.0, "graph": {}, "score": score, "task": task}
-    return [{**shared, **more, "task_id": f"t{n}", "task": {**task, "graph_digest": f"g{n}"}} for n in range(number)]
-
-
-@pytest.mark.parametrize(
-    ("observed", "figure"),
-    [
-        (results(350, "no_tools"), "benchlm.ai, March 2026"),
-        (results(200, "no_tools", chars=1_700_000), "benchgecko.ai, April 2026"),
-        (results(349, "no_tools"), None),  # not all problems of the group
-        (results(350, "tools"), None),
-        (results(350, "no_tools", row=None), None),  # generated
-    ],
-)
-def test_published_figures_are_beside_whole_groups_of_the_data_set_only(
-    observed: list[dict[str, Any]], figure: str | None
-) -> None:
-    text = as_text(build_report(observed, GraphwalksSuite().report()))
-    assert ("Published figures" in text) == (figure is not None)
-    if figure is not None:
-        assert figure in text
-        assert "GPT-5.4" in text

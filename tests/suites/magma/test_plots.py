@@ -6,21 +6,20 @@ from statistics import fmean
 
 import pytest
 
-from graphwalk.reports.observations import observe
 from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import build_report
-from graphwalk.suites.magma.plots import magma_plots, magma_scene
+from graphwalk.suites.magma.plots import magma_plots
+from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaTask
 from tests.suites.magma.logged_runs import logged, results
 
 DECLARED = MagmaSuite().report()
-NO_EPISODES = observe([], DECLARED)
 
 
 def plots(states: dict[str, list[bool]]) -> dict[str, Plot]:
     results = logged(states, setting="is")
-    return {plot.name: plot for plot in magma_plots(build_report(results, DECLARED), NO_EPISODES)}
+    return {plot.name: plot for plot in magma_plots(build_report(results, DECLARED))}
 
 
 def test_a_plot_for_each_algorithm_has_a_line_for_each_size() -> None:
@@ -44,7 +43,7 @@ def test_averages_over_sizes_have_a_row_per_algorithm_beside_the_papers() -> Non
     states = {"bfs   5 1": [True, True], "bfs  10 2": [False, True], "dfs   5 3": [True, False]}
     run = logged(states, setting="io_reasoning")
     paper = DECLARED.reference("magma-paper")
-    by_name = {plot.name: plot for plot in magma_plots(build_report(run, DECLARED, reference=paper), NO_EPISODES)}
+    by_name = {plot.name: plot for plot in magma_plots(build_report(run, DECLARED, reference=paper))}
     for measure, name, expected in (
         ("accuracy", "final", {"bfs": 100, "dfs": 0}),
         ("intermediate_exact", "earlier", {"bfs": 50, "dfs": 100}),
@@ -66,7 +65,7 @@ def test_averages_over_sizes_have_a_row_per_algorithm_beside_the_papers() -> Non
 def test_errors_are_drawn_by_player_up_to_15_nodes_and_by_algorithm_over_all() -> None:
     traces = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 20], "count": 2}]
     run = asyncio.run(results("expert", "random", settings=("is",), traces=traces))
-    by_name = {plot.name: plot for plot in magma_plots(build_report(run, DECLARED), NO_EPISODES)}
+    by_name = {plot.name: plot for plot in magma_plots(build_report(run, DECLARED))}
 
     def missing(sizes: tuple[int, ...]) -> float:
         mine = [one for one in run if one["model"] == "random" and one["task"]["template"] == "bfs"]

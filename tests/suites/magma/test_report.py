@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from graphwalk.reports.common_plots import plots_of
 from graphwalk.reports.formats import to_csv, to_markdown
-from graphwalk.reports.observations import observe
-from graphwalk.reports.report import build_report
-from graphwalk.reports.suite_report import Report, ReportRow
-from graphwalk.reports.tables import text_tables
-from graphwalk.suites.magma.matrices import case, trace_records
+from graphwalk.reports.report import Report, build_report
+from graphwalk.reports.suite_report import ReportRow
 from graphwalk.suites.magma.suite import MagmaSuite
+from graphwalk.suites.magma.trace_results import case, trace_records
 from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 
@@ -142,18 +139,18 @@ def test_final_states_are_counted_by_the_earlier_ones() -> None:
     report = build_report(episodes(traces(5, *small) | traces(9, *large), setting="is"), DECLARED)
     (row,) = report.groups["algorithm"]
     assert (row["final_if_earlier_right"], row["final_if_earlier_wrong"]) == (70, 12.5)
-    assert TITLE in [table.title for table in text_tables(report)]
+    assert TITLE in [table.title for table in report.tables]
 
 
 def test_final_states_alone_have_no_such_table() -> None:
     final = [r for r in episodes(traces(5, RIGHT), setting="io") if r["task"]["step"] == 3]
-    assert TITLE not in [table.title for table in text_tables(build_report(final, DECLARED))]
+    assert TITLE not in [table.title for table in build_report(final, DECLARED).tables]
 
 
 def test_divergence_and_recovery_of_dialogues_by_algorithm_and_size() -> None:
     run = asyncio.run(results("expert", "hallucination", settings=("is",), free_running=True))
     report = build_report(run, DECLARED)
-    free = next(table for table in text_tables(report) if table.title.startswith("Free running"))
+    free = next(table for table in report.tables if table.title.startswith("Free running"))
     assert [header.title for header in free.headers][3:5] == ["Dialogues", "Diverged %"]
     rows = {tuple(cell.text for cell in row[:3]): [cell.text for cell in row[3:]] for row in free.rows}
     assert len(rows) == 2 * 2 * 2
@@ -185,6 +182,6 @@ def test_no_baseline_repeats_a_state_that_no_prompt_has(way: dict[str, Any]) -> 
 
 def test_plots_say_what_step_0_is() -> None:
     report = build_report(asyncio.run(results("expert", settings=("is",), first_state="paper")), DECLARED)
-    (plot,) = (plot for plot in plots_of(report, observe([], report.suite)) if plot.name == "exact-by-step-mst-prim")
+    (plot,) = (plot for plot in report.plots if plot.name == "exact-by-step-mst-prim")
     assert [point.x for point in plot.panels[0].series[0].points][:3] == [0, 1, 2]
     assert "0 is the state before it" in plot.about

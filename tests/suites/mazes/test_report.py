@@ -6,7 +6,6 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.reports.report import build_report
-from graphwalk.reports.tables import text_tables
 from graphwalk.suites.mazes.report import paper_reference
 from graphwalk.suites.mazes.suite import MazesSuite
 
@@ -40,8 +39,13 @@ def test_validity_and_calls_by_size() -> None:
     assert (row["wrong_goal"], row["through_wall"], row["jumps"], row["wall_hits"]) == (1, 0, 8, 8)
     assert (row["calls_per_question"], row["calls_over_reference"], row["length_ratio"]) == (20.0, 1.25, 1.5)
     assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
-    titles = [table.title for table in text_tables(report)]
-    assert titles == ["Results", "By size", "Errors and wasted calls"]  # the other groupings have one group
+    titles = [table.title for table in report.tables]
+    assert titles == [
+        "Results",
+        "By size",
+        "Wrong answers by cause",
+        "Wasted calls",
+    ]  # the other groupings have one group
 
 
 def test_failed_episodes_are_unknown_and_not_zero() -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
 from graphwalk.evaluation import rows
 from graphwalk.runs.episodes.episode import judge
-from graphwalk.suites.own_questions.suite import OwnQuestionsSuite
 from graphwalk.suites.own_questions.task import OwnQuestionTask
-from graphwalk.suites.registry import suite_named
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 
@@ -42,7 +41,7 @@ def score(question_task: OwnQuestionTask, reply: str, seen: str = "", text: str 
     turns = (*([Turn(Message("assistant", None), results=results)] if seen else []), Turn(Message("assistant", reply)))
     trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
     scoring = Scoring.model_validate({"text": text})
-    scored = judge(suite_named("own_questions"), question_task, "tools", trajectory, scoring=scoring)[1]
+    scored = judge(question_task, "tools", trajectory, scoring=scoring)[1]
     assert scored is not None
     return scored
 
@@ -155,6 +154,5 @@ def test_grounded_is_the_share_of_texts_in_results() -> None:
 
 
 def test_prompt_names_the_fields_of_rows() -> None:
-    suite: OwnQuestionsSuite = suite_named("own_questions")  # type: ignore[assignment]
-    assert "list of values" in suite.answer_format(task(["Tern"]))
-    assert '[{"who": …, "share": …}, …]' in suite.answer_format(task([{"who": "Ida", "share": 1}]))
+    assert "list of values" in task(["Tern"]).answer_format(AgentConfig())
+    assert '[{"who": …, "share": …}, …]' in task([{"who": "Ida", "share": 1}]).answer_format(AgentConfig())

@@ -15,7 +15,6 @@ from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -140,7 +139,7 @@ def test_paths_are_relative_to_the_experiment_and_texts_are_told(place: Path) ->
     data = {"name": "questions", "questions": ["node_count", "./dead_ends.yaml"]}
     config = validate(QuestionsConfig, data, "mine.yaml", folder=place)
     assert config.questions == ("node_count", str(place / "dead_ends.yaml"))
-    texts = QuestionsSuite().texts(config)
+    texts = config.texts()
     assert list(texts) == ["questions/node_count.yaml", "questions/dead_ends.yaml", "tools/run_cypher.yaml"]
     assert texts["questions/dead_ends.yaml"] == ENDS
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from graphwalk.reports.observations import observe
-from graphwalk.reports.plots import Plot, worth_drawing
+from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import report_on
-from graphwalk.suites.questions.report import question_plots, question_report
+from graphwalk.suites.questions.report import question_report
 from tests.reports.results import result
 
 
@@ -15,7 +15,7 @@ def figures(sizes: dict[int, int | None]) -> list[Plot]:
         return result(graph=number) | {"graph": {"digest": f"g{number}", "nodes": nodes, **counted}}
 
     observed = observe([record(number, *size) for number, size in enumerate(sizes.items())], question_report())
-    return worth_drawing(list(question_plots(report_on(observed), observed)))
+    return report_on(observed).plots
 
 
 def named(made: list[Plot]) -> Plot | None:

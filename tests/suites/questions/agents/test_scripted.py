@@ -211,9 +211,9 @@ async def test_by_reference_ends_with_the_tool_where_the_kind_can(tmp_path: Any)
 
 
 def test_cypher_answers_every_question_by_its_own_query() -> None:
-    agents = QuestionsSuite().agents
-    assert [name for name in agents.names if agents.can_play(name, "write_cypher")] == ["cypher"]
-    assert not agents.can_play("cypher", "tools")
+    players = QuestionsSuite.players
+    assert [name for name, player in players.items() if "write_cypher" in player.settings] == ["cypher"]
+    assert players["cypher"].settings == ("write_cypher",)
     graph = graphwalk.generate_graph("paper-100", seed=5)
     for task in graphwalk.make_tasks(graph, seed=5):
         result = graphwalk.play(task, graph, model="scripted/cypher", setting="write_cypher")

@@ -1,17 +1,12 @@
 import json
-import re
-import sys
-from pathlib import Path
 
 import pytest
 
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.types.episode import ExitStatus
 from tests.evaluation.episodes import call, episode, seen, tool_turn
-from tests.suites.questions import evidence_graph
 
 
 def task(gold, fields=("node_key",), scored=None, mode="set", template="node_by_property", **more):
@@ -195,45 +190,3 @@ def test_a_node_whose_key_looks_like_the_right_one_is_wrong(right, wrong):
 def test_a_key_without_quotes_is_its_text():
     assert score(task(keys("7", "1.10")), '[{"node_key": 7}, {"node_key": 1.10}]', keys("7", "1.10")).grounded == 1.0
     assert not score(task(keys("1.1")), '[{"node_key": 1.10}]', keys("1.1", "1.10")).correct
-
-
-LEAVES = {
-    "graphwalk/evaluation/comments.py": {"comment"},
-    "graphwalk/evaluation/extraction.py": {"strip_thinking"},
-    "graphwalk/types/encodings.py": {"split_notes"},
-}
-"""File → functions of it that a score calls, and whose names say enough."""
-
-
-async def test_a_score_runs_the_files_that_the_contributing_guide_lists():
-    root = Path(__file__).parents[4]
-    guide = (root / "CONTRIBUTING.md").read_text("utf-8")
-    listed = set(re.findall(r"^\* `(graphwalk/[\w/]+\.py)`:", guide, re.MULTILINE))
-    here = await evidence_graph.place()
-    questions = [
-        evidence_graph.task("node_by_property", label="A", property="p", value=1),
-        evidence_graph.task("node_count", source_label="A", target_label="B"),
-    ]
-    calls = [evidence_graph.nodes("A", "p", "1"), *evidence_graph.WALKED]
-    turns = (Turn(Message("assistant"), results=tuple(await here.results(calls))), Turn(Message("assistant", "[]")))
-    functions: dict[str, set[str]] = {}
-
-    def record(frame, event, argument):
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and path.is_relative_to(root / "graphwalk") and not frame.f_code.co_name.startswith("<"):
-            functions.setdefault(path.relative_to(root).as_posix(), set()).add(frame.f_code.co_name)
-
-    for question in questions:
-        trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
-        for answer in (question.gold, [dict.fromkeys(question.answer_fields, "x")], []):
-            extraction = Extraction(answer, "strict")
-            question.score("tools", trajectory, extraction)  # loads the questions
-            sys.setprofile(record)
-            try:
-                question.score("tools", trajectory, extraction)
-            finally:
-                sys.setprofile(None)
-    others = {file: names for file, names in functions.items() if file not in listed and "/types/" not in file}
-    kinds = {f"graphwalk/suites/questions/kinds/{question.template}.py": {"rows"} for question in questions}
-    assert (others, len(listed)) == ({**LEAVES, **kinds}, 8)
-    assert listed <= functions.keys()

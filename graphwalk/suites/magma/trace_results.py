@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwalk.reports.measures import tool_seconds
-from graphwalk.reports.suite_report import Cluster, Column, Report, ReportRow, ResultRecord, table_of
+from graphwalk.reports.report import Report
+from graphwalk.reports.suite_report import Cluster, Column, ReportRow, ResultRecord, table_of
 from graphwalk.reports.text_table import TextTable, one_decimal
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.generate import ALGORITHMS

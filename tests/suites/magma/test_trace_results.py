@@ -5,13 +5,11 @@ from dataclasses import replace
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.report import build_report
-from graphwalk.reports.suite_report import Report
-from graphwalk.reports.tables import text_tables
+from graphwalk.reports.report import Report, build_report
 from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.magma.matrices import case
 from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
+from graphwalk.suites.magma.trace_results import case
 from tests.suites.magma.logged_runs import logged
 
 DECLARED = MagmaSuite().report()
@@ -24,7 +22,7 @@ def report() -> Report:
 
 
 def table(report: Report, title: str) -> TextTable:
-    return next(table for table in text_tables(report) if table.title == title)
+    return next(table for table in report.tables if table.title == title)
 
 
 def texts(shown: TextTable) -> list[list[str]]:
@@ -41,7 +39,7 @@ def test_a_table_per_algorithm_with_sizes_as_columns_and_the_papers_rows_below_o
     assert len(published) == 5
     assert ["io_reasoning", "gpt-4o (paper, zero-shot)", "earlier"] in [row[:3] for row in published]
     assert sum("(paper, fine-tuned)" in row[1] for row in published) == 4
-    assert not any("dfs" in shown.title for shown in text_tables(report))
+    assert not any("dfs" in shown.title for shown in report.tables)
 
 
 def test_published_rows_need_no_model_of_their_name() -> None:

@@ -1,26 +1,20 @@
-"""Variants in a report: their table, the shares of the variance, and the plot."""
-
-import random
+"""Variants in a report: their table and the plot."""
 
 from graphwalk.reports.common_plots import by_variant
 from graphwalk.reports.formats import to_markdown
-from graphwalk.reports.observations import observe
-from graphwalk.reports.report import build_report, report_on
+from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, result
 
 DECLARED = suite_named("questions").report()
 
 
-def played(settings, correct, graphs=6, repeats=1):
+def played(settings, correct, graphs=6):
     return [
-        result(
-            setting=f"tools:{variant}", graph=graph, question=question, repeat=repeat, correct=correct(variant, graph)
-        )
+        result(setting=f"tools:{variant}", graph=graph, question=question, correct=correct(variant, graph))
         for variant in settings
         for graph in range(graphs)
         for question in range(len(QUESTIONS))
-        for repeat in range(repeats)
     ]
 
 
@@ -42,7 +36,6 @@ def test_variants_are_rows_in_the_order_of_their_numbers_with_calls_and_overflow
     assert "Answers forced by a limit" in to_markdown(report)
     text = to_markdown(report)
     assert "Variants on the same tasks" in text
-    assert "Shares of the variance of accuracy" in text
     assert "Variants on" not in to_markdown(build_report([result()], DECLARED))
 
 
@@ -61,33 +54,3 @@ def test_a_numeric_factor_is_plotted_over_its_values_and_others_by_name():
         ["compaction=none", "compaction=window"],
     )
     assert not list(by_variant(build_report([result()], DECLARED)))
-
-
-def test_the_shares_of_the_variance_name_each_factor():
-    names = [f"wording={w},tool_words={t}" for w in ("standard", "held_out") for t in ("whole", "short")]
-    report = build_report(played(names, lambda variant, graph: "standard" in variant or graph < 1), DECLARED)
-    (row,) = report.variance_shares
-    assert (row["model"], row["setting"], row["variants"], row["tasks"], row["graphs"]) == (
-        "test/one",
-        "tools",
-        4,
-        18,
-        6,
-    )
-    shares = row["shares"]
-    assert shares["wording"] > 60
-    assert shares["tool_words"] == 0
-    assert abs(shares["task"] + shares["variant"] + shares["rest"] - 100) < 0.01
-    low, high = row["intervals"]["variant"]
-    assert low <= shares["variant"] <= high
-    assert report.as_dict()["variance_shares"] == report.variance_shares
-
-
-def test_only_tasks_known_in_all_variants_count_and_repeats_show_the_interaction():
-    draw = random.Random(1)
-    log = played(["a=1", "a=2"], lambda variant, graph: draw.random() < 0.5, repeats=3)
-    without = [one for one in log if (one["setting"], one["task_id"]) != ("tools:a=1", log[0]["task_id"])]
-    (row,) = report_on(observe(without, DECLARED)).variance_shares
-    assert row["tasks"] == 17
-    assert set(row["shares"]) == {"task", "variant", "interaction", "rest"}
-    assert row["shares"]["rest"] > 50

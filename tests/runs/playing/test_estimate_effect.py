@@ -1,19 +1,14 @@
-"""The minimum detectable effect of a plan, and the number of graphs that a difference needs."""
+"""The minimum detectable effect of a plan."""
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
 import graphwalk
-from graphwalk.cli.app import app
-from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.episodes.resolve import resolve
-from graphwalk.runs.finished.reporting import measured_pairs
 from graphwalk.runs.playing.estimate import estimate_run
 from graphwalk.settings import read_settings
 
@@ -51,35 +46,3 @@ def test_on_one_graph_the_minimum_detectable_effect_is_over_its_questions() -> N
         expected = 100 * quantiles * (variance / 12) ** 0.5
         assert effect(graphs=1, repeats=repeats) == pytest.approx(expected, abs=0.06)
     assert effect(graphs=1, limit=1) is None
-
-
-def power(*words: str) -> list[dict[str, float]]:
-    done = CliRunner().invoke(app, ["power", *words, "--json"])
-    assert done.exit_code == 0, done.output
-    rows: list[dict[str, float]] = json.loads(done.stdout)
-    return rows
-
-
-def test_smaller_differences_need_more_graphs() -> None:
-    (ten,), (five,) = power("--difference", "10"), power("--difference", "5")
-    assert 3.5 * ten["graphs_needed"] < five["graphs_needed"] < 4.5 * ten["graphs_needed"]
-    (more,) = power("--difference", "10", "--repeats", "8", "--tasks-per-graph", "48")
-    assert more["graphs_needed"] < ten["graphs_needed"]
-    (seen,) = power("--difference", "10", "--graphs", str(int(ten["graphs_needed"])))
-    assert seen["smallest_difference"] == pytest.approx(10, abs=0.5)
-    assert seen["smallest_difference"] <= 10
-
-
-def test_the_spread_is_measured_in_a_run(tmp_path: Path) -> None:
-    run = graphwalk.run("quickstart", models=["scripted/flawed", "scripted/random"], out=tmp_path / "run")
-    (pair,) = measured_pairs(run.path, (), ())
-    assert (pair.first.model, pair.second.model, pair.design.tasks_per_graph) == (
-        "scripted/flawed",
-        "scripted/random",
-        12,
-    )
-    assert pair.spread.tasks > 0
-    (row,) = power("--run", str(run.path))
-    assert (row["first"], row["tasks_per_graph"]) == ("scripted/flawed tools", 12)
-    with pytest.raises(ConfigError, match="shows no spread"):
-        measured_pairs(run.path, ["scripted/flawed"], ())

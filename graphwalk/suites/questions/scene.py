@@ -1,15 +1,14 @@
-"""Step-by-step picture of an episode with a question."""
+"""The scene of an episode with a question."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from graphwalk.errors import counted
 from graphwalk.evaluation.rows import row_set, typed_rows
-from graphwalk.reports.plots import Fate, Scene, StateTable
+from graphwalk.reports.scene import Fate, Scene, StateTable, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.walked import walked_scene
-from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
-from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
     from graphwalk.suites.questions.task import QuestionTask
@@ -19,24 +18,27 @@ _MOST_ROWS = 2_000
 
 
 def question_scene(task: "QuestionTask", record: ResultRecord) -> Scene:
-    """Return the step-by-step picture of an episode; rows are compared by their scored fields."""
+    """Return the scene of an episode; rows are compared by their scored fields."""
     gold, scored_fields, fields = task.gold, task.scored_fields, task.answer_fields
     rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
-    marked = list(_marked(typed_rows(rows, gold, scored_fields), gold, scored_fields))
+    any_one = task.mode != "set"
+    marked = list(_marked(typed_rows(rows, gold, scored_fields), gold, scored_fields, any_one=any_one))
     # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
     names = {str(v) for name, v in task.parameters.items() if name.endswith(("label", "type", "property", "hops"))}
     values = {str(value) for value in task.parameters.values()} - names
     answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
-    note = "One row of the target is enough." if task.mode != "set" and len(gold) > 1 else ""
+    note = f"Any one of {counted(len(gold), 'row')} is correct." if any_one and len(gold) > 1 else ""
     table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
-    return walked_scene(from_dict(Trajectory, record["trajectory"]), values, answered, table)
+    return walked_scene(record, trajectory_of(record), values, answered, table)
 
 
-def _marked(rows: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
-    """Yield every row of the answer, then the missing rows of the target."""
+def _marked(
+    rows: Sequence[Row], gold: Sequence[Row], fields: Sequence[str], *, any_one: bool
+) -> Iterator[tuple[Fate, Row]]:
+    """Yield every row of the answer, then the missing rows of the target; with `any_one` no more than are needed."""
     target, answered = row_set(gold, fields), row_set(rows, fields)
     for row in rows:
         yield ("right" if row_set([row], fields) <= target else "wrong"), row
-    for row in gold[:_MOST_ROWS]:
-        if not row_set([row], fields) <= answered:
-            yield "missed", row
+    missing = [row for row in gold[:_MOST_ROWS] if not row_set([row], fields) <= answered]
+    needed = missing if not any_one else missing[: not target & answered]
+    yield from (("missed", row) for row in needed)

@@ -1,17 +1,17 @@
-"""The tables and the plot of the causes of wrong answers, from results as in a log."""
+"""The tables and the plot of outcomes, from results as in a log."""
 
 import csv
 import io
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graphwalk.exports.episodes import Episodes
 from graphwalk.exports.tables import export_csv
 from graphwalk.reports.report import build_report
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.questions.report import question_report
-from graphwalk.suites.questions.scoring.failure_report import failure_plot, failure_tables
-from graphwalk.suites.questions.scoring.failures import CAUSES
 from tests.reports.results import result
 from tests.runs.runs import experiment, start
 
@@ -32,36 +32,40 @@ RESULTS = [
 ]
 
 
+TITLES = ("Wrong answers by cause", "Wrong answers by ignored condition")
+
+
 def test_causes_and_ignored_conditions_are_counted() -> None:
-    causes, conditions = failure_tables(build_report(RESULTS, question_report()))
+    tables = {table.title: table for table in build_report(RESULTS, question_report()).tables}
+    causes, conditions = (tables[title] for title in TITLES)
     assert [header.title for header in causes.headers] == [
         "Model",
         "Setting",
+        "Unsupported",
         "Gave up",
         "Invented",
         "Extra rows",
     ]
     assert all(header.legend for header in causes.headers[2:])
-    lines = [[cell.text for cell in row] for row in causes.rows]
-    assert lines == [
-        ["test/one", "tools", "1", "0", "3"],
-        ["test/two", "no_tools", "0", "1", "0"],
+    assert [[cell.text for cell in row] for row in causes.rows] == [
+        ["test/one", "tools", "1", "1", "0", "3"],
+        ["test/two", "no_tools", "0", "0", "1", "0"],
     ]
     assert [header.title for header in conditions.headers[2:]] == ["Negation", "Direction", "Other"]
     assert [cell.text for cell in conditions.rows[0][2:]] == ["1"] * 3
 
 
-def test_runs_without_causes_have_no_such_table() -> None:
-    assert list(failure_tables(build_report([result(), result(graph=1, correct=False)], question_report()))) == []
+def test_runs_without_wrong_answers_have_no_such_table() -> None:
+    titles = {table.title for table in build_report([result(), result(graph=1)], question_report()).tables}
+    assert titles.isdisjoint(TITLES)
 
 
-def test_the_plot_has_shares_that_sum_to_100() -> None:
-    plot = failure_plot(build_report(RESULTS, question_report()))
+def test_shares_of_outcomes_sum_to_100() -> None:
+    (plot,) = (plot for plot in build_report(RESULTS, question_report()).plots if plot.name == "outcomes")
     shares: dict[Any, float] = {}
-    for _, cause, player, share, _, _ in plot.rows:
-        assert cause.replace(" ", "_") in CAUSES
+    for _, _, player, share, _, _ in plot.rows:
         shares[player] = shares.get(player, 0) + share
-    assert shares == {"test/one · tools": 100, "test/two · no_tools": 100}
+    assert shares == pytest.approx({"test/one · tools": 100, "test/two · no_tools": 100})
 
 
 async def test_causes_are_columns_of_exports(tmp_path: Path) -> None:

@@ -1,32 +1,16 @@
-"""Drawings of mazes and episodes: text, and step-by-step scenes."""
+"""The scene of an episode in a maze, and the maze as text."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
+from graphwalk.reports.scene import Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.mazes.config import Layout
 from graphwalk.suites.mazes.generate import Maze
-from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episode
-from graphwalk.types.episode import Trajectory
-from graphwalk.types.wire import from_dict
+from graphwalk.suites.mazes.score import MazeScore, WalkStep, path_cells, verdict, walk_of
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
     from graphwalk.suites.mazes.task import MazeTask
-
-_SIGNS = {
-    "wall": ("██", "bright_black"),
-    "hit": ("▒▒", "red"),
-    "open": ("  ", ""),
-    "visited": ("· ", "cyan"),
-    "path": ("● ", "bold green"),
-    "start": ("S ", "bold yellow"),
-    "goal": ("G ", "bold magenta"),
-}
-"""The characters suffice without colours."""
 
 
 def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
@@ -51,22 +35,6 @@ def draw_with_keys(maze: Maze, layout: Layout = "standard") -> str:
     return "\n".join([border, *lines, border])
 
 
-def draw(maze: Maze, visited: Collection[int] = (), path: Sequence[int] = (), hit: Collection[int] = ()) -> "Text":
-    """Return the maze for a terminal, two columns per cell. `hit` contains walls that were called or answered."""
-    from rich.text import Text
-
-    marked = dict.fromkeys(visited, "visited") | dict.fromkeys(path, "path") | dict.fromkeys(hit, "hit")
-    marked |= {maze.start: "start", maze.goal: "goal"}
-    border = "+" + "-" * (2 * maze.size) + "+"
-    text = Text(f"{border}\n", no_wrap=True)
-    for row in range(maze.size):
-        text.append("|")
-        for cell in range(row * maze.size, (row + 1) * maze.size):
-            text.append(*_SIGNS[marked.get(cell, "wall" if cell in maze.wall_set else "open")])
-        text.append("|\n")
-    return text.append(border)
-
-
 _STEP_TEXTS = {
     "visit": "visits cell {}",
     "jump": "jumps to cell {}",
@@ -86,21 +54,24 @@ _SCENE_LEGEND = {
 
 
 def maze_scene(task: "MazeTask", record: ResultRecord) -> Scene:
-    """Return the step-by-step picture of an episode."""
-    episode = maze_episode(task, record)
-    maze = episode.maze
-    trajectory = from_dict(Trajectory, record["trajectory"])
+    """Return the scene of an episode."""
+    trajectory, maze = trajectory_of(record), task.maze
+    path = tuple(path_cells(maze, record["answer"]))
+    score = None if record["score"] is None else MazeScore.model_validate(record["score"])
+    outcome = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
     turns = [number for number, turn in enumerate(trajectory.turns, 1) for _ in turn.results]
-    walked = zip(episode.walk.steps, turns, strict=True)
+    walked = zip(walk_of(maze, trajectory.results).steps, turns, strict=True)
     steps = [
         SceneStep(_step_text(step), turn, call, cell=step.cell, sort=step.kind)
         for call, (step, turn) in enumerate(walked, 1)
     ]
-    steps.append(SceneStep(f"answer: {episode.verdict}", len(trajectory.turns), sort="answer"))
-    return Scene(
+    steps.append(SceneStep(f"answer: {outcome}", len(trajectory.turns), sort="answer"))
+    return scene_of(
+        record,
+        trajectory,
+        _comparison(task, path, record["answer"] or ()),
         steps=tuple(steps),
-        grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, episode.path),
-        comparison=_comparison(episode, record),
+        grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, path),
         legend=_SCENE_LEGEND,
     )
 
@@ -111,26 +82,19 @@ def _step_text(step: WalkStep) -> str:
     return _STEP_TEXTS[step.kind].format(step.cell)
 
 
-def _comparison(episode: MazeEpisode, record: ResultRecord) -> StateTable:
+def _comparison(task: "MazeTask", path: Sequence[int], answer: Sequence[str]) -> StateTable:
     """Return the cells of the answer; a cell is right if the step to it is valid."""
-    maze, before = episode.maze, None
+    maze, before = task.maze, None
     rows: list[tuple[Any, ...]] = []
-    for cell, key in zip(episode.path, record["answer"] or (), strict=False):
+    for cell, key in zip(path, answer, strict=False):
         fits = cell == maze.start if before is None else maze.adjacent(before, cell)
         rows.append(("right" if fits and maze.is_open(cell) else "wrong", len(rows), key))
         before = cell
-    if episode.path and episode.path[-1] != maze.goal:
+    if path and path[-1] != maze.goal:
         rows.append(("missed", len(rows), str(maze.goal)))
-    steps = maze.shortest_path_length
-    note = f"Every valid path from {maze.start} to {maze.goal} is correct; the shortest has {steps} steps."
+    steps, example = maze.shortest_path_length, " ".join(map(str, task.gold))
+    note = (
+        f"Every valid path from {maze.start} to {maze.goal} is correct; the shortest has {steps} steps, for example"
+        f" {example}."
+    )
     return StateTable(("step", "cell"), tuple(rows), note)
-
-
-def maze_drawing(task: "MazeTask", record: ResultRecord) -> "RenderableType":
-    """Return title, verdict and drawing of an episode."""
-    from rich.console import Group
-    from rich.text import Text
-
-    episode = maze_episode(task, record)
-    drawing = draw(episode.maze, episode.walk.visited, episode.path, episode.hit)
-    return Group(Text(episode.title), Text(episode.verdict), drawing)
