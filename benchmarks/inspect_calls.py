@@ -2,9 +2,10 @@
 
     python -m benchmarks.inspect_calls < work.json
 
-`work.json` holds `url`, `episodes`, `in_flight`, `preset`, `seed`, `messages` (one prompt) and `tools`, both in the
-chat form. The tools are ours, over the same graph in the same engine; all else is inspect_ai's as it comes, its log
-included. Prints seconds from the first episode's start to the last one's end, and processor seconds of this process.
+`work.json` holds `url`, `episodes`, `in_flight`, `preset`, `seed`, `log_realtime`, `messages` (one prompt) and `tools`,
+both in the chat form. The tools are ours, over the same graph in the same engine; all else is inspect_ai's as it comes,
+its log included. Without `log_realtime` it does not write its log a second time for its live view. Prints seconds from
+the first episode's start to the last one's end, and processor seconds of this process.
 """
 
 import asyncio
@@ -90,6 +91,7 @@ def main() -> None:
             max_samples=work["in_flight"],
             display="none",
             log_dir=folder,
+            log_realtime=work["log_realtime"],
         )
     assert log.status == "success", log.error
     assert log.results is not None
