@@ -47,10 +47,6 @@ _LAST_STEPS = 2
 """Remaining steps of LangGraph's limit at which the answer is requested: another tool turn would not fit."""
 
 
-_MOST_CONVERSIONS = 10_000
-"""Messages whose converted form is kept."""
-
-
 class Watcher:
     """An observer of the steps of an episode, called in the event loop; must not block. This class ignores all."""
 
@@ -92,20 +88,15 @@ class Episode:
     """Id of a message of the state → the message, which keeps the id in use, and our form of it."""
 
     def converted(self, message: "BaseMessage") -> Message:
-        """Return a message of the state in our form. Each is converted once while it is among the latest ones."""
-        _, ours = self._conversions.get(id(message)) or (message, from_langchain(message))
-        self._keep(message, ours)
-        return ours
-
-    def _keep(self, message: "BaseMessage", ours: Message) -> None:
-        if len(self._conversions) >= _MOST_CONVERSIONS:  # one object serves all conversations of `build_agent`
-            self._conversions.clear()
-        self._conversions[id(message)] = (message, ours)
+        """Return a message of the state in our form. Each is converted once."""
+        if id(message) not in self._conversions:
+            self._conversions[id(message)] = (message, from_langchain(message))
+        return self._conversions[id(message)][1]
 
     def in_state(self, reply: Reply, **facts: Any) -> "AIMessage":
         """Return a reply as a message of the state."""
         message = to_state(reply, **facts)
-        self._keep(message, reply.message)
+        self._conversions[id(message)] = (message, reply.message)
         return message
 
     def exhausted(self, messages: "Sequence[BaseMessage]") -> ExitStatus | None:
