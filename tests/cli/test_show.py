@@ -16,7 +16,7 @@ def test_one_episode_with_its_calls_rows_and_score(tmp_path: Path) -> None:
     shown = done.stdout
     assert "remote_node_property-0  scripted/flawed, tools  incorrect (answered)" in shown
     assert "Start from the Kacemiha node" in shown
-    assert 'get_all_nearest_neighbors {"label": "Kacemihas"' in shown
+    assert 'get_all_nearest_neighbors  {"label": "Kacemihas"' in shown
     assert "unknown_name: There is no node label" in shown
     assert re.search(r"center_key +direction +type", shown)
     assert re.search(r"✓ +723\.75\n +✗ +728\.75", shown)

@@ -107,17 +107,17 @@ def ends(difference: str) -> tuple[float, float]:
 
 
 def test_what_the_page_calls_not_shown_is_not_shown(results: ModuleType) -> None:
-    reader = results.row_of(results.together("walking-*")[0].rows, results.Player("read-0", "no_tools"))
+    reader = results.row_of(results.together("walking-*").rows, results.Player("read-0", "no_tools"))
     assert reader["intervals"]["accuracy"][0] <= float(results.chance("walking-*"))
     untaught = "questions-qwen-1.5b"
-    assert any("No difference is shown" in text for text in results.together(untaught)[0].verdict)
+    assert any("No difference is shown" in text for text in results.together(untaught).verdict)
     tools = [(runs, "qwen-1.5b tools") for runs in (untaught, f"{untaught}-native")]
     copying = [("magma-*", "is-0 is"), results.COPYING]
     steps = [("magma-*", "is-0 is"), ("magma-*", "qwen-1.5b is")]
     for pair in (tools, copying, steps):
         low, high = ends(results.lead(*pair))
         assert low <= 0 <= high
-    small = results.row_of(results.together("questions-qwen-0.5b")[0].rows, results.Player("qwen-0.5b", "no_tools"))
+    small = results.row_of(results.together("questions-qwen-0.5b").rows, results.Player("qwen-0.5b", "no_tools"))
     assert small["intervals"]["accuracy"][0] <= float(results.chance("questions-qwen-0.5b"))
 
 
@@ -134,7 +134,7 @@ def test_leads_on_the_page_are_shown(results: ModuleType) -> None:
 def test_differences_are_those_of_the_report(results: ModuleType) -> None:
     (pair,) = [
         pair
-        for pair in results.together("magma-*")[0].comparisons
+        for pair in results.together("magma-*").comparisons
         if {results.player(pair, "first_").words, results.player(pair, "second_").words} == {"is-0 is", "io-0 io"}
     ]
     sign = 1 if results.player(pair, "first_").words == "is-0 is" else -1
