@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.errors import ConfigError, install_hint
+from graphwalk.files.resources import data_path
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.reports.plots import Plot, PlotKind, Series, plot_csv
 
@@ -21,36 +22,27 @@ if TYPE_CHECKING:
 INK, SOFT, RULE, PAPER = "#1c2126", "#697079", "#e3e6ea", "#fefefe"
 _SCHEME = {INK: "ink", SOFT: "soft", RULE: "rule", PAPER: "paper"}
 _DARK = {"ink": "#e6e8ea", "soft": "#a2a9b1", "rule": "#30363d", "paper": "transparent"}
-_RC: Any = {
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.edgecolor": SOFT,
-    "axes.labelcolor": SOFT,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 9.5,
-    "axes.titlelocation": "left",
-    "grid.color": RULE,
-    "grid.linewidth": 0.7,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
-    "legend.frameon": False,
-    "text.color": INK,
-    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
-    "xtick.color": SOFT,
-    "ytick.color": SOFT,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "svg.hashsalt": "graphwalk",
-}
 _DOTS_PER_INCH = 200
 _PALETTE = ("#2a9d8f", "#e07a3f", "#5e72d9", "#c9a227", "#c45b9a", "#3d9bd1", "#7fa33a", "#9a6fd0")
 _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
 _ROUNDS = (("o", "solid"), ("s", (0, (1, 1.3))), ("^", (0, (6, 1.5, 1, 1.5))))
 """Marker and dashes of the first series with a colour, of the second and of the third."""
-_OUTCOMES = ("#2a9d8f", "#c2c7cd", "#e9b872", "#d9694f", "#b04a6b", "#8a63b8", "#5e72d9", "#6f8f9f", "#444b54")
+_OUTCOMES = (
+    "#2a9d8f",
+    "#c2c7cd",
+    "#e9b872",
+    "#d9694f",
+    "#b04a6b",
+    "#8a63b8",
+    "#5e72d9",
+    "#6f8f9f",
+    "#c9a227",
+    "#7fa33a",
+    "#3d9bd1",
+    "#c45b9a",
+    "#b08d74",
+    "#444b54",
+)
 _WIDTH = 7.2
 """Inches."""
 _MOST_COLUMNS = 3
@@ -125,7 +117,10 @@ def canvas_of(plot: Plot, fonts: str, styles: Styles | None = None) -> "Iterator
     import matplotlib
     from matplotlib.figure import Figure as NewCanvas
 
-    with matplotlib.rc_context({**_RC, "svg.fonttype": fonts}), warnings.catch_warnings():
+    with (
+        matplotlib.rc_context({"svg.fonttype": fonts}, data_path("templates") / "plots.mplstyle"),
+        warnings.catch_warnings(),
+    ):
         warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
         canvas = NewCanvas(layout="constrained")
         _DRAW[plot.kind](plot, canvas, styles or styles_of([plot]))

@@ -1,6 +1,6 @@
 """The report of a run: its figures as plain data, and the tables and plots made of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -10,14 +10,13 @@ from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
 from graphwalk.reports.common_plots import common_plots
 from graphwalk.reports.compare import comparisons_of, difference_of, reasons_of, test_notes
-from graphwalk.reports.observations import Observations, Player, observe, player_order
+from graphwalk.reports.observations import Observations, Player, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.plots import Plot, worth_drawing
 from graphwalk.reports.suite_report import (
     PERCENT,
     Reference,
     ReportRow,
-    ResultRecord,
     SuiteReport,
 )
 from graphwalk.reports.tables import text_tables
@@ -89,13 +88,6 @@ class Report:
             "incomplete": self.incomplete,
             "protocol": dict(self.protocol) or None,
         }
-
-
-def build_report(
-    results: Iterable[ResultRecord], declared: SuiteReport, *, reference: Reference | None = None, seed: int = 0
-) -> Report:
-    """Return the report of a run from the objects of its log, in any order."""
-    return report_on(observe(results, declared), reference=reference, seed=seed)
 
 
 def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:

@@ -8,7 +8,6 @@ from typing import Any
 from graphwalk.errors import OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.reports.report import build_report
 from graphwalk.runs.episodes.episode import RunModels, judge, play
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, make_plan
@@ -18,6 +17,7 @@ from graphwalk.settings import Settings
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
+from tests.reports.results import build_report
 
 _ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
 

@@ -1,7 +1,11 @@
 """Minimal results of a log, for reports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from graphwalk.reports.observations import observe
+from graphwalk.reports.report import Report, report_on
+from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 
 QUESTIONS = (("node_count", "retrieval"), ("path_finding", "traversal"), ("negation_with_connection", "logic"))
 
@@ -60,3 +64,8 @@ def run(models=("test/one", "test/two"), graphs=4) -> Iterator[dict[str, Any]]:
         for question in range(len(QUESTIONS)):
             for number, model in enumerate(models):
                 yield result(model, graph=graph, question=question, correct=number == 0 or question == 0)
+
+
+def build_report(results: Iterable[ResultRecord], declared: SuiteReport, **how: Any) -> Report:
+    """Return the report of the objects of a log, in any order."""
+    return report_on(observe(results, declared), **how)

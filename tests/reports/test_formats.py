@@ -8,10 +8,9 @@ import pytest
 from rich.console import Console
 
 from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
-from graphwalk.reports.report import build_report
 from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import failure, result, run
+from tests.reports.results import build_report, failure, result, run
 
 DECLARED = suite_named("questions").report()
 HOSTILE = '=cmd|" /C calc"!A0\x1b[31m\x9b31m\u202eevil\ud800\n|<script>alert(1)</script>[x](javascript:alert(1))'

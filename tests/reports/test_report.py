@@ -4,9 +4,8 @@ import random
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import QUESTIONS, failure, result, run
+from tests.reports.results import QUESTIONS, build_report, failure, result, run
 
 DECLARED = suite_named("questions").report()
 

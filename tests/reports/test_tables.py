@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.reports.report import build_report
 from graphwalk.reports.text_table import MOST_ROWS, TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.report import baselines, paper_reference, question_plots
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import result
+from tests.reports.results import build_report, result
 
 DECLARED = suite_named("questions").report()
 ASKED = {kind.name: kind.template.category for kind in choose_kinds()}

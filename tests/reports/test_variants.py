@@ -2,9 +2,8 @@
 
 from graphwalk.reports.common_plots import by_variant
 from graphwalk.reports.formats import to_markdown
-from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import QUESTIONS, result
+from tests.reports.results import QUESTIONS, build_report, result
 
 DECLARED = suite_named("questions").report()
 

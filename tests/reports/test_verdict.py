@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.reports.report import Report, build_report
+from graphwalk.reports.report import Report
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import QUESTIONS, failure, result, run
+from tests.reports.results import QUESTIONS, build_report, failure, result, run
 
 DECLARED = suite_named("questions").report()
 

@@ -3,16 +3,12 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import ReportRow
 from graphwalk.suites.magma.generate import ALGORITHMS
-
-if TYPE_CHECKING:
-    pass
 
 _ERRORS = {
     "missing_prefix_per_reply": "no prefix",

@@ -7,11 +7,11 @@ from statistics import fmean
 import pytest
 
 from graphwalk.reports.plots import Plot
-from graphwalk.reports.report import build_report
 from graphwalk.suites.magma.plots import magma_plots
 from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaTask
+from tests.reports.results import build_report
 from tests.suites.magma.logged_runs import logged, results
 
 DECLARED = MagmaSuite().report()

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from graphwalk.reports.formats import to_csv, to_markdown
-from graphwalk.reports.report import Report, build_report
+from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import ReportRow
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.trace_results import case, trace_records
+from tests.reports.results import build_report
 from tests.suites.magma.logged_runs import logged as episodes
 from tests.suites.magma.logged_runs import results
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.report import Report, build_report
+from graphwalk.reports.report import Report
 from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.trace_results import case
+from tests.reports.results import build_report
 from tests.suites.magma.logged_runs import logged
 
 DECLARED = MagmaSuite().report()

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.report import build_report
 from graphwalk.suites.mazes.report import paper_reference
 from graphwalk.suites.mazes.suite import MazesSuite
+from tests.reports.results import build_report
 
 DECLARED = MazesSuite().report()
 

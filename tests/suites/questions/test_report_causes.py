@@ -9,10 +9,9 @@ import pytest
 
 from graphwalk.exports.episodes import Episodes
 from graphwalk.exports.tables import export_csv
-from graphwalk.reports.report import build_report
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.suites.questions.report import question_report
-from tests.reports.results import result
+from tests.reports.results import build_report, result
 from tests.runs.runs import experiment, start
 
 
