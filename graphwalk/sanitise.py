@@ -268,6 +268,13 @@ class Cleaner:
             return {self.text(name, place): self.record(item, place) for name, item in value.items()}
         return [self.record(item, place) for item in value] if isinstance(value, list) else value
 
+    def reply(self, record: dict[str, Any], place: str) -> dict[str, Any]:
+        """Clean a line of `replies.jsonl`: of a model that its server names by a path, only the file name remains."""
+        cleaned: dict[str, Any] = self.record(record, place)
+        if (reply := cleaned.get("reply")) and reply.get("model"):
+            reply["model"] = self._without_paths(reply["model"])
+        return cleaned
+
     def know_credentials(self, manifest: dict[str, Any]) -> None:
         config = manifest.get("config", {})
         settings = {"options": config.get("options"), "model_arguments": config.get("model_arguments")}

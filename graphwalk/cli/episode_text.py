@@ -62,7 +62,7 @@ def shown_episode(
 
 
 def _section(title: str, *parts: "RenderableType") -> "Iterator[RenderableType]":
-    yield Text(f"\n{title}", style="bold")
+    yield Text(f"\n{one_line(title)}", style="bold")
     yield from map(_block, parts)
 
 
@@ -212,7 +212,7 @@ def _comparison(table: StateTable) -> Group:
     """Return rows with their states, and the note."""
     signs = (_FATES.get(fate, ("", "")) for fate, *_ in table.rows)
     rows = [([sign, *map(plain, cells)], style) for (sign, style), (_, *cells) in zip(signs, table.rows, strict=True)]
-    return Group(_grid(["", *table.columns], rows), *([Text(table.note, style="dim")] if table.note else []))
+    return Group(_grid(["", *table.columns], rows), *([Text(printable(table.note), style="dim")] if table.note else []))
 
 
 def evidence_table(scene: Scene) -> Table | None:

@@ -217,6 +217,7 @@ def outcomes(report: "Report", title: str = "Answers by outcome") -> Plot:
         for field, outcome in named.items()
         if any(row.get(field) for row, _ in shown)
     )
-    legends = [f"{cause.text.lower()}: {cause.legend}" for cause in report.suite.causes if cause.legend]
+    causes = [cause for cause in report.suite.causes if any(row.get(cause.field) for row in report.rows)]
+    legends = [f"{cause.text}: {cause.legend}" for cause in causes if cause.legend]
     about = ". ".join(["Failed: infrastructure errors", *legends]) + "."
     return Plot("outcomes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

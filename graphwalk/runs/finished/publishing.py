@@ -33,8 +33,10 @@ def publish(
         parts: dict[str, Iterable[bytes]] = {
             "README.md": [_readme(manifest).encode(), b"\n"],
             "run.json": [json.dumps(manifest, indent=2).encode(), b"\n"],
-            "results.jsonl.gz": compressed(_lines(read_lines(folder.results_path), "results.jsonl", cleaner, done)),
-            "replies.jsonl": _lines(folder.replies(), "replies.jsonl", cleaner),
+            "results.jsonl.gz": compressed(
+                _lines(read_lines(folder.results_path), "results.jsonl", cleaner.record, done)
+            ),
+            "replies.jsonl": _lines(folder.replies(), "replies.jsonl", cleaner.reply),
         }
         for path in sorted(folder.texts_path.rglob("*")):
             if path.is_file():
@@ -47,10 +49,13 @@ def publish(
 
 
 def _lines(
-    records: Iterable[dict[str, Any]], name: str, cleaner: Cleaner, done: Callable[[], object] = lambda: None
+    records: Iterable[dict[str, Any]],
+    name: str,
+    clean: Callable[[dict[str, Any], str], dict[str, Any]],
+    done: Callable[[], object] = lambda: None,
 ) -> Iterator[bytes]:
     for number, record in enumerate(records, 1):
-        yield encode_line(cleaner.record(record, f"{name}:{number}"))
+        yield encode_line(clean(record, f"{name}:{number}"))
         done()
 
 

@@ -101,7 +101,7 @@ class ExistingDialect(Dialect):
         return quote(name) if name else "!%"
 
     def property(self, name: str) -> str:
-        return quote(name)
+        return quote(KEY if name == self.key_title else name)
 
     def type(self, name: str) -> str:
         """Return the type; one that is filtered out becomes an expression that matches nothing."""
@@ -110,7 +110,7 @@ class ExistingDialect(Dialect):
     def value_of(self, variable: str, name: str, label: str | None = None) -> str:
         if name == KEY:
             return f"\0{variable}\0"
-        return f"{variable}.{quote(KEY if name == self.key_title else name)}"
+        return f"{variable}.{self.property(name)}"
 
     def key_of(self, variable: str) -> str:
         return f"\0{variable}\0"

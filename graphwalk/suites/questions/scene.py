@@ -35,10 +35,10 @@ def question_scene(task: "QuestionTask", record: ResultRecord) -> Scene:
 def _marked(
     rows: Sequence[Row], gold: Sequence[Row], fields: Sequence[str], *, any_one: bool
 ) -> Iterator[tuple[Fate, Row]]:
-    """Yield every row of the answer, then the missing rows of the target; with `any_one` no more than are needed."""
+    """Yield every row of the answer, then the missing rows of the target; with `any_one` only if none is answered."""
     target, answered = row_set(gold, fields), row_set(rows, fields)
     for row in rows:
         yield ("right" if row_set([row], fields) <= target else "wrong"), row
-    missing = [row for row in gold[:_MOST_ROWS] if not row_set([row], fields) <= answered]
-    needed = missing if not any_one else missing[: not target & answered]
-    yield from (("missed", row) for row in needed)
+    for row in () if any_one and target & answered else gold[:_MOST_ROWS]:
+        if not row_set([row], fields) <= answered:
+            yield "missed", row

@@ -58,6 +58,8 @@ async def test_names_come_from_unique_properties_and_element_ids(own: OwnDatabas
     assert back["neighbor_properties"] == {"key": "Fog", title: "piano", "title": "Fog"}
     piano = await call(store, "get_node_by_property", label="StFilm", property_name=title, property_value="piano")
     assert piano.rows == 1
+    plain = store.render('MATCH (n:{{ "StFilm" | label }}) RETURN n.{{ title | property }} AS value', {"title": title})
+    assert {"value": "piano"} in await store.run(plain), "a query names the property as the schema does"
     both = await call(store, "get_node_by_property", label="StPerson", property_name="key", property_value="Both")
     assert both.rows == 1, "of several labels with unique properties the first by name gives the key"
     graph = await store.read_graph()
