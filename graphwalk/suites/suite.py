@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
@@ -24,9 +24,6 @@ from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, TaskRecord, Trajectory
 from graphwalk.types.schema import Schema
-
-if TYPE_CHECKING:
-    pass
 
 C = TypeVar("C", bound=SuiteConfig)
 

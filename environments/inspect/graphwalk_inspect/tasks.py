@@ -106,7 +106,7 @@ def tools_of_graph(**arguments: Any) -> Solver:
     """Give the model the tools of its graph; also before a solver that replaces `walk`."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        toolbox = (await _begin(arguments, state)).setup.toolbox
+        toolbox = (await _begin(arguments, state)).start.toolbox
         if toolbox is not None:
             state.tools.extend(_tool(spec, toolbox, state) for spec in toolbox.specs)
         return state
