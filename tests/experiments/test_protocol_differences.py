@@ -26,7 +26,7 @@ from graphwalk.experiments.protocol_differences import (
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.questions.agents import scripted
-from graphwalk.suites.questions.agents.flawed import fenced, with_flaws
+from graphwalk.suites.flawed import fenced, with_flaws
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.neo4j_servers import release_params
 from tests.runs.runs import records, start

@@ -12,7 +12,7 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits, manifest_path
 from graphwalk.suites.questions.agents import scripted
-from graphwalk.suites.questions.agents.flawed import WALK_FLAWS, with_flaws
+from graphwalk.suites.flawed import WALK_FLAWS, with_flaws
 from graphwalk.training.traces import ChatForm, TraceOptions, export_traces
 from graphwalk.types.chat import Reply
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded

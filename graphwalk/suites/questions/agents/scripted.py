@@ -11,7 +11,7 @@ from random import Random
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.suites.questions.agents.flawed import flawed, varied
+from graphwalk.suites.flawed import flawed, varied
 from graphwalk.suites.questions.agents.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.agents.walker import Steps, Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import python_part

@@ -3,7 +3,7 @@
 import pytest
 import pytest_asyncio
 
-from graphwalk.suites.questions.agents.flawed import ANSWER_FLAWS, WALK_FLAWS
+from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS
 from graphwalk.types.episode import ExitStatus
 from tests.suites.questions.episodes import Stage, stage
 
