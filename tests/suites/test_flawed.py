@@ -1,16 +1,22 @@
 """The simulated weak model: every flaw has the effect of its name, and the mixture is well below the expert."""
 
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
 import pytest
 import pytest_asyncio
 
+import graphwalk
 from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS
 from graphwalk.types.episode import ExitStatus
 from tests.suites.questions.episodes import Stage, stage
 
-SPOILING = {"early_stop", "bad_json", "invented_rows", "dropped_rows", "empty"}
+SPOILING = {"early_stop", "bad_json", "invented_items", "dropped_items", "empty"}
 """Flaws that make the answer wrong."""
 TOOL_ERRORS = {
-    "unknown_label": "unknown_name",
+    "unknown_name": "unknown_name",
     "missing_argument": "bad_arguments",
     "malformed_arguments": "bad_json",
     "unknown_tool": "unknown_tool",
@@ -37,14 +43,47 @@ async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw:
         assert trajectory.exit_status == (ExitStatus.NO_ANSWER if flaw == "empty" else ExitStatus.ANSWERED)
 
 
-async def test_invented_rows_are_false_positives_and_dropped_rows_cost_recall(here: Stage) -> None:
+async def test_invented_items_are_false_positives_and_dropped_items_cost_recall(here: Stage) -> None:
     for task in here.tasks:
-        invented, _ = await here.play_flaw("invented_rows", task)
-        dropped, _ = await here.play_flaw("dropped_rows", task)
+        invented, _ = await here.play_flaw("invented_items", task)
+        dropped, _ = await here.play_flaw("dropped_items", task)
         assert invented.recall == 1.0
         assert 1 <= invented.false_positives <= 3
         assert dropped.false_positives == 0
         assert dropped.recall <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "dropped", "invented"),
+    [
+        ('{"path": ["0", "1"]}', '{"path": ["0"]}', r'\{"path": \["0", "1"(, "x[0-9a-f]{8}")+\]\}'),
+        ("Final Answer: [a1, b2]", 'Final Answer: ["a1"]', r'Final Answer: \["a1", "b2"(, "x[0-9a-f]{8}")+\]'),
+        ("Distances: [(0, 1, 2.0)]", "Distances: []", r"Distances: \[\[0, 1, 2.0\](, \[\d+, \d+, \d+\.0\])+\]"),
+    ],
+)
+def test_lists_of_every_suite_lose_and_gain_items(answer: str, dropped: str, invented: str) -> None:
+    assert ANSWER_FLAWS["dropped_items"](answer, Random(1)) == dropped
+    assert re.fullmatch(invented, ANSWER_FLAWS["invented_items"](answer, Random(1)))
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 12}]}},
+        {"suite": {"name": "graphwalks", "problems": [{"nodes": 12, "count": 8}]}},
+        {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["io"]},
+        {"suite": {"name": "magma", "traces": [{"count": 12}], "free_running": True}, "settings": ["is"]},
+        {"suite": {"name": "magma", "traces": [{"count": 12}], "in_store": True}, "settings": ["tools"]},
+    ],
+    ids=str,
+)
+async def test_the_mixture_is_between_the_expert_and_nothing_in_every_suite(
+    experiment: dict[str, Any], tmp_path: Path
+) -> None:
+    run = await graphwalk.arun({"name": "t", "models": ["scripted/flawed"], **experiment}, out=tmp_path / "run")
+    (row,) = run.report()["rows"]
+    assert row["infrastructure_failures"] == 0
+    assert 0 < row["correct"] < row["questions"] >= 12
 
 
 async def test_the_mixture_is_well_below_the_expert_and_above_nothing(here: Stage) -> None:

@@ -1,8 +1,7 @@
-"""Scripted models through the real agent loop: the perfect one is right everywhere, each flaw costs what it must."""
+"""Scripted models through the real agent loop: the expert is right everywhere."""
 
 import asyncio
 from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import pytest
@@ -17,8 +16,6 @@ from graphwalk.exports.magma import STRATEGIES
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.players import FLAWS, replies
-from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
 from graphwalk.types.chat import CallOptions
@@ -42,21 +39,16 @@ def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:
     ]
 
 
-def played(
-    agent: str, setting: str, config: AnyExperiment, flaw: str = ""
-) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
+def played(agent: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, instance in tasks(config):
         if SUITE.asks(task, setting, config.suite):
-            trajectory = asyncio.run(walk(agent, setting, task, instance, flaw))
+            trajectory = asyncio.run(walk(agent, setting, task, instance))
             yield task, trajectory, task.score(setting, trajectory, task.read(trajectory.reply))
 
 
-async def walk(agent: str, setting: str, task: MagmaTask, instance: GraphInstance, flaw: str) -> Trajectory:
+async def walk(agent: str, setting: str, task: MagmaTask, instance: GraphInstance) -> Trajectory:
     prompt = await task.prompt(LoadedGraph(instance), setting, AgentConfig())
-    policy = policy_of(SUITE, agent, task, setting, None, 1)
-    if flaw:
-        policy = replies(task, setting, FLAWS[flaw], Random(1))
-    model = ScriptedModel(agent, policy)
+    model = ScriptedModel(agent, policy_of(SUITE, agent, task, setting, None, 1))
     return await run_episode(Episode(prompt, model, AgentConfig(), CallOptions()))
 
 
@@ -89,36 +81,6 @@ def test_input_output_is_asked_for_every_state() -> None:
     assert all([message.role for message in prompt] == ["system", "user"] for _, prompt in every.values())
     earlier = [(task, prompt[1].content or "") for task, prompt in every.values() if task.step != task.total_steps]
     assert all(f"Give the state after step {task.step}." in question for task, question in earlier)
-
-
-def expected_f1(flaw: str, k: int) -> float:
-    """F1 of a flawed reply where the target has k items."""
-    if flaw == "missing_prefix":
-        return 0
-    return (2 * (k - 1) / (2 * k - 1) if k else 1) if flaw == "false_negatives" else 2 * k / (2 * k + 1)
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("setting", ["io", "is"])
-@pytest.mark.parametrize("name", FLAWS)
-def test_each_flaw_costs_what_it_implies(name: str, setting: str, way: dict[str, bool]) -> None:
-    flaw = next(error for error in ERRORS if error.startswith(name))
-    for task, _, score in played("flawed", setting, experiment(**way), name):
-        golds = dict(task.requested_states(setting))
-        for step in score.steps:
-            k = len(golds[step.step])
-            flawless = flaw == "false_negatives" and k == 0
-            assert step.exact == flawless
-            assert step.f1 == pytest.approx(expected_f1(flaw, k))
-            assert {e: getattr(step, e) for e in ERRORS} == {e: int(e == flaw and not flawless) for e in ERRORS}
-        assert getattr(score, flaw) == sum(getattr(step, flaw) for step in score.steps)
-
-
-def test_flawed_draws_its_flaw_for_each_episode() -> None:
-    scores = [score for _, _, score in played("flawed", "is", experiment(free_running=True))]
-    errors = [{error for error in ERRORS if getattr(score, error)} for score in scores]
-    assert all(len(one) <= 1 for one in errors)
-    assert set().union(*errors) == set(ERRORS)
 
 
 def test_random_guesses_are_well_formed_and_rarely_right() -> None:

@@ -7,13 +7,11 @@ from typing import Any
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import Layout, MazesConfig, MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
-from graphwalk.suites.mazes.players import FLAWS
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
@@ -46,10 +44,6 @@ class Stage:
     ) -> tuple[MazeScore, Trajectory]:
         policy = policy_of(MazesSuite(), name, self.task, setting, None, seed)
         return await self.play_policy(policy, agent, setting)
-
-    async def play_flaw(self, flaw: str, seed: int) -> tuple[MazeScore, Trajectory]:
-        draw = stdlib_random(seed, "flaw", self.task.task_id)
-        return await self.play_policy(FLAWS[flaw](str(self.task.start), str(self.task.goal), draw))
 
     async def play_policy(
         self, policy: Policy, agent: AgentConfig = WIDE, setting: str = "tools"

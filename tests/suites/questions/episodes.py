@@ -9,8 +9,8 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
+from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite

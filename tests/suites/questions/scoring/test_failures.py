@@ -155,8 +155,8 @@ def test_the_file_has_all_causes_and_settings_and_the_kinds_of_the_paper() -> No
     [
         ("early_stop", {"gave_up"}),
         ("bad_json", {"wrong_form"}),
-        ("invented_rows", {"invented", "miscounted"}),
-        ("dropped_rows", {"missing_rows", "gave_up"}),
+        ("invented_items", {"invented", "miscounted"}),
+        ("dropped_items", {"missing_rows", "gave_up"}),
         ("empty", {"gave_up"}),
     ],
 )
