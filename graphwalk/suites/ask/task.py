@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -22,9 +22,6 @@ from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
-
-if TYPE_CHECKING:
-    pass
 
 
 class Exchange(Strict):

@@ -10,8 +10,7 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.suites.graph_prompts import _FORMATS as FORMATS
 from graphwalk.suites.graph_prompts import tools_system, whole_graph
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionsConfig
-from graphwalk.suites.questions.prompts import whole_text_tokens
-from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.suite import QuestionsSuite, whole_text_tokens
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
