@@ -43,16 +43,6 @@ async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw:
         assert trajectory.exit_status == (ExitStatus.NO_ANSWER if flaw == "empty" else ExitStatus.ANSWERED)
 
 
-async def test_invented_items_are_false_positives_and_dropped_items_cost_recall(here: Stage) -> None:
-    for task in here.tasks:
-        invented, _ = await here.play_flaw("invented_items", task)
-        dropped, _ = await here.play_flaw("dropped_items", task)
-        assert invented.recall == 1.0
-        assert 1 <= invented.false_positives <= 3
-        assert dropped.false_positives == 0
-        assert dropped.recall <= 0.5
-
-
 @pytest.mark.parametrize(
     ("answer", "dropped", "invented"),
     [
@@ -89,9 +79,3 @@ async def test_the_mixture_is_between_the_expert_and_nothing_in_every_suite(
 async def test_the_mixture_is_well_below_the_expert_and_above_nothing(here: Stage) -> None:
     scores = [(await here.play("flawed", task, seed))[0].correct for task in here.tasks for seed in range(6)]
     assert 0.2 <= sum(scores) / len(scores) <= 0.6
-
-
-async def test_the_same_seed_makes_the_same_mistakes(here: Stage) -> None:
-    replies = [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
-    assert replies == [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
-    assert len(set(replies)) > 3

@@ -4,17 +4,13 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.flawed import with_flaws
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.answers import read_answer, write_answer
 from graphwalk.suites.magma.suite import MagmaSuite
-from graphwalk.types.chat import CallOptions
 from graphwalk.types.wire import to_dict
-from tests.suites.players import policy_of
+from tests.suites.players import played, policy_of
 
 SUITE = MagmaSuite()
 TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
@@ -34,12 +30,10 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
 
 
 async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[str, Any]:
-    prompt = await task.prompt(LoadedGraph(instance), setting, AgentConfig())
     invents = policy == "hallucination"
-    played = policy_of(SUITE, "expert" if invents else policy, task, setting, None, 1)
-    model = ScriptedModel(policy, with_flaws(played, Random(1), spoil=partial(_invented, task)) if invents else played)
-    trajectory = await run_episode(Episode(prompt, model, AgentConfig(), CallOptions()))
-    score = task.score(setting, trajectory, task.read(trajectory.reply))
+    player = policy_of(SUITE, "expert" if invents else policy, task, setting, None, 1)
+    player = with_flaws(player, Random(1), spoil=partial(_invented, task)) if invents else player
+    score, trajectory = await played(player, task, LoadedGraph(instance), setting)
     return {
         "task_id": task.task_id,
         "model": policy,

@@ -162,13 +162,6 @@ def test_a_trace_of_one_step_has_no_wrong_hint() -> None:
     assert all(task.total_steps > 1 for task, _, _ in played("expert", "ish_wrong", config))
 
 
-def test_explanations_can_be_left_out() -> None:
-    explained, short = (chat(trace("bfs"), "is", 2, form=prompts.Form(explain)) for explain in (True, False))
-    assert "One step takes the node at the front of the queue" in explained
-    assert "One step" not in short
-    assert short.count("Give the state after step") == explained.count("Give the state after step") == 2
-
-
 @pytest.mark.parametrize(
     ("algorithm", "unit"),
     [

@@ -6,20 +6,17 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from, load_experiment
 from graphwalk.exports.magma import STRATEGIES
-from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import ExitStatus, Trajectory
+from tests.suites.players import played as played_by
 from tests.suites.players import policy_of
 
 ALL = ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
@@ -42,14 +39,9 @@ def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:
 def played(agent: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, instance in tasks(config):
         if SUITE.asks(task, setting, config.suite):
-            trajectory = asyncio.run(walk(agent, setting, task, instance))
-            yield task, trajectory, task.score(setting, trajectory, task.read(trajectory.reply))
-
-
-async def walk(agent: str, setting: str, task: MagmaTask, instance: GraphInstance) -> Trajectory:
-    prompt = await task.prompt(LoadedGraph(instance), setting, AgentConfig())
-    model = ScriptedModel(agent, policy_of(SUITE, agent, task, setting, None, 1))
-    return await run_episode(Episode(prompt, model, AgentConfig(), CallOptions()))
+            policy = policy_of(SUITE, agent, task, setting, None, 1)
+            score, trajectory = asyncio.run(played_by(policy, task, LoadedGraph(instance), setting))
+            yield task, trajectory, score
 
 
 WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]

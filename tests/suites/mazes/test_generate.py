@@ -52,13 +52,6 @@ def test_every_generator_keeps_the_number_of_walls(generator: str, walls: float)
         check(maze, spec)
 
 
-@pytest.mark.parametrize("walls", [0.3, 0.5, 0.8])
-def test_perfect_mazes_are_connected(walls: float) -> None:
-    for size in (3, 9, 12):
-        spec = MazeSpec(size=size, walls=walls, min_path=1, generator="depth_first", count=3)
-        assert all(nx.is_connected(as_networkx(maze)) for maze in generate_mazes(spec, seed=4))
-
-
 def test_perfect_mazes_have_no_loops() -> None:
     natural = 1 - (2 * 6**2 - 1) / 11**2
     maze = generate_maze(MazeSpec(size=11, walls=natural + 0.01, min_path=10, generator="depth_first"), seed=5)

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.types.encodings import ENCODINGS
 from graphwalk.types.episode import ExitStatus
@@ -48,14 +47,3 @@ async def test_the_random_walk_is_sometimes_lucky_and_never_leaves_the_open_cell
     assert any(score.valid for score in scores)
     assert {score.error_class for score in scores} <= {None, "wrong_goal"}
     assert all(score.wall_hits == score.teleports == score.tool_errors == 0 for score in scores)
-
-
-def test_default_maze_is_the_documented_one() -> None:
-    assert MazeSpec().model_dump() == {
-        "count": 1,
-        "size": 10,
-        "walls": 0.5,
-        "min_path": 15,
-        "generator": "random",
-        "offset": 0,
-    }

@@ -181,13 +181,6 @@ async def test_random_makes_valid_calls_and_is_right_now_and_then(here: Stage) -
     assert 0 < sum(correct) < len(correct) * 0.2
 
 
-async def test_random_repeats_its_walk_with_the_same_seed(here: Stage) -> None:
-    walks = [(await here.play("random", here.tasks[0], seed))[1] for seed in (*SEEDS, *SEEDS)]
-    messages = [[turn.message for turn in walk.turns] for walk in walks]
-    assert messages[: len(SEEDS)] == messages[len(SEEDS) :]
-    assert len({walk.reply for walk in walks}) > 3
-
-
 async def test_random_guesses_when_the_turns_are_used_up(here: Stage) -> None:
     task = next(task for task in here.tasks if task.template == "node_count")
     _, trajectory = await here.play("random", task, 3, AgentConfig(turn_limit=1))

@@ -108,12 +108,6 @@ async def test_a_tie_is_asked_about() -> None:
     assert len(evaluate("node_with_most_relationships", index, await drawn(index, "node_with_most_relationships"))) == 2
 
 
-async def test_hops_stay_within_the_limit() -> None:
-    for name in ("variable_hop_path", "path_from_specific_node", "remote_node_property"):
-        assert {(await drawn(INDEX, name, number))["max_hops"] for number in range(20)} == {2, 3}
-        assert {(await drawn(INDEX, name, number, max_hops=2))["max_hops"] for number in range(5)} == {2}
-
-
 async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
     nodes = [Node(key, ("A",), {}) for key in "abc"]
     graph = PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {})])
