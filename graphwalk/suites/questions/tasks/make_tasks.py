@@ -25,7 +25,7 @@ from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_
 from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.tasks.oracles import Scratch, agreed_rows, cypher_rows
+from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
 from graphwalk.suites.questions.tasks.parameters import OWN, CannotHost, Drawn, ParameterSearch, generated_effort
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.types.graph import PropertyGraph, value_order
@@ -98,10 +98,11 @@ async def make_tasks(
     Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
-    index, scratch = GraphIndex(graph), Scratch(graph, store)
-    maker = TaskMaker(index, store, scratch, seed, await reference_on(scratch, index, agent), target)
+    index, embedded = GraphIndex(graph), await _embedded(graph, store)
+    reference = None if agent is None else reference_on(embedded, graph, agent)
+    maker = TaskMaker(index, store, embedded, seed, reference, target)
     effort = OWN if own else generated_effort(graph)
-    search = ParameterSearch(index, scratch, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
+    search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
     tasks = []
     for kind in choose_kinds() if kinds is None else kinds:
         taken: dict[Drawn, None] = {}
@@ -118,6 +119,11 @@ async def make_tasks(
     return tasks
 
 
+async def _embedded(graph: PropertyGraph, store: GraphStore) -> GraphStore:
+    """Return the graph on the embedded engine."""
+    return store if store.in_process else await EmbeddedDatabase().load(graph)
+
+
 async def copy_tasks(
     copy: AnonymisedCopy,
     originals: Sequence[QuestionTask],
@@ -132,8 +138,8 @@ async def copy_tasks(
 
     Add your own questions with names or values in their text to `left_out`.
     """
-    copied, scratch = GraphIndex(copy.graph), Scratch(copy.graph, store)
-    maker = TaskMaker(copied, store, scratch, seed, await reference_on(scratch, copied, agent))
+    embedded = await _embedded(copy.graph, store)
+    maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed, reference_on(embedded, copy.graph, agent))
     index = GraphIndex(copy.original)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
@@ -187,7 +193,7 @@ class TaskMaker:
 
     index: GraphIndex
     store: GraphStore
-    scratch: Scratch
+    embedded: GraphStore
     seed: int
     reference: ExpertReference | None = None
     target: Target = "graphwalk"
@@ -222,7 +228,7 @@ class TaskMaker:
         `right` contains the evaluator's rows if they are known.
         """
         question = Question(kind, self.index, parameters)
-        gold = await agreed_rows(question, self.store, self.scratch, right)
+        gold = await agreed_rows(question, self.store, self.embedded, right)
         template, fields, digest = kind.template, question.answer_fields, self.index.graph.digest
         shipped = shipped_kinds().get(kind.name)
         usual = shipped is not None and shipped.template.computed == template.computed
