@@ -104,23 +104,6 @@ async def test_expert_answers_any_question_about_odd_graphs(random: Random) -> N
             assert is_right(walk.answer, gold, name), (name, question.parameters, walk.answer, gold)
 
 
-@pytest.mark.parametrize(
-    "agent",
-    [
-        {"encoding": "csv"},
-        {"encoding": "compact"},
-        {"result_budget": 7},
-        {"result_budget": 3, "encoding": "csv"},
-        {"schema_samples": 20},
-        {"think": False},
-    ],
-    ids=str,
-)
-async def test_expert_reads_every_encoding_and_turns_pages(agent: dict[str, Any]) -> None:
-    graph = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2), 3)
-    assert set((await check_tasks(graph, 3, **agent)).values()) == {True}
-
-
 async def test_expert_needs_few_calls() -> None:
     graph = generate_graph(GraphSpec(preset="paper-500"), 0)
     tasks = await make_tasks(graph, await EmbeddedDatabase().load(graph), seed=0, agent=AgentConfig())
