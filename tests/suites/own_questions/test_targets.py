@@ -45,11 +45,17 @@ def questions() -> list[dict[str, Any]]:
         supplies = f"MATCH (s:Supplier)-[r:SUPPLIES]->(p:Part) WHERE s.name = 'Łódź Peña {i}' RETURN DISTINCT"
         arrives = "MATCH (x:Express)-[:ARRIVES_AT]->(b:Plant) WHERE"
         lines += [
-            {"question": f"Which parts does supplier {i} supply?", "cypher": f"{supplies} p", "tags": ["node"]},
-            {"question": f"When was supplier {i} founded?", "cypher": f"{supplies} s.founded", "tags": ["date"]},
-            {"question": f"What does {i} charge?", "cypher": f"{supplies} p.number AS part, r.price AS price"},
-            {"question": f"How many arrive at {i}?", "cypher": f"{arrives} b.name = 'Grüne Söhne {i}' RETURN count(x)"},
-            {"question": f"Where does {i} arrive?", "cypher": f"{arrives} x.code = 'S{i}' RETURN b.name"},
+            {"question": f"Which parts does Łódź Peña {i} supply?", "cypher": f"{supplies} p", "tags": ["node"]},
+            {"question": f"When was Łódź Peña {i} founded?", "cypher": f"{supplies} s.founded", "tags": ["date"]},
+            {
+                "question": f"What does Łódź Peña {i} charge?",
+                "cypher": f"{supplies} p.number AS part, r.price AS price",
+            },
+            {
+                "question": f"How many shipments arrive at Grüne Söhne {i}?",
+                "cypher": f"{arrives} b.name = 'Grüne Söhne {i}' RETURN count(x)",
+            },
+            {"question": f"Where does S{i} arrive?", "cypher": f"{arrives} x.code = 'S{i}' RETURN b.name"},
         ]
     return lines
 
