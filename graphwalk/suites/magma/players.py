@@ -9,7 +9,7 @@ from graphwalk.models.scripted import Policy
 from graphwalk.suites.flawed import changed, flawed
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
-from graphwalk.suites.magma.generate import NODE, Instance
+from graphwalk.suites.magma.generate import NODE, WEIGHTED, Instance
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.suites.magma.thoughts import states_of
 from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
@@ -35,7 +35,7 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
         edges[one, other] = float(str(relationship.get("weight", 1.0)))
     edges = dict(sorted(edges.items()))
     source = task.parameters.get("source")
-    weights = tuple(edges.values()) if task.weighted else None
+    weights = tuple(edges.values()) if task.algorithm in WEIGHTED else None
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
     states = states_of(task, instance)
     return (
