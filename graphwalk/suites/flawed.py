@@ -27,8 +27,8 @@ WalkFlaw = Callable[[Policy], Policy]
 AnswerFlaw = Callable[[str, Random], str]
 
 
-def changed(player: Player[T], change: Callable[[Policy, Random], Policy]) -> Player[T]:
-    """Return the player with its policy changed, by `flawed` or `varied`."""
+def player_with(player: Player[T], change: Callable[[Policy, Random], Policy]) -> Player[T]:
+    """Return the player with a policy changed by `flawed` or `varied`."""
 
     def policy(task: T, setting: str, schema: Schema | None, random: Random) -> Policy:
         return change(player.policy(task, setting, schema, random), random)

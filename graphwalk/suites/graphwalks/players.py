@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 
 from graphwalk.models.scripted import Policy
-from graphwalk.suites.flawed import changed, flawed
+from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.graphwalks.task import GraphwalksTask
 from graphwalk.suites.questions.agents.walker import Steps, neighborhood, read
 from graphwalk.suites.suite import Player
@@ -42,6 +42,6 @@ def any_nodes(task: GraphwalksTask, setting: str, schema: Schema | None, random:
 EXPERT = Player(expert, default=True)
 PLAYERS: Mapping[str, Player[GraphwalksTask]] = {
     "expert": EXPERT,
-    "flawed": changed(EXPERT, flawed),
+    "flawed": player_with(EXPERT, flawed),
     "random": Player(any_nodes, default=True),
 }

@@ -6,7 +6,7 @@ from itertools import chain
 from random import Random
 
 from graphwalk.models.scripted import Policy
-from graphwalk.suites.flawed import changed, flawed
+from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.generate import NODE, WEIGHTED, Instance
@@ -75,5 +75,5 @@ EXPERT = Player(expert, _ALL, default=True)
 PLAYERS: Mapping[str, Player[MagmaTask]] = {
     "expert": EXPERT,
     "random": Player(any_states, _ALL, default=True, purpose=("magma.policy", "random")),
-    "flawed": replace(changed(EXPERT, flawed), default=False),
+    "flawed": replace(player_with(EXPERT, flawed), default=False),
 }

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.suites.flawed import changed, flawed, varied
+from graphwalk.suites.flawed import flawed, player_with, varied
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.suite import Player
@@ -123,7 +123,7 @@ def _player(make: MakePolicy) -> Player[MazeTask]:
 PLAYERS: Mapping[str, Player[MazeTask]] = {
     "expert": _player(expert),
     "depth_first": _player(lambda start, goal, draw: depth_first(start, goal, lambda row: int(row["key"]))),
-    "varied": replace(changed(_player(nearly_nearest), varied), default=False),
+    "varied": replace(player_with(_player(nearly_nearest), varied), default=False),
     "random": _player(random_walk),
-    "flawed": changed(_player(expert), flawed),
+    "flawed": player_with(_player(expert), flawed),
 }

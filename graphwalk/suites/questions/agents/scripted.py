@@ -11,7 +11,7 @@ from random import Random
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.suites.flawed import changed, flawed, varied
+from graphwalk.suites.flawed import flawed, player_with, varied
 from graphwalk.suites.questions.agents.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.agents.walker import Steps, Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import python_part
@@ -190,11 +190,11 @@ def _no_plan(task: QuestionTask) -> str:
 _EXPERT = Player(_walk, why_not=_no_plan)
 PLAYERS: Mapping[str, Player[QuestionTask]] = {
     "expert": replace(_EXPERT, default=True),
-    "varied": changed(_EXPERT, varied),
+    "varied": player_with(_EXPERT, varied),
     "by_reference": replace(_EXPERT, policy=_walk_by_reference),
     "cypher": Player(lambda task, setting, schema, random: own_cypher(task), ("write_cypher",)),
     "forgetful": ForgetfulPlayer(**vars(_EXPERT)),
     **{f"forgetful:{name}": ForgetfulPlayer(**vars(_EXPERT), context=size) for name, size in CONTEXTS.items()},
-    "flawed": changed(replace(_EXPERT, default=True), flawed),
+    "flawed": player_with(replace(_EXPERT, default=True), flawed),
     "random": Player(lambda task, setting, schema, random: random_walk(task, _shown(schema), random), default=True),
 }
