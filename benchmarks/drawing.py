@@ -8,7 +8,6 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
 from graphwalk.suites.questions.tasks.make_tasks import MAX_HOPS
-from graphwalk.suites.questions.tasks.oracles import Scratch
 from graphwalk.suites.questions.tasks.parameters import ParameterSearch, is_worth_asking
 
 GRAPHS, CHOICES = 10, 40
@@ -19,13 +18,13 @@ async def main() -> None:
     rejected = dict.fromkeys(shipped_kinds(), 0)
     for number in range(GRAPHS):
         graph = generate_graph(GraphSpec(preset="paper-100"), 0, number)
-        index, scratch = GraphIndex(graph), Scratch(graph, await EmbeddedDatabase().load(graph))
-        search = ParameterSearch(index, scratch, MAX_HOPS, drawing="answerable")
+        index, embedded = GraphIndex(graph), await EmbeddedDatabase().load(graph)
+        search = ParameterSearch(index, embedded, MAX_HOPS, drawing="answerable")
         for name, kind in shipped_kinds().items():
             random = stdlib_random(0, "drawing", graph.digest, name)
             for _ in range(CHOICES):
                 parameters, rows = await search.draw(kind, random)
-                rejected[name] += not await is_worth_asking(Question(kind, index, parameters), rows, scratch)
+                rejected[name] += not await is_worth_asking(Question(kind, index, parameters), rows, embedded)
     print("| question | rejected |\n| --- | --- |")
     for name, count in sorted(rejected.items(), key=lambda pair: -pair[1]):
         print(f"| `{name}` | {count / (GRAPHS * CHOICES):.0%} |")

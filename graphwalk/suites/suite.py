@@ -28,21 +28,16 @@ from graphwalk.types.schema import Schema
 C = TypeVar("C", bound=SuiteConfig)
 
 
-def no_next_turn(replies: int) -> str | None:
-    """End the dialogue with the first reply that calls no tool."""
-    return None
-
-
 @dataclass(frozen=True)
 class Prompt:
     """The start of an episode.
 
-    `next_user` returns the message after so many replies without calls; None ends the dialogue.
+    `next_user` returns the message after so many replies without calls; None, the default, ends the dialogue.
     """
 
     messages: tuple[Message, ...]
     toolbox: Toolbox | None = None
-    next_user: Callable[[int], str | None] = no_next_turn
+    next_user: Callable[[int], str | None] = lambda replies: None
 
 
 class Task(TaskRecord, ABC):

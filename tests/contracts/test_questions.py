@@ -1,11 +1,8 @@
 """The contract of questions, checked for each one that ships."""
 
-from pathlib import Path
-
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.testing import check_question
 
@@ -18,8 +15,3 @@ def test_shipped_question(name: str) -> None:
 def test_unknown_question() -> None:
     with pytest.raises(ConfigError, match="why"):
         check_question("why")
-
-
-def test_every_python_part_is_checked() -> None:
-    modules = {path.stem for path in Path(kinds.__file__).parent.glob("*.py")} - {"__init__"}
-    assert modules == set(shipped_kinds())

@@ -6,15 +6,10 @@ import pytest
 
 from graphwalk.files.resources import data_path
 from graphwalk.testing import check_tool
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.tools.tool import tool_names
 
 GOOD = (data_path("tools") / "get_node_by_property.yaml").read_text(encoding="utf-8")
 PATTERN = "MATCH (n:{{ label | label }})"
-
-
-def test_the_papers_four_tools_ship() -> None:
-    assert set(GRAPH_TOOLS) <= set(tool_names())
 
 
 @pytest.mark.parametrize("name", tool_names())

@@ -29,7 +29,7 @@ def fail(*arguments: Any, **named: Any) -> Any:
 
 
 async def test_a_failing_failure_analysis_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task, "failure_of", fail)
+    monkeypatch.setattr(task, "WrongAnswer", fail)
     folder = tmp_path / "run"
     config = experiment(models=["scripted/random", "scripted/expert"])
     summary = await start(folder, config)

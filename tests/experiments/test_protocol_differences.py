@@ -25,8 +25,8 @@ from graphwalk.experiments.protocol_differences import (
 )
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.suites.questions.agents import scripted
-from graphwalk.suites.questions.agents.flawed import fenced, with_flaws
+from graphwalk.suites.flawed import fenced, player_with, with_flaws
+from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.catalogue import choose_kinds
 from tests.neo4j_servers import release_params
 from tests.runs.runs import records, start
@@ -212,7 +212,7 @@ def test_an_own_graph_has_no_target_of_the_paper() -> None:
 def test_strict_extraction_reads_no_fenced_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extraction: str, correct: int
 ) -> None:
-    monkeypatch.setattr(scripted, "flawed", partial(with_flaws, spoil=fenced))
+    monkeypatch.setitem(PLAYERS, "flawed", player_with(PLAYERS["expert"], partial(with_flaws, spoil=fenced)))
     run = graphwalk.run(
         "quickstart", models=["scripted/flawed"], scoring={"extraction": extraction}, limit=3,
         out=tmp_path / "run", **SMALL,

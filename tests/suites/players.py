@@ -2,9 +2,14 @@
 
 from typing import Any
 
-from graphwalk.models.scripted import Policy
+from graphwalk.agent import Episode, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.seeds import stdlib_random
+from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.suite import Suite
+from graphwalk.types.chat import CallOptions
+from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 
 
@@ -14,3 +19,15 @@ def policy_of(
     """Return the agent of this name for one episode."""
     player = suite.players[name]
     return player.policy(task, setting, schema, stdlib_random(seed, *player.purpose, task.task_id))
+
+
+async def played(
+    policy: Policy, task: Any, about: LoadedGraph, setting: str = "tools", agent: AgentConfig = AgentConfig()
+) -> tuple[Any, Trajectory]:
+    """Play one episode in the agent's loop, and score its answer as in a run."""
+    prompt, options = (
+        await task.prompt(about, setting, agent),
+        CallOptions(parallel_tool_calls=agent.parallel_tool_calls),
+    )
+    trajectory = await run_episode(Episode(prompt, ScriptedModel("scripted/test", policy), agent, options))
+    return task.score(setting, trajectory, task.read(trajectory.reply)), trajectory

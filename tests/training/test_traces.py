@@ -11,8 +11,8 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import check_splits, manifest_path
-from graphwalk.suites.questions.agents import scripted
-from graphwalk.suites.questions.agents.flawed import WALK_FLAWS, with_flaws
+from graphwalk.suites.flawed import WALK_FLAWS, player_with, with_flaws
+from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.training.traces import ChatForm, TraceOptions, export_traces
 from graphwalk.types.chat import Reply
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
@@ -117,7 +117,8 @@ async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:
 
 
 async def test_omitted_episodes_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scripted, "flawed", partial(with_flaws, walk=WALK_FLAWS["malformed_arguments"]))
+    flawed = partial(with_flaws, walk=WALK_FLAWS["malformed_arguments"])
+    monkeypatch.setitem(PLAYERS, "flawed", player_with(PLAYERS["expert"], flawed))
     run = await recorded(tmp_path / "run", QUESTIONS, "expert", "random", "flawed")
     manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True))
     assert manifest["left_out"] == {"not correct": 2, "arguments of a call are no JSON object": 2}

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -22,9 +22,6 @@ from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Trajectory
-
-if TYPE_CHECKING:
-    pass
 
 
 class Exchange(Strict):
@@ -88,7 +85,14 @@ class AskTask(Task):
     def score(
         self, setting: str, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()
     ) -> AskScore:
-        return score_of(trajectory, extraction.answer)
+        answer: str | None = extraction.answer
+        cited, unseen = cited_keys(answer or ""), unseen_keys(trajectory, answer)
+        return AskScore(
+            extraction_stage=None if answer is None else "strict",
+            grounded=round(1 - len(unseen) / len(cited), 6) if cited else None,
+            answered=answer is not None,
+            cited=len(cited),
+        )
 
     def scene(self, record: ResultRecord) -> Scene:
         return ask_scene(record)
@@ -126,14 +130,3 @@ def unseen_keys(trajectory: Trajectory, answer: str | None) -> tuple[str, ...]:
     """Return the cited keys that no tool result contains."""
     shown = tool_evidence(trajectory)
     return tuple(key for key in cited_keys(answer or "") if not shown.holds(key))
-
-
-def score_of(trajectory: Trajectory, answer: str | None) -> AskScore:
-    """Return the score of an answer; None means no answer."""
-    cited, unseen = cited_keys(answer or ""), unseen_keys(trajectory, answer)
-    return AskScore(
-        extraction_stage=None if answer is None else "strict",
-        grounded=round(1 - len(unseen) / len(cited), 6) if cited else None,
-        answered=answer is not None,
-        cited=len(cited),
-    )

@@ -1,9 +1,10 @@
 """Scripted agents, which search a graph level by level."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
 
-from graphwalk.models.scripted import AnswerNow, Policy
+from graphwalk.models.scripted import Policy
+from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.graphwalks.task import GraphwalksTask
 from graphwalk.suites.questions.agents.walker import Steps, neighborhood, read
 from graphwalk.suites.suite import Player
@@ -21,39 +22,26 @@ def search(task: GraphwalksTask, depth: int) -> Steps[list[set[str]]]:
     return levels
 
 
+def answer(keys: Iterable[str]) -> str:
+    return f"Final Answer: [{', '.join(keys)}]"
+
+
 def expert(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Search to the depth and answer with the nodes there."""
-    return _searching(task, "expert", random)
-
-
-def flawed(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
-    """Make one of three mistakes or none."""
-    return _searching(task, "flawed", random)
+    levels = yield from search(task, int(task.parameters["depth"]))
+    return answer(sorted(levels[-1] - levels[0]))
 
 
 def any_nodes(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Stop at any depth and name any nodes there."""
-    return _searching(task, "random", random)
+    levels = yield from search(task, random.randint(1, int(task.parameters["depth"])))
+    keys = sorted(levels[-1] - levels[0])
+    return answer(random.sample(keys, random.randint(0, len(keys))))
 
 
-def _searching(task: GraphwalksTask, name: str, random: Random) -> Policy:
-    depth = int(task.parameters["depth"])
-    try:
-        levels = yield from search(task, random.randint(1, depth) if name == "random" else depth)
-    except AnswerNow:
-        levels = [set[str]()]
-    keys, flaw = sorted(levels[-1] - levels[0]), random.randrange(4) if name == "flawed" else 0
-    if name == "random":
-        keys = random.sample(keys, random.randint(0, len(keys)))
-    elif flaw == 1:
-        keys = sorted(set().union(*levels))
-    elif flaw == 2:
-        keys = keys[: len(keys) // 2]
-    return f"{'The nodes are' if flaw == 3 else 'Final Answer:'} [{', '.join(keys)}]"
-
-
+EXPERT = Player(expert, default=True)
 PLAYERS: Mapping[str, Player[GraphwalksTask]] = {
-    "expert": Player(expert, default=True),
-    "flawed": Player(flawed, default=True),
+    "expert": EXPERT,
+    "flawed": player_with(EXPERT, flawed),
     "random": Player(any_nodes, default=True),
 }

@@ -4,7 +4,7 @@ import hashlib
 import json
 from bisect import insort
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations, compress, count, islice, repeat
@@ -32,36 +32,41 @@ class Step(NamedTuple):
     answer: list[Any]
 
 
-class PriorityQueue:
-    """Nodes to extract, by (key, number); a sorted list, which is faster than a heap for small graphs."""
+def queue_hint(keys: Mapping[int, float], visited: Collection[int], n: int) -> dict[str, Any]:
+    """Return the state of a priority queue with the keys of the reached nodes."""
+    waiting = sorted((key, node) for node, key in keys.items())
+    unvisited = [node for node in range(n) if node not in visited]
+    return {
+        "priority_queue": [[node, key] for key, node in waiting],
+        "unvisited": unvisited,
+        "visited": sorted(visited),
+    }
 
-    def __init__(self, n: int, source: int) -> None:
-        self.key = [inf] * n
-        """Key of every node: infinite before it is reached, minus infinity once it is extracted."""
-        self.key[source] = 0.0
-        self.waiting = [(0.0, source)]
-        self.unvisited = list(range(n))
-        self.visited: list[int] = []
 
-    def extract_minimum(self) -> tuple[float, int]:
-        """Return (key, node) of the smallest key; ties go to the lowest number."""
-        key, node = self.waiting.pop(0)
-        self.key[node] = -inf
-        self.unvisited.remove(node)
-        insort(self.visited, node)
-        return key, node
+class Extracted(NamedTuple):
+    """A node taken from a priority queue with its key, the queue before, and the neighbours' decreased keys."""
 
-    def decrease_key(self, node: int, key: float) -> None:
-        """Decrease the key of a node; an unreached node joins the queue."""
-        if self.key[node] < inf:
-            self.waiting.remove((self.key[node], node))
-        self.key[node] = key
-        insort(self.waiting, (key, node))
+    node: int
+    key: float
+    hint: dict[str, Any]
+    decreased: dict[int, float]
 
-    def hint(self) -> dict[str, Any]:
-        """Return the state of the queue."""
-        waiting = [[node, key] for key, node in self.waiting]
-        return {"priority_queue": waiting, "unvisited": self.unvisited.copy(), "visited": self.visited.copy()}
+
+def best_first(adjacency: Adjacency, source: int, key_of: Callable[[float, float], float]) -> Iterator[Extracted]:
+    """Yield the node with the smallest key, ties by number, until no reached node waits.
+
+    `key_of` gives a neighbour's key from that of the node and the weight of the edge.
+    """
+    keys, visited = {source: 0.0}, set[int]()
+    while keys:
+        hint = queue_hint(keys, visited, len(adjacency))
+        node, key = hint["priority_queue"][0]
+        del keys[node]
+        visited.add(node)
+        reached = {other: key_of(key, weight) for other, weight in adjacency[node].items() if other not in visited}
+        decreased = {other: new for other, new in reached.items() if new < keys.get(other, inf)}
+        keys |= decreased
+        yield Extracted(node, key, hint, decreased)
 
 
 def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
@@ -108,17 +113,10 @@ def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
     The answer is [[source, node, distance], …] for every node reached so far but the source.
     """
-    queue = PriorityQueue(len(adjacency), source)
-    triples: list[list[Any]] = [[] for _ in adjacency]
-    while queue.waiting:
-        hint = queue.hint()
-        distance, node = queue.extract_minimum()
-        for neighbour, weight in adjacency[node].items():
-            through = distance + weight
-            if through < queue.key[neighbour]:
-                queue.decrease_key(neighbour, through)
-                triples[neighbour] = [source, neighbour, through]
-        yield Step(hint, list(filter(None, triples)))
+    distances: dict[int, float] = {}
+    for _, _, hint, decreased in best_first(adjacency, source, lambda distance, weight: distance + weight):
+        distances |= decreased
+        yield Step(hint, [[source, node, distances[node]] for node in sorted(distances)])
 
 
 def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
@@ -142,18 +140,12 @@ def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
     The answer is [[i, j, weight], …], i < j: the tree edges committed so far.
     """
-    queue = PriorityQueue(len(adjacency), source)
-    parent: dict[int, int] = {}
+    parents: dict[int, int] = {}
     tree: list[list[Any]] = []
-    while queue.waiting:
-        hint = queue.hint()
-        key, node = queue.extract_minimum()
-        if node in parent:
-            insort(tree, [min(node, parent[node]), max(node, parent[node]), key])
-        for neighbour, weight in adjacency[node].items():
-            if weight < queue.key[neighbour]:
-                queue.decrease_key(neighbour, weight)
-                parent[neighbour] = node
+    for node, weight, hint, decreased in best_first(adjacency, source, lambda _, weight: weight):
+        if node in parents:
+            insort(tree, [min(node, parents[node]), max(node, parents[node]), weight])
+        parents |= dict.fromkeys(decreased, node)
         yield Step(hint, tree.copy())
 
 
@@ -467,7 +459,7 @@ def state_before(algorithm: str, instance: Instance) -> Step | None:
         hint = {"pivot": None, "pivots_left": list(range(instance.n))}
         return Step(hint, [list(edge) for edge in instance.weighted_edges])
     if algorithm in ("dijkstra", "mst_prim") and instance.source is not None:
-        return Step(PriorityQueue(instance.n, instance.source).hint(), [])
+        return Step(queue_hint({instance.source: 0.0}, (), instance.n), [])
     return None
 
 

@@ -1,24 +1,20 @@
 """Scripted agents for algorithm traces."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
 from random import Random
-from typing import Any
 
 from graphwalk.models.scripted import Policy
+from graphwalk.suites.flawed import flawed, player_with
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
-from graphwalk.suites.magma.generate import NODE, Instance
+from graphwalk.suites.magma.answers import write_answer
+from graphwalk.suites.magma.generate import NODE, WEIGHTED, Instance
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.suites.magma.thoughts import states_of
 from graphwalk.suites.questions.agents.walker import neighborhood, read, unique_values
 from graphwalk.suites.suite import Player
 from graphwalk.types.schema import Schema
-
-MakeReply = Callable[[MagmaTask, list[Any], Random], str]
-"""Function that returns the agent's reply, given the correct state."""
-
-MALFORMED = "none"
 
 
 def _say(replies: Iterable[str]) -> Policy:
@@ -39,7 +35,7 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
         edges[one, other] = float(str(relationship.get("weight", 1.0)))
     edges = dict(sorted(edges.items()))
     source = task.parameters.get("source")
-    weights = tuple(edges.values()) if task.weighted else None
+    weights = tuple(edges.values()) if task.algorithm in WEIGHTED else None
     instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
     states = states_of(task, instance)
     return (
@@ -47,21 +43,7 @@ def walking_expert(task: MagmaTask, setting: str) -> Policy:
     )
 
 
-def _hallucination(task: MagmaTask, state: list[Any], draw: Random) -> str:
-    # The invented node does not exist in the graph, so it is never correct by chance.
-    start, unknown = int(task.parameters.get("source", 0)), task.n
-    invented: Any = unknown if task.algorithm == "bfs" else [unknown]
-    if task.algorithm in TRIPLES:
-        invented = [start, unknown, 1.0]
-    return write_answer(task.algorithm, [*state, invented])
-
-
-def _invalid_item(task: MagmaTask, state: list[Any], draw: Random) -> str:
-    text = write_answer(task.algorithm, state).removesuffix("]")
-    return f"{text}{', ' if state else ''}{MALFORMED}]"
-
-
-def _random(task: MagmaTask, state: list[Any], draw: Random) -> str:
+def _random(task: MagmaTask, draw: Random) -> str:
     """Return a random answer of the right form, which uses only the number of nodes and the source."""
     nodes = list(range(task.n))
     if task.algorithm == "bfs":
@@ -76,38 +58,22 @@ def _random(task: MagmaTask, state: list[Any], draw: Random) -> str:
     return write_answer(task.algorithm, [[*pair, float(draw.randint(1, 10))] for pair in pairs if draw.random() < 0.5])
 
 
-FLAWS: dict[str, MakeReply] = {
-    "missing_prefix": lambda task, state, draw: write_list(task.algorithm, state),
-    "false_negative": lambda task, state, draw: write_answer(task.algorithm, state[1:]),
-    "hallucination": _hallucination,
-    "invalid_item": _invalid_item,
-}
-
-
-def replies(task: MagmaTask, setting: str, reply: MakeReply, draw: Random) -> Policy:
-    return _say(reply(task, state, draw) for _, state in task.requested_states(setting))
-
-
 def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Read the graph with tools, or give the correct states."""
     if setting == "tools":
         return walking_expert(task, setting)
-    return replies(task, setting, lambda task, state, random: write_answer(task.algorithm, state), random)
+    return _say(write_answer(task.algorithm, state) for _, state in task.requested_states(setting))
 
 
 def any_states(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Guess in the right form."""
-    return replies(task, setting, _random, random)
-
-
-def flawed(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
-    """Make one of four mistakes in every reply."""
-    return replies(task, setting, FLAWS[random.choice(list(FLAWS))], random)
+    return _say(_random(task, random) for _ in task.requested_states(setting))
 
 
 _ALL = (*prompts.STRATEGIES, "tools")
+EXPERT = Player(expert, _ALL, default=True)
 PLAYERS: Mapping[str, Player[MagmaTask]] = {
-    "expert": Player(expert, _ALL, default=True),
+    "expert": EXPERT,
     "random": Player(any_states, _ALL, default=True, purpose=("magma.policy", "random")),
-    "flawed": Player(flawed, _ALL, purpose=("magma.policy", "flawed")),
+    "flawed": replace(player_with(EXPERT, flawed), default=False),
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from graphwalk.evaluation.extraction import Extraction
+from graphwalk.evaluation.rows import compare_sets
 from graphwalk.suites.magma.answers import TRIPLES, answer_start, read_answer
 from graphwalk.suites.magma.config import Algorithm
 from graphwalk.types.episode import Score, Trajectory
@@ -65,20 +66,17 @@ def judge(algorithm: str, step: int, items: list[Any] | None, gold: list[Any]) -
     if items is None:
         return StepScore(step=step, missing_prefix=1)
     forms = [canonical(algorithm, item) for item in items]
-    valid = {form for form in forms if form is not None}
-    invalid = forms.count(None)
-    target = {canonical(algorithm, item) for item in gold}
-    right = len(valid & target)
-    precision = _share(right, len(valid) + invalid, empty=not target)
-    recall = _share(right, len(target), empty=not valid and not invalid)
+    invalid, target = forms.count(None), {canonical(algorithm, item) for item in gold}
+    answered = {object() if form is None else form for form in forms}  # every invalid item is a wrong one
+    compared = compare_sets(answered, target)
     return StepScore(
         step=step,
-        exact=valid == target and not invalid,
-        precision=precision,
-        recall=recall,
-        f1=2 * precision * recall / (precision + recall) if precision and recall else 0.0,
-        false_negatives=len(target - valid),
-        hallucinations=len(valid - target),
+        exact=compared.correct,
+        precision=compared.precision,
+        recall=compared.recall,
+        f1=compared.f1,
+        false_negatives=len(target - answered),
+        hallucinations=compared.false_positives - invalid,
         invalid_items=min(invalid, 1),
     )
 
@@ -98,11 +96,6 @@ def canonical(algorithm: str, item: Any) -> Hashable | None:
         return None
     i, j, number = item
     return (i, j, float(number)) if algorithm == "dijkstra" else (min(i, j), max(i, j), float(number))
-
-
-def _share(part: int, whole: int, *, empty: bool) -> float:
-    """Return part / whole; if whole is 0, 1 or 0 by `empty`."""
-    return part / whole if whole else float(empty)
 
 
 def _is_node(value: Any) -> bool:

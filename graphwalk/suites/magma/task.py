@@ -14,7 +14,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import Algorithm, GraphInput, MagmaConfig
-from graphwalk.suites.magma.generate import WEIGHTED, MagmaTrace, check_states
+from graphwalk.suites.magma.generate import MagmaTrace, check_states
 from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import MagmaScore, score_episode
 from graphwalk.suites.magma.thoughts import steps_in_words
@@ -43,16 +43,6 @@ class MagmaTask(Task):
     input: GraphInput = "edges"
 
     @property
-    def weighted(self) -> bool:
-        """Return True if edges have weights."""
-        return self.algorithm in WEIGHTED
-
-    @property
-    def form(self) -> prompts.Form:
-        """Return the form of the prompts."""
-        return prompts.Form(self.explain, self.input)
-
-    @property
     def whole(self) -> bool:
         """Return True in free-running mode."""
         return self.step is None
@@ -67,14 +57,15 @@ class MagmaTask(Task):
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
         """Return the conversation up to the question for the task's state, or for the first one if it runs freely."""
         trace, schema, toolbox = about.instance.source, None, None
+        form = prompts.Form(self.explain, self.input)
         if setting == "tools":
             assert about.store is not None
             schema, toolbox = await about.store.schema(), await about.toolbox(agent, GRAPH_TOOLS)
         if self.whole and setting in prompts.STEPWISE:
-            first = prompts.conversation(trace, setting, self.first_step, agent, schema, self.form)
-            return Prompt(first, toolbox, partial(_next_user, trace, setting, agent, self.form))
+            first = prompts.conversation(trace, setting, self.first_step, agent, schema, form)
+            return Prompt(first, toolbox, partial(_next_user, trace, setting, agent, form))
         step = self.total_steps if self.step is None else self.step
-        return Prompt(prompts.conversation(trace, setting, step, agent, schema, self.form), toolbox)
+        return Prompt(prompts.conversation(trace, setting, step, agent, schema, form), toolbox)
 
     def read(self, reply: str) -> Extraction:
         return read_answer(self.algorithm, reply)

@@ -1,5 +1,6 @@
 """Tables of MAGMA: results per trace and by size, and the association of final states by earlier ones."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -161,12 +162,10 @@ def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 def _sums(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return sums by name, without None."""
-    sums: dict[str, Any] = {}
+    sums = Counter[str]()
     for count in counts:
-        for name, value in count.items():
-            if value is not None:
-                sums[name] = sums.get(name, 0) + value
-    return sums
+        sums.update({name: value for name, value in count.items() if value is not None})
+    return dict(sums)
 
 
 _METRICS = {"accuracy": "final", "intermediate_exact": "earlier", "trajectory_exact": "all"}

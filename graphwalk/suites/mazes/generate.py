@@ -57,11 +57,6 @@ def depth_first_walls(size: int, walls: int, random: Random) -> list[int]:
     edges = list(depth_first_tree((size + 1) // 2, random)) or [((0, 0), (0, 0))]
     opened = {(a + c) * size + b + d for (a, b), (c, d) in edges}
     opened |= {2 * row * size + 2 * column for edge in edges for row, column in edge}
-    return _with_walls(opened, size, walls, random)
-
-
-def _with_walls(opened: set[int], size: int, walls: int, random: Random) -> list[int]:
-    """Return exactly `walls` walls: open or close cells at the edges of a connected set of open cells."""
     count = size * size - walls
     if len(opened) < count:
         _open_walls(opened, size, count, random)
@@ -71,6 +66,7 @@ def _with_walls(opened: set[int], size: int, walls: int, random: Random) -> list
 
 
 def _open_walls(opened: set[int], size: int, count: int, random: Random) -> None:
+    """Open random walls next to open cells."""
     opened.update([random.randrange(size * size)] if not opened else [])
     border = sorted({wall for cell in opened for wall in neighbours(cell, size)} - opened)
     seen = {*border, *opened}

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.scoring import Scoring
@@ -23,9 +22,6 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
-
-if TYPE_CHECKING:
-    pass
 
 
 class MazeTask(Task):

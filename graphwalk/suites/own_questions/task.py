@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -29,9 +29,6 @@ from graphwalk.tools.observed_values import tool_evidence
 from graphwalk.types.episode import Score, Trajectory
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Row
-
-if TYPE_CHECKING:
-    pass
 
 NEAR = 1e-9
 """Largest relative difference of equal numbers; whole ones are equal or not."""

@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    Discriminator,
-    Field,
-    PositiveInt,
-    Tag,
-    field_validator,
-    model_validator,
-)
+from pydantic import Discriminator, Field, PositiveInt, Tag, field_validator, model_validator
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import MOST, NameOrPath, Strict, SuiteConfig

@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.formats.json import json_lines
 from graphwalk.graphs.generate import generate_graph
+from graphwalk.models.tokens import rule_hundredths, tokens_of
 from graphwalk.reports.suite_report import SuiteReport
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -14,13 +16,13 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.own_graphs import OwnGraphOrigin, file_of, own_instances, queries_left_out, settings_left_out
 from graphwalk.suites.questions.agents.scripted import PLAYERS
 from graphwalk.suites.questions.config import ANY_ROWS, GeneratedGraph, QuestionsConfig
-from graphwalk.suites.questions.prompts import whole_text_tokens
 from graphwalk.suites.questions.report import question_report
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, copy_tasks, in_other_words, make_tasks
 from graphwalk.suites.suite import Suite, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+from graphwalk.types.graph import PropertyGraph
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
@@ -110,3 +112,8 @@ def _generated(place: int, spec: GeneratedGraph, seed: int, config: QuestionsCon
         named = {} if spec.name is None else {"name": spec.name}
         facts = {"entry": place, "index": index, "preset": spec.preset, **named, **tokens}
         yield GraphInstance.of(graph, facts=facts)
+
+
+def whole_text_tokens(graph: PropertyGraph) -> int:
+    """Count the tokens of a graph as JSON in the setting no_tools, by the rule of `graphwalk.models.tokens`."""
+    return tokens_of(sum(rule_hundredths(f"{line}\n") for line in json_lines(graph, {})))

@@ -19,7 +19,7 @@ from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.config import RowBounds
 from graphwalk.suites.questions.scene import question_scene
 from graphwalk.suites.questions.scoring.altered_questions import views_of
-from graphwalk.suites.questions.scoring.failures import failure_of
+from graphwalk.suites.questions.scoring.failures import WrongAnswer
 from graphwalk.suites.questions.scoring.score import QuestionScore, score_question
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.suites.questions.thoughts import walk_in_words
@@ -99,7 +99,7 @@ class QuestionTask(Task):
     def with_cause(
         self, score: QuestionScore, setting: str, trajectory: Trajectory, answer: Any, about: LoadedGraph
     ) -> QuestionScore:
-        failure = failure_of(self, setting, trajectory, answer, score, views_of(about))
+        failure = WrongAnswer(self, setting, trajectory, answer, score, views_of(about)).failure()
         return score.model_copy(update=vars(failure))
 
     def confirm(self, instance: GraphInstance) -> str | None:

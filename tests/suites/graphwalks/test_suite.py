@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 import graphwalk
-from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.files.bulk import write_rows
-from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.runs.episodes.graph_sources import GraphSources
 from graphwalk.runs.episodes.plan import Plan, make_plan
 from graphwalk.runs.episodes.resolve import Experiment, resolve
@@ -26,11 +24,9 @@ from graphwalk.suites.graphwalks.problems import Problem
 from graphwalk.suites.graphwalks.suite import GraphwalksSuite
 from graphwalk.suites.graphwalks.task import GraphwalksTask
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.types.chat import CallOptions
 from graphwalk.types.graph import PropertyGraph
-from tests.models.server import Answer, ModelServer, Request, chat
 from tests.suites.graphwalks.rows import EDGES, GOLD, PARENTS, ROWS, prompt_of, row
-from tests.suites.players import policy_of
+from tests.suites.players import played, policy_of
 
 
 def written(folder: Path, rows: list[dict[str, Any]], ending: str = "jsonl") -> Path:
@@ -198,48 +194,13 @@ async def test_the_expert_makes_one_call_per_node_and_one_turn_per_level() -> No
     assert (parents.reference_calls, parents.reference_turns) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    "agent", [AgentConfig(result_budget=2), AgentConfig(max_calls_per_turn=3), AgentConfig(encoding="csv")]
-)
-async def test_pages_refused_calls_and_encodings_change_no_answer(agent: AgentConfig) -> None:
-    suite, about, tasks = await prepared(ProblemSpec(nodes=60, depth=3))
-    for task in tasks:
-        setup = await task.prompt(about, "tools", agent.model_copy(update={"turn_limit": 200}))
-        model = ScriptedModel("expert", policy_of(suite, "expert", task))
-        trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
-        assert task.read(trajectory.reply).answer == task.gold
-
-
 async def test_a_thousand_calls_fit_one_episode() -> None:
     suite, about, (task,) = await prepared(ProblemSpec(nodes=1200, depth=9, operations=("bfs",)))
     assert task.reference_calls > 1000
     for limit in (None, task.reference_calls - 1):
         agent = AgentConfig(turn_limit=suite.turn_limit, call_limit=limit)
-        setup = await task.prompt(about, "tools", agent)
-        model = ScriptedModel("expert", policy_of(suite, "expert", task))
-        trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
-        score = task.score("tools", trajectory, task.read(trajectory.reply))
+        score, _ = await played(policy_of(suite, "expert", task), task, about, agent=agent)
         assert score.correct == (limit is None or not task.gold)
-
-
-def by_queries(node: str, depth: int) -> Policy:
-    """Search with one query per level, as a model may."""
-    levels = [{node}]
-    for _ in range(depth):
-        query = (
-            f"MATCH (a:Node)-[:EDGE]->(b) WHERE a.key IN {json.dumps(sorted(levels[-1]))} RETURN DISTINCT b.key AS key"
-        )
-        (text,) = yield [Ask("run_cypher", {"query": query})]
-        levels.append({row["key"] for row in json.loads(text)}.difference(*levels))
-    return f"Final Answer: [{', '.join(sorted(levels[-1]))}]"
-
-
-async def test_own_queries_answer_a_search() -> None:
-    _, about, tasks = await prepared(ProblemSpec(nodes=80, depth=3))
-    setup = await tasks[0].prompt(about, "write_cypher", AgentConfig())
-    policy = by_queries(str(tasks[0].parameters["node"]), 3)
-    trajectory = await run_episode(Episode(setup, ScriptedModel("m", policy), AgentConfig(), CallOptions()))
-    assert tasks[0].read(trajectory.reply).answer == tasks[0].gold
 
 
 @pytest.mark.parametrize("change", [lambda keys: keys[1:], lambda keys: [*keys, "a0"]])
@@ -252,35 +213,6 @@ async def test_a_store_that_finds_other_nodes_stops_the_run(
     instance = GraphInstance.of(graph, [Problem("bfs", "a0", 2)], {"entry": 0, "index": 0})
     with pytest.raises(OracleError, match=r"Cypher \(embedded\) finds other nodes than the evaluator"):
         await GraphwalksSuite().tasks(LoadedGraph(instance, store), GraphwalksConfig(), 0, AgentConfig())
-
-
-async def test_a_server_that_answers_from_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Right, half right, with the published target, without the line, right and with a closing word."""
-    replies = [
-        "Final Answer: [d3]",
-        "Final Answer: [e4, d3]",
-        "Final Answer: [a0, b1]",
-        "[b1, c2]",
-        "Final Answer: []\nDone.",
-    ]
-    by_prompt = dict(zip((record["prompt"] for record in ROWS), replies, strict=True))
-
-    def respond(request: Request) -> Answer:
-        (message,) = request.body["messages"]
-        return Answer(chat(by_prompt[message["content"]]))
-
-    async with ModelServer(respond) as server:
-        monkeypatch.setenv("LAB_BASE_URL", server.url)
-        monkeypatch.setenv("LAB_API_KEY", "none")
-        data = {"name": "t", "suite": {"name": "graphwalks", "file": str(written(tmp_path, ROWS))}}
-        fields = {"models": ["openai-api/lab/m"], "settings": ["no_tools"], "agent": {"tool_protocol": "native"}}
-        run = await graphwalk.arun({**data, **fields}, out=tmp_path / "run")
-    records = sorted(run.records(), key=lambda record: record["graph_row"])
-    assert [record["published_f1"] for record in records] == pytest.approx([1, 2 / 3, 1, 0, 0])
-    assert [record["f1"] for record in records] == pytest.approx([1, 2 / 3, 2 / 3, 0, 1])
-    assert [record["correct"] for record in records] == [True, False, False, False, True]
-    assert [record["error_class"] for record in records] == [None, "extra_nodes", "extra_nodes", "wrong_form", None]
-    assert {record["exit_status"] for record in records} == {"answered"}
 
 
 async def test_a_picture_shows_right_and_missing_nodes(tmp_path: Path) -> None:

@@ -1,25 +1,23 @@
 """Runs as they are logged, with their trajectories: of scripted agents, and of states that a test makes up."""
 
+from functools import partial
 from random import Random
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.suites.flawed import with_flaws
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.magma.players import FLAWS, replies
+from graphwalk.suites.magma.answers import read_answer, write_answer
 from graphwalk.suites.magma.suite import MagmaSuite
-from graphwalk.types.chat import CallOptions
 from graphwalk.types.wire import to_dict
-from tests.suites.players import policy_of
+from tests.suites.players import played, policy_of
 
 SUITE = MagmaSuite()
 TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
 
 
 async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **suite: Any) -> list[dict[str, Any]]:
-    """Return a run of agents, or of flaws by name, as it is logged."""
+    """Return a run of agents, or of one that hallucinates, as it is logged."""
     config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
     return [
         await _episode(policy, setting, task, instance)
@@ -32,12 +30,10 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
 
 
 async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[str, Any]:
-    prompt = await task.prompt(LoadedGraph(instance), setting, AgentConfig())
-    flaw = FLAWS.get(policy)
-    played = replies(task, setting, flaw, Random(1)) if flaw else policy_of(SUITE, policy, task, setting, None, 1)
-    model = ScriptedModel(policy, played)
-    trajectory = await run_episode(Episode(prompt, model, AgentConfig(), CallOptions()))
-    score = task.score(setting, trajectory, task.read(trajectory.reply))
+    invents = policy == "hallucination"
+    player = policy_of(SUITE, "expert" if invents else policy, task, setting, None, 1)
+    player = with_flaws(player, Random(1), spoil=partial(_invented, task)) if invents else player
+    score, trajectory = await played(player, task, LoadedGraph(instance), setting)
     return {
         "task_id": task.task_id,
         "model": policy,
@@ -53,6 +49,12 @@ async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[
         "graph": dict(instance.facts),
         "trajectory": to_dict(trajectory),
     }
+
+
+def _invented(task: Any, reply: str, random: Random) -> str:
+    """Return a reply with a node, or an edge to it, that the graph lacks."""
+    invented = task.n if task.algorithm == "bfs" else [0, task.n, 1.0]
+    return write_answer(task.algorithm, [*read_answer(task.algorithm, reply).answer, invented])
 
 
 def logged(

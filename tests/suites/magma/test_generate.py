@@ -4,7 +4,6 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from inline_snapshot import snapshot
 
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.suites.magma.config import MagmaSpec
@@ -57,50 +56,15 @@ def test_an_item_depends_on_seed_and_index_only(nodes: int) -> None:
 
 
 def test_one_line_of_a_data_set() -> None:
-    trace = traces_of(algorithm="dijkstra", nodes=4, count=1)[0]
-    assert trace.as_json() == snapshot(
-        {
-            "algorithm": "dijkstra",
-            "n": 4,
-            "p": 0.5,
-            "seed": 3,
-            "split": "test",
-            "index": 0,
-            "trace_id": "dijkstra-n4-p0.5-test-s3-0",
-            "edges": [[0, 1], [0, 2], [0, 3], [1, 3], [2, 3]],
-            "weights": [9.0, 10.0, 5.0, 9.0, 6.0],
-            "source": 0,
-            "steps": [
-                {
-                    "hint": {"priority_queue": [[0, 0.0]], "unvisited": [0, 1, 2, 3], "visited": []},
-                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
-                },
-                {
-                    "hint": {"priority_queue": [[3, 5.0], [1, 9.0], [2, 10.0]], "unvisited": [1, 2, 3], "visited": [0]},
-                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
-                },
-                {
-                    "hint": {"priority_queue": [[1, 9.0], [2, 10.0]], "unvisited": [1, 2], "visited": [0, 3]},
-                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
-                },
-                {
-                    "hint": {"priority_queue": [[2, 10.0]], "unvisited": [2], "visited": [0, 1, 3]},
-                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
-                },
-            ],
-            "final": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
-        }
-    )
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_records_have_what_other_programs_read(algorithm: str) -> None:
-    record = traces_of(algorithm=algorithm, nodes=8, count=1)[0].as_json()
-    assert ("weights" in record) == (algorithm in ("dijkstra", "floyd_warshall", "mst_prim"))
-    assert ("source" in record) == (algorithm in ("bfs", "dijkstra", "mst_prim"))
-    assert record["edges"] == sorted(record["edges"])
-    assert record["final"] == record["steps"][-1]["answer"]
-    assert all(weight == int(weight) and 1 <= weight <= 10 for weight in record.get("weights", ()))
+    record = traces_of(algorithm="dijkstra", nodes=4, count=1)[0].as_json()
+    steps, final = record.pop("steps"), record.pop("final")
+    assert record == {
+        **{"algorithm": "dijkstra", "n": 4, "p": 0.5, "seed": 3, "split": "test", "index": 0},
+        **{"trace_id": "dijkstra-n4-p0.5-test-s3-0", "edges": [[0, 1], [0, 2], [0, 3], [1, 3], [2, 3]]},
+        **{"weights": [9.0, 10.0, 5.0, 9.0, 6.0], "source": 0},
+    }
+    assert [step["hint"]["visited"] for step in steps] == [[], [0], [0, 3], [0, 1, 3]]
+    assert steps[-1]["answer"] == final == [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]]
 
 
 def test_sources_and_weights_are_uniform_and_edges_as_likely_as_asked() -> None:

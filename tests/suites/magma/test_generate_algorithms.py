@@ -34,11 +34,6 @@ def test_bfs() -> None:
     ]
 
 
-def test_bfs_has_a_state_for_each_node_of_a_star() -> None:
-    star = Instance(4, ((0, 1), (1, 2), (1, 3)), None, 1)
-    assert [step.answer for step in run_algorithm("bfs", star)] == [[0, 1, 2, 3]] * 4
-
-
 def test_dfs() -> None:
     first = [[[0]], [[0, 1]], [[0, 1, 2]], [[0, 1, 2, 3]]]
     assert states("dfs", None) == [*first, [[0, 1, 2, 3], [4]], [[0, 1, 2, 3], [4, 5]]]

@@ -162,25 +162,16 @@ def test_a_trace_of_one_step_has_no_wrong_hint() -> None:
     assert all(task.total_steps > 1 for task, _, _ in played("expert", "ish_wrong", config))
 
 
-def test_explanations_can_be_left_out() -> None:
-    explained, short = (chat(trace("bfs"), "is", 2, form=prompts.Form(explain)) for explain in (True, False))
-    assert "One step takes the node at the front of the queue" in explained
-    assert "One step" not in short
-    assert short.count("Give the state after step") == explained.count("Give the state after step") == 2
+UNITS = {
+    "bfs": "one node taken out of the queue",
+    "dfs": "the first visit to one node",
+    "floyd_warshall": "one pivot",
+    **dict.fromkeys(("dijkstra", "mst_prim"), "one node taken out of the priority queue"),
+}
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "unit"),
-    [
-        ("bfs", "one node taken out of the queue"),
-        ("dfs", "the first visit to one node"),
-        ("dijkstra", "one node taken out of the priority queue"),
-        ("floyd_warshall", "one pivot"),
-        ("mst_prim", "one node taken out of the priority queue"),
-    ],
-)
-def test_a_state_by_number_has_the_unit_of_a_step(algorithm: str, unit: str) -> None:
-    for setting in ("io", "io_reasoning"):
-        short = chat(from_the_start(algorithm), setting, 1, PAPER_AGENT, PAPER_FORM)
-        assert f"One step is {unit}." in short
-    assert "One step is " not in chat(from_the_start(algorithm), "is", 1, PAPER_AGENT, PAPER_FORM)
+@pytest.mark.parametrize("algorithm", UNITS)
+def test_a_state_by_number_has_the_unit_of_a_step(algorithm: str) -> None:
+    one, many = (chat(from_the_start(algorithm), way, 1, PAPER_AGENT, PAPER_FORM) for way in ("io", "is"))
+    assert f"One step is {UNITS[algorithm]}." in one
+    assert "One step is " not in many

@@ -1,28 +1,22 @@
-"""Scripted models through the real agent loop: the perfect one is right everywhere, each flaw costs what it must."""
+"""Scripted models through the real agent loop: the expert is right everywhere."""
 
 import asyncio
 from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import pytest
 
-from graphwalk.agent import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
 from graphwalk.environments.stage import Stage
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from, load_experiment
 from graphwalk.exports.magma import STRATEGIES
-from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.players import FLAWS, replies
-from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import ExitStatus, Trajectory
+from tests.suites.players import played as played_by
 from tests.suites.players import policy_of
 
 ALL = ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
@@ -42,22 +36,12 @@ def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:
     ]
 
 
-def played(
-    agent: str, setting: str, config: AnyExperiment, flaw: str = ""
-) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
+def played(agent: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, instance in tasks(config):
         if SUITE.asks(task, setting, config.suite):
-            trajectory = asyncio.run(walk(agent, setting, task, instance, flaw))
-            yield task, trajectory, task.score(setting, trajectory, task.read(trajectory.reply))
-
-
-async def walk(agent: str, setting: str, task: MagmaTask, instance: GraphInstance, flaw: str) -> Trajectory:
-    prompt = await task.prompt(LoadedGraph(instance), setting, AgentConfig())
-    policy = policy_of(SUITE, agent, task, setting, None, 1)
-    if flaw:
-        policy = replies(task, setting, FLAWS[flaw], Random(1))
-    model = ScriptedModel(agent, policy)
-    return await run_episode(Episode(prompt, model, AgentConfig(), CallOptions()))
+            policy = policy_of(SUITE, agent, task, setting, None, 1)
+            score, trajectory = asyncio.run(played_by(policy, task, LoadedGraph(instance), setting))
+            yield task, trajectory, score
 
 
 WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]
@@ -91,36 +75,6 @@ def test_input_output_is_asked_for_every_state() -> None:
     assert all(f"Give the state after step {task.step}." in question for task, question in earlier)
 
 
-def expected_f1(flaw: str, k: int) -> float:
-    """F1 of a flawed reply where the target has k items."""
-    if flaw == "missing_prefix":
-        return 0
-    return (2 * (k - 1) / (2 * k - 1) if k else 1) if flaw == "false_negatives" else 2 * k / (2 * k + 1)
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("setting", ["io", "is"])
-@pytest.mark.parametrize("name", FLAWS)
-def test_each_flaw_costs_what_it_implies(name: str, setting: str, way: dict[str, bool]) -> None:
-    flaw = next(error for error in ERRORS if error.startswith(name))
-    for task, _, score in played("flawed", setting, experiment(**way), name):
-        golds = dict(task.requested_states(setting))
-        for step in score.steps:
-            k = len(golds[step.step])
-            flawless = flaw == "false_negatives" and k == 0
-            assert step.exact == flawless
-            assert step.f1 == pytest.approx(expected_f1(flaw, k))
-            assert {e: getattr(step, e) for e in ERRORS} == {e: int(e == flaw and not flawless) for e in ERRORS}
-        assert getattr(score, flaw) == sum(getattr(step, flaw) for step in score.steps)
-
-
-def test_flawed_draws_its_flaw_for_each_episode() -> None:
-    scores = [score for _, _, score in played("flawed", "is", experiment(free_running=True))]
-    errors = [{error for error in ERRORS if getattr(score, error)} for score in scores]
-    assert all(len(one) <= 1 for one in errors)
-    assert set().union(*errors) == set(ERRORS)
-
-
 def test_random_guesses_are_well_formed_and_rarely_right() -> None:
     scores = [score for _, _, score in played("random", "is", experiment())]
     assert all(score.missing_prefix == score.invalid_items == 0 for score in scores)
@@ -138,25 +92,14 @@ def test_tasks_are_one_per_step_or_one_per_trace() -> None:
 
 
 def test_shipped_experiments() -> None:
-    paper = load_experiment("magma-paper")
+    paper, tenth = load_experiment("magma-paper"), load_experiment("magma-paper-tenth")
     assert isinstance(paper.suite, MagmaConfig)
-    counts = {(spec.nodes, spec.count) for spec in paper.suite.specs()}
     assert len(paper.suite.specs()) == 65
-    assert {count for n, count in counts if n == 5} == {112}
-    assert {count for n, count in counts if n > 5} == {125}
-    tenth = load_experiment("magma-paper-tenth")
+    assert {(spec.nodes > 5, spec.count) for spec in paper.suite.specs()} == {(False, 112), (True, 125)}
     assert tenth.suite == paper.suite.model_copy(update={"traces": tenth.suite.traces})
-    grids = [[(spec.algorithm, spec.nodes, spec.p, spec.split) for spec in one.suite.specs()] for one in (paper, tenth)]
-    assert grids[0] == grids[1]
-    assert {spec.count for spec in tenth.suite.specs()} == {12}
-    quick = load_experiment("magma-one-algorithm", ["suite.traces.0.algorithm=dijkstra"], {"suite.traces.*.count": 2})
-    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.graphs(quick.suite, quick.seed)] == [
-        ("dijkstra", 5)
-    ] * 2
+    assert [spec.model_copy(update={"count": 12}) for spec in paper.suite.specs()] == list(tenth.suite.specs())
     io_steps_of = {name: load_experiment(name).suite.io_steps for name in ("magma", "magma-one-size", "magma-paper")}
     assert io_steps_of == {"magma": False, "magma-one-size": True, "magma-paper": True}
-    for name in ("magma", "magma-one-size", "magma-free-running"):
-        assert set(load_experiment(name).settings) <= set(SUITE.settings)
 
 
 def test_wrong_inputs_are_named() -> None:

@@ -4,22 +4,18 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.config import Layout, MazesConfig, MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze, maze_graph
-from graphwalk.suites.mazes.players import FLAWS
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
-from graphwalk.types.chat import CallOptions, ToolCall
+from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory
-from tests.suites.players import policy_of
+from tests.suites.players import played, policy_of
 
 #   0  1  2  3        S . . .
 #   4  5  6  7        # # # .
@@ -45,18 +41,7 @@ class Stage:
         self, name: str, seed: int = 0, agent: AgentConfig = WIDE, setting: str = "tools"
     ) -> tuple[MazeScore, Trajectory]:
         policy = policy_of(MazesSuite(), name, self.task, setting, None, seed)
-        return await self.play_policy(policy, agent, setting)
-
-    async def play_flaw(self, flaw: str, seed: int) -> tuple[MazeScore, Trajectory]:
-        draw = stdlib_random(seed, "flaw", self.task.task_id)
-        return await self.play_policy(FLAWS[flaw](str(self.task.start), str(self.task.goal), draw))
-
-    async def play_policy(
-        self, policy: Policy, agent: AgentConfig = WIDE, setting: str = "tools"
-    ) -> tuple[MazeScore, Trajectory]:
-        prompt = await self.task.prompt(LoadedGraph(self.instance, self.store), setting, agent)
-        trajectory = await run_episode(Episode(prompt, ScriptedModel("scripted/test", policy), agent, CallOptions()))
-        return self.task.score(setting, trajectory, self.task.read(trajectory.reply)), trajectory
+        return await played(policy, self.task, LoadedGraph(self.instance, self.store), setting, agent)
 
 
 async def stage(

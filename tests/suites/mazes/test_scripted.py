@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.players import FLAWS
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.types.encodings import ENCODINGS
 from graphwalk.types.episode import ExitStatus
@@ -49,38 +47,3 @@ async def test_the_random_walk_is_sometimes_lucky_and_never_leaves_the_open_cell
     assert any(score.valid for score in scores)
     assert {score.error_class for score in scores} <= {None, "wrong_goal"}
     assert all(score.wall_hits == score.teleports == score.tool_errors == 0 for score in scores)
-
-
-async def test_flaws_have_their_effect() -> None:
-    expected = {
-        "jump": {"not_adjacent"},
-        "early_stop": {"wrong_goal"},
-        "other_start": {"wrong_start"},
-        "invented_cell": {"out_of_grid"},
-        "through_wall": {"through_wall", "out_of_grid"},
-        "empty": {"no_answer"},
-    }
-    totals = dict.fromkeys(FLAWS, 0)
-    for seed in range(6):
-        here = await random_stage(seed)
-        for flaw in FLAWS:
-            score, _ = await here.play_flaw(flaw, seed)
-            assert {score.error_class} <= expected.get(flaw, {None}), (flaw, seed)
-            counted = {"jump": score.jumps, "wall": score.wall_calls, "bad_id": score.tool_errors}
-            totals[flaw] += counted.get(flaw, score.repeated_cells if flaw == "detour" else 0)
-    assert totals["jump"] == 6
-    assert totals["bad_id"] == 24
-    assert totals["detour"] == 12
-    assert totals["wall"] > 6
-    assert len({(await here.play("flawed", seed=seed))[0].error_class for seed in range(30)}) > 4
-
-
-def test_default_maze_is_the_documented_one() -> None:
-    assert MazeSpec().model_dump() == {
-        "count": 1,
-        "size": 10,
-        "walls": 0.5,
-        "min_path": 15,
-        "generator": "random",
-        "offset": 0,
-    }

@@ -54,21 +54,6 @@ def test_networkx_refuses_a_wrong_target(path: list[str]) -> None:
         check_path(maze_graph(Maze(3, (), 0, 8, 4)), "0", "8", path)
 
 
-def test_facts_for_grouping() -> None:
-    experiment = config({"walls": 0.4, "generator": "depth_first", "min_path": 12})
-    (instance,) = MazesSuite().graphs(experiment.suite, experiment.seed)
-    facts = {
-        "size": 10,
-        "wall_ratio": 0.4,
-        "walls": 40,
-        "min_path": 12,
-        "generator": "depth_first",
-        "entry": 0,
-        "index": 0,
-    }
-    assert facts.items() <= dict(instance.facts).items()
-
-
 @pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])
 def test_the_shipped_experiments_can_be_generated(name: str) -> None:
     experiment = load_experiment(name, flags={"suite.mazes.*.count": 1})

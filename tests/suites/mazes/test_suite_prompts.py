@@ -47,12 +47,6 @@ async def test_strict_mode_is_in_the_prompt() -> None:
     assert "every other cell is refused" not in TEXTS["tools"]
 
 
-async def test_the_papers_drawing_has_a_border_around_each_cell_and_letters_in_place_of_keys() -> None:
-    text = as_drawing(await stage(agent=PAPER, layout="paper"), PAPER)
-    assert "|  S |  1 |  2 |  3 |\n+----+----+----+----+\n|  # |  # |  # |  7 |" in text
-    assert "| 0" not in text
-
-
 @pytest.mark.parametrize("strict", [False, True])
 async def test_the_expert_is_right_under_the_papers_protocol(strict: bool) -> None:
     for seed in range(3):

@@ -65,27 +65,18 @@ async def test_rows_are_the_open_neighbours_in_the_order_of_numbers(any_database
 WRONG: dict[str, tuple[Any, str]] = {
     "wall": ("5", "wall"),
     "too high": ("16", "unknown_cell"),
-    "far too high": ("999999999999", "unknown_cell"),
     "higher than a database can count": ("9" * 30, "malformed_id"),
     "negative": ("-3", "malformed_id"),
     "decimal": ("2.0", "malformed_id"),
     "leading zero": ("03", "malformed_id"),
     "words": ("cell 3", "malformed_id"),
-    "coordinates": ("(0, 3)", "malformed_id"),
     "empty": ("", "malformed_id"),
-    "spaces": (" 3 ", "malformed_id"),
     "line end": ("3\n", "malformed_id"),
-    "other digits": ("٣", "malformed_id"),
     "Cypher": ("3' OR 1=1 //", "malformed_id"),
     "a megabyte": ("7" * 10**6, "malformed_id"),
     "lone surrogate": ("\ud800", "malformed_id"),
     "number": (3, "not_text"),
-    "float": (3.0, "not_text"),
-    "negative number": (-3, "not_text"),
     "boolean": (True, "not_text"),
-    "null": (None, "not_text"),
-    "list": (["3"], "not_text"),
-    "object": ({"key": "3"}, "not_text"),
 }
 
 

@@ -54,11 +54,6 @@ def test_formats_hold_the_same_questions(tmp_path: Path, name: str) -> None:
     assert (built.rows, built.unanswerable, built.tags) == ([], True, ("a",))
 
 
-def test_places_are_lines(tmp_path: Path) -> None:
-    assert list(read(tmp_path, LINES).questions) == [1, 3, 4]
-    assert read(tmp_path, LINES).questions[4].rows == [{"who": "Ida", "share": None}]
-
-
 @pytest.mark.parametrize("text", WRONG)
 def test_mistake_is_named_with_its_place(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError) as caught:

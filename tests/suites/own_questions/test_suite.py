@@ -103,20 +103,6 @@ async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) ->
     Dataset(out, None, "").check()
 
 
-async def test_interrupted_run_resumes_and_spends_no_more_than_its_budget(tmp_path: Path) -> None:
-    async with ModelServer(reply) as server:
-        dataset = write(tmp_path, QUESTIONS)
-        summary = await start(tmp_path / "run", config(dataset, **{"limits.budget_tokens": 40}), settings(server))
-        assert summary.budget_reached
-        assert summary.finished < 5
-        whole = await resume(tmp_path / "run", settings(server), budget_tokens=10_000)
-    assert whole.finished == 5
-    assert sum(record["score"] is not None for record in records(tmp_path / "run")) == 5
-    dataset.write_text(json.dumps(QUESTIONS[0]))
-    changed = await verify_run(RunFolder.open(tmp_path / "run"), Settings())
-    assert changed.holds  # by the file in the run folder
-
-
 def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
     for name, flags in (("one", []), ("two", ["-o", "agent.turn_limit=1"])):
         done = graphwalk("run", "own-questions", "--out", name, *flags, folder=tmp_path)

@@ -2,24 +2,22 @@
 
 from dataclasses import dataclass
 
-from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.models.scripted import Policy, ScriptedModel
+from graphwalk.models.scripted import Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.questions.agents.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.scoring.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.make_tasks import make_tasks
-from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
-from tests.suites.players import policy_of
+from tests.suites.players import played, policy_of
 
 
 @dataclass
@@ -43,11 +41,7 @@ class Stage:
     async def play_policy(
         self, policy: Policy, task: QuestionTask, agent: AgentConfig | None = None, setting: str = "tools"
     ) -> tuple[QuestionScore, Trajectory]:
-        config = agent or AgentConfig()
-        prompt = await task.prompt(LoadedGraph(self.instance, self.store), setting, config)
-        options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-        trajectory = await run_episode(Episode(prompt, ScriptedModel("scripted/test", policy), config, options))
-        return task.score(setting, trajectory, task.read(trajectory.reply)), trajectory
+        return await played(policy, task, LoadedGraph(self.instance, self.store), setting, agent or AgentConfig())
 
 
 def expert_with(flaw: str, task: QuestionTask, schema: Schema) -> Policy:

@@ -6,16 +6,16 @@ from functools import cache
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import compare_rows
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.agents.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.oracles import Scratch
 from graphwalk.suites.reference import CachedTools, ReferenceWalk, count_by_rule, drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -43,15 +43,13 @@ class ExpertReference:
         return walk
 
 
-async def reference_on(scratch: Scratch, index: GraphIndex, agent: AgentConfig | None) -> ExpertReference | None:
-    """Return the reference on the embedded engine; None without an agent.
+def reference_on(embedded: GraphStore, graph: PropertyGraph, agent: AgentConfig) -> ExpertReference:
+    """Return the reference on the embedded engine.
 
     Pages are those of the agent, but values are not shortened, because the expert's answer is checked. Pages of a
     number of tokens are those of the texts.
     """
-    if agent is None:
-        return None
     by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
     pages = AgentConfig(**agent.model_dump(include={"result_budget", *by_tokens}))
-    schema = schema_of(index.graph)
-    return ExpertReference(schema, GraphToolbox(await scratch.store(), schema, agent=pages))
+    schema = schema_of(graph)
+    return ExpertReference(schema, GraphToolbox(embedded, schema, agent=pages))

@@ -11,7 +11,7 @@ from random import Random
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.suites.questions.agents.flawed import flawed, varied
+from graphwalk.suites.flawed import flawed, player_with, varied
 from graphwalk.suites.questions.agents.forgetful import CONTEXTS, ForgetfulModel
 from graphwalk.suites.questions.agents.walker import Steps, Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.catalogue import python_part
@@ -173,8 +173,12 @@ def _shown(schema: Schema | None) -> Schema:
     return schema
 
 
-def _walk(task: QuestionTask, schema: Schema | None) -> Policy:
+def _walk(task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     return expert(task.template, task.parameters, _shown(schema))
+
+
+def _walk_by_reference(task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
+    return by_reference(_walk(task, setting, schema, random), task, _shown(schema))
 
 
 def _no_plan(task: QuestionTask) -> str:
@@ -183,19 +187,14 @@ def _no_plan(task: QuestionTask) -> str:
     return f"the question {task.template} has no Python part, which this scripted agent follows"
 
 
-_EXPERT = Player[QuestionTask](lambda task, setting, schema, random: _walk(task, schema), why_not=_no_plan)
+_EXPERT = Player(_walk, why_not=_no_plan)
 PLAYERS: Mapping[str, Player[QuestionTask]] = {
     "expert": replace(_EXPERT, default=True),
-    "varied": replace(_EXPERT, policy=lambda task, setting, schema, random: varied(_walk(task, schema), random)),
-    "by_reference": replace(
-        _EXPERT,
-        policy=lambda task, setting, schema, random: by_reference(_walk(task, schema), task, _shown(schema)),
-    ),
+    "varied": player_with(_EXPERT, varied),
+    "by_reference": replace(_EXPERT, policy=_walk_by_reference),
     "cypher": Player(lambda task, setting, schema, random: own_cypher(task), ("write_cypher",)),
     "forgetful": ForgetfulPlayer(**vars(_EXPERT)),
     **{f"forgetful:{name}": ForgetfulPlayer(**vars(_EXPERT), context=size) for name, size in CONTEXTS.items()},
-    "flawed": Player(
-        lambda task, setting, schema, random: flawed(_walk(task, schema), random), default=True, why_not=_no_plan
-    ),
+    "flawed": player_with(replace(_EXPERT, default=True), flawed),
     "random": Player(lambda task, setting, schema, random: random_walk(task, _shown(schema), random), default=True),
 }

@@ -1,9 +1,8 @@
 """Nodes of a label with a property value."""
 
-import json
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.agents.walker import Steps, Walker, node_keys, nodes, read
+from graphwalk.suites.questions.agents.walker import Steps, Walker, condition, node_keys, nodes, read
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex, equal
@@ -30,5 +29,4 @@ class Part(PythonPart):
                 yield {"node_key": key}
 
     def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        written = json.dumps(self.value, ensure_ascii=False)
-        return {"columns": "node_key=properties.key", "where": f"properties.{self.property}={written}"}
+        return {"columns": "node_key=properties.key", "where": condition(**{f"properties.{self.property}": self.value})}

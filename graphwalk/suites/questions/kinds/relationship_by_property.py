@@ -1,6 +1,5 @@
 """Relationships of a type with a property value, with all their properties."""
 
-import json
 from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.agents.walker import NEIGHBOR_KEY, Steps, Walker, condition, side_of
@@ -50,9 +49,8 @@ class Part(PythonPart):
         source, target = ("center_key", NEIGHBOR_KEY) if side == "outgoing" else (NEIGHBOR_KEY, "center_key")
         names = [name for name in rows[0] if name not in ("source_key", "target_key")]
         held = [f"{name}=relationship_properties.{name}" for name in names]
-        where = condition(direction=side, type=self.relationship_type)
-        value = json.dumps(self.value, ensure_ascii=False)
+        value = {f"relationship_properties.{self.property}": self.value}
         return {
             "columns": ", ".join([*held, f"source_key={source}", f"target_key={target}"]),
-            "where": f"{where}, relationship_properties.{self.property}={value}",
+            "where": condition(direction=side, type=self.relationship_type, **value),
         }

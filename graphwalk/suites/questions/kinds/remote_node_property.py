@@ -1,9 +1,8 @@
 """Property value of a node that is two or more steps from one node."""
 
-import json
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, leading_to
+from graphwalk.suites.questions.agents.walker import Centre, Layers, Steps, Walker, condition, leading_to
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.tasks.brute_force import NetworkxGraph
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
@@ -53,6 +52,6 @@ class Part(PythonPart):
                 yield {"value": graph.value(end, self.property)}
 
     def by_reference(self, schema: Schema, rows: list[Row]) -> Mapping[str, str]:
-        value = f"neighbor_properties.{self.property}={json.dumps(rows[0]['value'], ensure_ascii=False)}"
-        where = f"{leading_to(self.target_label)}, {value}"
-        return {"columns": f"value=neighbor_properties.{self.property}", "where": where}
+        column = f"neighbor_properties.{self.property}"
+        where = f"{leading_to(self.target_label)}, {condition(**{column: rows[0]['value']})}"
+        return {"columns": f"value={column}", "where": where}

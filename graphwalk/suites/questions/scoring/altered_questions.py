@@ -79,12 +79,9 @@ class GraphViews:
         columns = (column for columns in self.graph.all_columns() for column in columns.values())
         return frozenset(normalise(shown(value)) for column in columns for value in column.values())
 
-    def keys_with_value(self, value: Hashable) -> list[str]:
-        """Return the keys of the nodes with this value in any property."""
-        return list(self._nodes_by_value.get(value, ()))
-
     @cached_property
-    def _nodes_by_value(self) -> dict[Hashable, dict[str, None]]:
+    def keys_by_value(self) -> Mapping[Hashable, dict[str, None]]:
+        """Return the normal form of a value → keys of the nodes that have it in any property."""
         nodes = defaultdict[Hashable, dict[str, None]](dict)
         for node in self.graph.nodes():
             for value in node.properties.values():

@@ -54,20 +54,11 @@ class Failure:
     ignored_condition: str | None = None
 
 
-def failure_of(
-    task: "QuestionTask",
-    setting: str,
-    trajectory: Trajectory,
-    rows: Sequence[Row] | None,
-    score: QuestionScore,
-    views: GraphViews,
-) -> Failure:
-    """Return the cause of a wrong answer; `rows` are the extracted ones, None if there were none."""
-    return _WrongAnswer(task, setting, trajectory, rows, score, views).failure()
+class WrongAnswer:
+    """A wrong answer, compared with the target, and the calls that led to it.
 
-
-class _WrongAnswer:
-    """A wrong answer, compared with the target, and the calls that led to it."""
+    `rows` are the extracted ones, None if there were none.
+    """
 
     def __init__(
         self,
@@ -168,9 +159,10 @@ class _WrongAnswer:
 
     def _other_property(self) -> Failure | None:
         """Return a failure if another property of the right nodes was answered in place of their keys."""
+        keys, keys_of = self._views.keys, self._views.keys_by_value
         for row in sorted(self._extra, key=str):
             candidates = [
-                self._views.keys_with_value(value) if place in self._keys and value not in self._views.keys else [value]
+                keys_of.get(value, ()) if place in self._keys and value not in keys else [value]
                 for place, value in enumerate(row)
             ]
             right = next((one for one in islice(product(*candidates), _MOST_COMBINATIONS) if one in self._target), None)

@@ -8,14 +8,7 @@ from pydantic import Field
 
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.extraction import Extraction, strip_thinking
-from graphwalk.evaluation.rows import (
-    RowScore,
-    compare_rows,
-    missing_fields,
-    row_set,
-    typed_rows,
-    unknown_fields,
-)
+from graphwalk.evaluation.rows import RowScore, compare_rows, missing_fields, row_set, typed_rows, unknown_fields
 from graphwalk.suites.questions.scoring.groundedness import supported_rows
 from graphwalk.tools.observed_values import Evidence, holds_row, tool_evidence, waste_of
 from graphwalk.types.episode import Score, Trajectory
@@ -118,15 +111,14 @@ def score_question(task: "QuestionTask", setting: str, trajectory: Trajectory, e
             "grounded": audit.grounded,
             "error_class": _error_class(rows, compared, trajectory, audit),
             "evidence_sufficient": audit.sufficient,
-            "last_mile": not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
+            "last_mile": not compared.correct
+            and audit.sufficient is not False
+            and not (rows and not missing_fields(rows, task.scored_fields))
+            and names_target(task, strip_thinking(trajectory.reply)),
             **asdict(waste_of(trajectory)),
         }
     return QuestionScore(
-        correct=compared.correct,
-        precision=compared.precision,
-        recall=compared.recall,
-        f1=compared.f1,
-        false_positives=compared.false_positives,
+        **asdict(compared),
         extraction_stage=extraction.stage,
         lossy=extraction.lossy,
         strict_correct=compared.correct and not forced,
@@ -182,14 +174,6 @@ def _error_class(
     if audit.sufficient:
         return "misread"
     return "incomplete" if audit.grounded == 1 else "unsupported"
-
-
-def _only_the_form_is_wrong(
-    task: "QuestionTask", trajectory: Trajectory, rows: list[Row] | None, audit: _Audit
-) -> bool:
-    if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
-        return False
-    return names_target(task, strip_thinking(trajectory.reply))
 
 
 def names_target(task: "QuestionTask", text: str) -> bool:

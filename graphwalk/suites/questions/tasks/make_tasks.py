@@ -4,6 +4,7 @@ import asyncio
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -24,7 +25,7 @@ from graphwalk.suites.questions.catalogue import Question, QuestionKind, choose_
 from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks.graph_index import EntityType, GraphIndex
-from graphwalk.suites.questions.tasks.oracles import Scratch, agreed_rows, cypher_rows
+from graphwalk.suites.questions.tasks.oracles import agreed_rows, cypher_rows
 from graphwalk.suites.questions.tasks.parameters import OWN, CannotHost, Drawn, ParameterSearch, generated_effort
 from graphwalk.suites.questions.template import QuestionTemplate, Target, Wording, render_wording
 from graphwalk.types.graph import PropertyGraph, value_order
@@ -97,10 +98,11 @@ async def make_tasks(
     Questions that the graph cannot host are added to `left_out` with the reason; without it they raise ConfigError.
     Raise ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
-    index, scratch = GraphIndex(graph), Scratch(graph, store)
-    maker = TaskMaker(index, store, scratch, seed, await reference_on(scratch, index, agent), target)
+    index, embedded = GraphIndex(graph), await _embedded(graph, store)
+    reference = None if agent is None else reference_on(embedded, graph, agent)
+    maker = TaskMaker(index, store, embedded, seed, reference, target)
     effort = OWN if own else generated_effort(graph)
-    search = ParameterSearch(index, scratch, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
+    search = ParameterSearch(index, embedded, int(graph.spec.get("hops", MAX_HOPS)), effort, drawing)
     tasks = []
     for kind in choose_kinds() if kinds is None else kinds:
         taken: dict[Drawn, None] = {}
@@ -117,6 +119,11 @@ async def make_tasks(
     return tasks
 
 
+async def _embedded(graph: PropertyGraph, store: GraphStore) -> GraphStore:
+    """Return the graph on the embedded engine."""
+    return store if store.in_process else await EmbeddedDatabase().load(graph)
+
+
 async def copy_tasks(
     copy: AnonymisedCopy,
     originals: Sequence[QuestionTask],
@@ -131,8 +138,8 @@ async def copy_tasks(
 
     Add your own questions with names or values in their text to `left_out`.
     """
-    copied, scratch = GraphIndex(copy.graph), Scratch(copy.graph, store)
-    maker = TaskMaker(copied, store, scratch, seed, await reference_on(scratch, copied, agent))
+    embedded = await _embedded(copy.graph, store)
+    maker = TaskMaker(GraphIndex(copy.graph), store, embedded, seed, reference_on(embedded, copy.graph, agent))
     index = GraphIndex(copy.original)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
@@ -180,26 +187,22 @@ class OutOfReachError(OracleError):
     """Error for an answer that the expert does not find because of nodes without a label."""
 
 
+@dataclass
 class TaskMaker:
     """Maker of the tasks about one graph."""
 
-    def __init__(
-        self,
-        index: GraphIndex,
-        store: GraphStore,
-        scratch: Scratch,
-        seed: int,
-        reference: ExpertReference | None = None,
-        target: Target = "graphwalk",
-    ) -> None:
-        self._index, self._store, self._scratch, self._seed = index, store, scratch, seed
-        self._reference, self._target = reference, target
+    index: GraphIndex
+    store: GraphStore
+    embedded: GraphStore
+    seed: int
+    reference: ExpertReference | None = None
+    target: Target = "graphwalk"
 
     async def drawn(
         self, kind: QuestionKind, number: int, search: ParameterSearch, taken: dict[Drawn, None], bounds: RowBounds
     ) -> QuestionTask:
         """Return task `number` of a kind, whose answer the tools can reach; add its parameters to `taken`."""
-        random = stdlib_random(self._seed, "question", self._index.graph.digest, kind.name, number)
+        random = stdlib_random(self.seed, "question", self.index.graph.digest, kind.name, number)
         for _ in range(_MOST_UNREACHABLE):
             parameters, rows = await search.draw(kind, random, taken, bounds)
             taken[tuple(parameters.values())] = None
@@ -224,9 +227,9 @@ class TaskMaker:
 
         `right` contains the evaluator's rows if they are known.
         """
-        question = Question(kind, self._index, parameters)
-        gold = await agreed_rows(question, self._store, self._scratch, right)
-        template, fields, digest = kind.template, question.answer_fields, self._index.graph.digest
+        question = Question(kind, self.index, parameters)
+        gold = await agreed_rows(question, self.store, self.embedded, right)
+        template, fields, digest = kind.template, question.answer_fields, self.index.graph.digest
         shipped = shipped_kinds().get(kind.name)
         usual = shipped is not None and shipped.template.computed == template.computed
         values = {**question.written, "answer_properties": question.answer_properties}
@@ -245,25 +248,21 @@ class TaskMaker:
             gold=[{field: row[field] for field in fields} for row in gold],
             gold_size=len(gold),
             candidates=question.candidates,
-            seed=self._seed,
+            seed=self.seed,
             graph_digest=digest,
             answer_rows=None if bounds == ANY_ROWS else bounds,
             oracles=1 if kind.python is None else 2,
             computed=None if usual else template.computed,
         )
-        if self._reference is not None and kind.python is not None:
+        if self.reference is not None and kind.python is not None:
             try:
-                with comment(
-                    f"reference figures of {task.task_id}",
-                    warnings.warn,
-                    raises=(GraphwalkError,),
-                ):
-                    task = (await self._reference(task)).added_to(task)
+                with comment(f"reference figures of {task.task_id}", warnings.warn, raises=(GraphwalkError,)):
+                    task = (await self.reference(task)).added_to(task)
             except OracleError as error:
-                if self._index.all_labelled:
+                if self.index.all_labelled:
                     raise
                 raise OutOfReachError(str(error), hint=error.hint) from error
-        return task if self._target == "graphwalk" else await self._with_paper_target(task, question)
+        return task if self.target == "graphwalk" else await self._with_paper_target(task, question)
 
     async def _with_paper_target(self, task: QuestionTask, question: Question) -> QuestionTask:
         """Return the task with the rows of the paper's query as its target. All columns are scored.
@@ -272,7 +271,7 @@ class TaskMaker:
         """
         template, fields = question.kind.template, task.answer_fields
         cypher = template.paper_cypher or template.cypher
-        rows = await cypher_rows(question, self._store, cypher)
+        rows = await cypher_rows(question, self.store, cypher)
         gold = [{field: row[field] for field in fields} for row in distinct(rows)]
         left_out = [row for row in task.gold if row not in gold] if template.mode == "ties-allowed" else []
         changed: dict[str, Any] = {

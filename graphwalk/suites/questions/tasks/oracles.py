@@ -6,39 +6,25 @@ Without an evaluator, the Cypher results of the store and of the embedded engine
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.rows import as_shown, distinct, row_key, same_rows
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question
-from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
 
 _MOST_ROWS = 20
 """Rows listed in a message."""
 
 
-class Scratch:
-    """A graph on the embedded engine, loaded on first use unless `store` is embedded."""
-
-    def __init__(self, graph: PropertyGraph, store: GraphStore) -> None:
-        self._graph = graph
-        self._store = store if store.in_process else None
-
-    async def store(self) -> GraphStore:
-        if self._store is None:
-            self._store = await EmbeddedDatabase().load(self._graph)
-        return self._store
-
-
 async def agreed_rows(
-    question: Question, store: GraphStore, scratch: Scratch, right: list[Row] | None = None
+    question: Question, store: GraphStore, embedded: GraphStore, right: list[Row] | None = None
 ) -> list[Row]:
     """Return the distinct correct rows if both oracles agree. `right` contains the evaluator's rows if known.
+
+    `embedded` has the same graph on the embedded engine.
 
     Raise OracleError with the rows that only one of them finds.
     """
     rows = await cypher_rows(question, store)
     kind, part = question.kind, question.part
     if part is None:
-        embedded = await scratch.store()
         other = rows if embedded is store else await cypher_rows(question, embedded)
         if same_rows(rows, other):
             return distinct(rows)

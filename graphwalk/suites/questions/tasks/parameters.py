@@ -11,10 +11,11 @@ from typing import Any, cast
 
 from graphwalk.errors import ConfigError, StoreError, counted
 from graphwalk.evaluation.rows import distinct
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import Question, QuestionKind
 from graphwalk.suites.questions.config import ANY_ROWS, Drawing, RowBounds
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.oracles import Scratch, cypher_rows
+from graphwalk.suites.questions.tasks.oracles import cypher_rows
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, TemporalKind, Value, shown
@@ -174,17 +175,17 @@ class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs a
 
 
 class ParameterSearch:
-    """Search for the parameters of questions about one graph. `scratch` has the graph on the embedded engine."""
+    """Search for the parameters of questions about one graph. `embedded` has it on the embedded engine."""
 
     def __init__(
         self,
         index: GraphIndex,
-        scratch: Scratch,
+        embedded: GraphStore,
         max_hops: int,
         effort: Effort | None = None,
         drawing: Drawing = "nontrivial",
     ) -> None:
-        self._index, self._scratch, self._drawing = index, scratch, drawing
+        self._index, self._embedded, self._drawing = index, embedded, drawing
         self._effort = effort or generated_effort(index.graph)
         self._space = ParameterSpace(index, max_hops)
 
@@ -210,12 +211,12 @@ class ParameterSearch:
                 continue
             if (ways_in_all := ways_in_all + ways) > effort.ways_in_all:
                 break
-            rows = await known_rows(question, self._scratch, bounds.at_most)
+            rows = await known_rows(question, self._embedded, bounds.at_most)
             if not has_answer(question, rows):
                 rejected["empty"] += 1
             elif not bounds.hold(len(rows)):
                 rejected["out of bounds"] += 1
-            elif self._drawing == "nontrivial" and not await is_worth_asking(question, rows, self._scratch):
+            elif self._drawing == "nontrivial" and not await is_worth_asking(question, rows, self._embedded):
                 rejected["trivial"] += 1
             else:
                 return parameters, rows
@@ -273,7 +274,7 @@ def _needs(template: QuestionTemplate) -> str:
     return " and ".join(word for role, word in words.items() if role in roles)
 
 
-async def known_rows(question: Question, scratch: Scratch, most: int | None = None) -> list[Row]:
+async def known_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
     """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
 
     Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
@@ -285,7 +286,7 @@ async def known_rows(question: Question, scratch: Scratch, most: int | None = No
             raise mistake(f"the Python part returns {', '.join(rows[0])}, expected {fields}", "answer_fields")
         return rows
     try:
-        rows = await cypher_rows(question, await scratch.store())
+        rows = await cypher_rows(question, embedded)
     except StoreError as error:
         raise mistake(str(error), "cypher") from error
     for row in rows:
@@ -304,7 +305,7 @@ def has_answer(question: Question, rows: list[Row]) -> bool:
     return complete and all(row[field] not in (0, None) for row in rows for field in template.computed)
 
 
-async def is_worth_asking(question: Question, rows: list[Row], scratch: Scratch) -> bool:
+async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphStore) -> bool:
     """Return True if the answer meets the conditions in `drawing` of the template.
 
     Raise ConfigError if a query of `wider` is refused, or returns no `size`.
@@ -316,9 +317,9 @@ async def is_worth_asking(question: Question, rows: list[Row], scratch: Scratch)
         return False
     size = rows[0][kind.template.computed[0]] if kind.template.one_number else len(rows)
     for number, text in enumerate(drawing.wider):
-        place, store = ("drawing", "wider", number), await scratch.store()
+        place = ("drawing", "wider", number)
         try:
-            sizes = await store.run(store.render(text, question.identifiers), question.values)
+            sizes = await embedded.run(embedded.render(text, question.identifiers), question.values)
         except StoreError as error:
             raise kind.mistake(str(error), *place) from error
         if len(sizes) != 1 or not isinstance(wider := sizes[0].get("size"), int | float):

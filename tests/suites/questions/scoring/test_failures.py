@@ -22,7 +22,6 @@ from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from tests.suites.questions.episodes import stage
 from tests.suites.questions.evidence_graph import task
 
 FILE = yaml.safe_load((Path(__file__).parent / "failures.yaml").read_text())
@@ -148,25 +147,3 @@ def test_the_file_has_all_causes_and_settings_and_the_kinds_of_the_paper() -> No
     assert {one["setting"] for one in answers} == set(QuestionsSuite.settings)
     used = {one["question"] for one in answers}
     assert {kind for name in used for kind in FILE["questions"][name]} == {kind.name for kind in choose_kinds()}
-
-
-@pytest.mark.parametrize(
-    ("flaw", "causes"),
-    [
-        ("early_stop", {"gave_up"}),
-        ("bad_json", {"wrong_form"}),
-        ("invented_rows", {"invented", "miscounted"}),
-        ("dropped_rows", {"missing_rows", "gave_up"}),
-        ("empty", {"gave_up"}),
-    ],
-)
-async def test_the_flaws_of_the_flawed_expert_are_named(flaw: str, causes: set[str]) -> None:
-    here = await stage()
-    about = LoadedGraph(here.instance)
-    for one in here.tasks:
-        score, trajectory = await here.play_flaw(flaw, one)
-        answer = one.read(trajectory.reply).answer
-        explained = one.with_cause(score, "tools", trajectory, answer, about)
-        assert isinstance(explained, QuestionScore)
-        if not score.correct:
-            assert explained.failure in causes, (one.template, explained.failure_detail)

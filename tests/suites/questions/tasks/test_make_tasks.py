@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
@@ -23,7 +22,6 @@ from graphwalk.suites.questions.tasks.make_tasks import OWN_ROWS, make_tasks, ta
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 from tests.runs.runs import experiment, records, start
-from tests.suites.questions.tasks.test_oracles_by_hand import GRAPH
 
 KINDS = tuple(shipped_kinds().values())
 ODD: dict[str, Any] = {"missing_rate": 0.3, "self_loops": True, "parallel_relationships": True}
@@ -60,39 +58,6 @@ async def test_the_unscoped_cypher_of_a_record_gives_its_gold() -> None:
         else:
             assert same_rows(rows, task.gold)
             assert len(rows) == task.gold_size
-
-
-async def test_one_record_in_full() -> None:
-    store = await EmbeddedDatabase().load(GRAPH)
-    (task,) = await make_tasks(GRAPH, store, seed=0, kinds=choose_kinds(["node_by_property"]))
-    assert task.model_dump() == snapshot(
-        {
-            "task_id": "14d68732942e-node_by_property-0",
-            "suite": "questions",
-            "template": "node_by_property",
-            "question": """\
-Which S nodes have the value "x" in their property "p"? Find all of them.
-
-Answer with a JSON list of objects, one for every node:
-[{"node_key": "<key of the node>"}, ...]\
-""",
-            "parameters": {"label": "S", "property": "p", "value": "x"},
-            "gold": [{"node_key": "s1"}, {"node_key": "s2"}, {"node_key": "s3"}],
-            "gold_size": 3,
-            "seed": 0,
-            "graph_digest": "14d68732942e165d6fb58b5675437afc11aa17bcc50b616bd95418348c53566a",
-            "reference_turns": None,
-            "reference_calls": None,
-            "category": "retrieval",
-            "cypher": "MATCH (n:`S` { `p`: $value}) RETURN DISTINCT n.key AS node_key",
-            "cypher_parameters": {"value": "x"},
-            "answer_fields": ("node_key",),
-            "scored_fields": ("node_key",),
-            "mode": "set",
-            "template_version": 1,
-            "candidates": 4,
-        }
-    )
 
 
 async def test_tasks_of_one_kind_differ_and_do_not_depend_on_their_number() -> None:

@@ -12,7 +12,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import Question, shipped_kinds
 from graphwalk.suites.questions.tasks import graph_index as compared
 from graphwalk.suites.questions.tasks.graph_index import GraphIndex
-from graphwalk.suites.questions.tasks.oracles import Scratch, agree, agreed_rows
+from graphwalk.suites.questions.tasks.oracles import agree, agreed_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 from tests.suites.questions.odd_graphs import odd_graph, odd_question
@@ -28,10 +28,9 @@ async def count_agreements(database: Database, graphs: int, per_graph: int = PER
         random = stdlib_random(0, "odd graph", number)
         graph = odd_graph(random)
         index, store = GraphIndex(graph), await database.load(graph)
-        scratch = Scratch(graph, store)
         for kind in shipped_kinds().values():
             for _ in range(per_graph):
-                rows = await agreed_rows(odd_question(kind, index, random), store, scratch)
+                rows = await agreed_rows(odd_question(kind, index, random), store, store)
                 checks += 1
                 answered += bool(rows and rows != [{"count": 0}])
         await store.drop()
@@ -58,9 +57,9 @@ async def test_a_difference_lists_the_rows_that_one_oracle_finds() -> None:
         update={"cypher": kind.template.cypher.replace("-[*", "<-[*").replace("]->", "]-")}
     )
     store = await EmbeddedDatabase().load(graph)
-    assert await agreed_rows(question, store, Scratch(graph, store)) == [{"target_node_key": "a2"}]
+    assert await agreed_rows(question, store, store) == [{"target_node_key": "a2"}]
     with pytest.raises(OracleError) as caught:
-        await agreed_rows(replace(question, kind=replace(kind, template=backwards)), store, Scratch(graph, store))
+        await agreed_rows(replace(question, kind=replace(kind, template=backwards)), store, store)
     assert str(caught.value) == snapshot("""\
 Cypher (embedded store) and the evaluator of path_from_specific_node differ
 graph: digest 8ee3d8b45a3fa3725309b39a53f52da94b4066cd4f6bc95e55f89f6f52b2243f, seed None
@@ -80,7 +79,7 @@ async def test_one_tied_node_is_enough_and_a_wrong_one_is_not() -> None:
     kind = shipped_kinds()["node_with_most_relationships"]
     question = Question(kind, index, {"source_label": "A", "relationship_type": "R"})
     tied = [{"node_key": "a", "rel_count": 1}, {"node_key": "b", "rel_count": 1}]
-    assert await agreed_rows(question, store, Scratch(graph, store)) == tied
+    assert await agreed_rows(question, store, store) == tied
     assert agree(question, tied[:1], tied)
     assert not agree(question, [{"node_key": "c", "rel_count": 1}], tied)
     assert not agree(question, [], tied)

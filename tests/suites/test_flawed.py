@@ -1,0 +1,81 @@
+"""The simulated weak model: every flaw has the effect of its name, and the mixture is well below the expert."""
+
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+import graphwalk
+from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS
+from graphwalk.types.episode import ExitStatus
+from tests.suites.questions.episodes import Stage, stage
+
+SPOILING = {"early_stop", "bad_json", "invented_items", "dropped_items", "empty"}
+"""Flaws that make the answer wrong."""
+TOOL_ERRORS = {
+    "unknown_name": "unknown_name",
+    "missing_argument": "bad_arguments",
+    "malformed_arguments": "bad_json",
+    "unknown_tool": "unknown_tool",
+}
+STAGES = {"prose": "embedded", "fenced": "fenced", "bad_json": None, "empty": None}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def here() -> Stage:
+    return await stage(seed=2)
+
+
+@pytest.mark.parametrize("flaw", [*WALK_FLAWS, *ANSWER_FLAWS])
+async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw: str) -> None:
+    for task in here.tasks:
+        score, trajectory = await here.play_flaw(flaw, task)
+        assert score.correct == (flaw not in SPOILING), (task.template, trajectory.reply)
+        assert {result.error for result in trajectory.results if result.error} == (
+            {TOOL_ERRORS[flaw]} if flaw in TOOL_ERRORS else set()
+        )
+        assert (score.repeated_calls > 0) == (flaw == "repeated_calls")
+        if flaw in STAGES:
+            assert score.extraction_stage == STAGES[flaw]
+        assert trajectory.exit_status == (ExitStatus.NO_ANSWER if flaw == "empty" else ExitStatus.ANSWERED)
+
+
+@pytest.mark.parametrize(
+    ("answer", "dropped", "invented"),
+    [
+        ('{"path": ["0", "1"]}', '{"path": ["0"]}', r'\{"path": \["0", "1"(, "x[0-9a-f]{8}")+\]\}'),
+        ("Final Answer: [a1, b2]", 'Final Answer: ["a1"]', r'Final Answer: \["a1", "b2"(, "x[0-9a-f]{8}")+\]'),
+        ("Distances: [(0, 1, 2.0)]", "Distances: []", r"Distances: \[\[0, 1, 2.0\](, \[\d+, \d+, \d+\.0\])+\]"),
+    ],
+)
+def test_lists_of_every_suite_lose_and_gain_items(answer: str, dropped: str, invented: str) -> None:
+    assert ANSWER_FLAWS["dropped_items"](answer, Random(1)) == dropped
+    assert re.fullmatch(invented, ANSWER_FLAWS["invented_items"](answer, Random(1)))
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 12}]}},
+        {"suite": {"name": "graphwalks", "problems": [{"nodes": 12, "count": 8}]}},
+        {"suite": {"name": "magma", "traces": [{"count": 12}]}, "settings": ["io"]},
+        {"suite": {"name": "magma", "traces": [{"count": 12}], "free_running": True}, "settings": ["is"]},
+        {"suite": {"name": "magma", "traces": [{"count": 12}], "in_store": True}, "settings": ["tools"]},
+    ],
+    ids=str,
+)
+async def test_the_mixture_is_between_the_expert_and_nothing_in_every_suite(
+    experiment: dict[str, Any], tmp_path: Path
+) -> None:
+    run = await graphwalk.arun({"name": "t", "models": ["scripted/flawed"], **experiment}, out=tmp_path / "run")
+    (row,) = run.report()["rows"]
+    assert row["infrastructure_failures"] == 0
+    assert 0 < row["correct"] < row["questions"] >= 12
+
+
+async def test_the_mixture_is_well_below_the_expert_and_above_nothing(here: Stage) -> None:
+    scores = [(await here.play("flawed", task, seed))[0].correct for task in here.tasks for seed in range(6)]
+    assert 0.2 <= sum(scores) / len(scores) <= 0.6
