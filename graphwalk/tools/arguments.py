@@ -119,7 +119,7 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
             identifiers[name] = _checked_name(
                 argument, [relationship.type for relationship in schema.relationships], "unknown_type"
             )
-    return CheckedArguments(identifiers, {name: arguments[name] for name in tool.values})
+    return CheckedArguments(identifiers, {name: arguments[name] for name in tool.with_role("value")})
 
 
 def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:

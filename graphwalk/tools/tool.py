@@ -284,11 +284,6 @@ class Tool(Strict):
             file = YamlFile(Path(self.path), self.file_text, *read_yaml(self.file_text))
             raise ConfigError(f"{file.where(*field.split('.'))}: {error.problem}") from error
 
-    @cached_property
-    def values(self) -> tuple[str, ...]:
-        """The parameters that go into the query unchanged."""
-        return tuple(self.with_role("value"))
-
 
 def tool_names() -> list[str]:
     """Return the names of the tools that ship with GraphWalk."""

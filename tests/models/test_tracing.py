@@ -27,7 +27,6 @@ import graphwalk
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.replay import ReplayModel
-from graphwalk.models.tracing import callback_manager
 from graphwalk.sanitise import Secrets
 from graphwalk.suites.suite import Prompt
 from graphwalk.types.chat import CallOptions
@@ -301,7 +300,3 @@ def test_only_variables_of_the_process_turn_langsmith_on(tmp_path: Path, place: 
     assert SECRET not in text
     ends = [run for batch in posted for run in batch.get("patch", []) if "exit_status" in (run["outputs"] or {})]
     assert any(run["outputs"].get("score") for run in ends) == (place == "process"), "the end of the episode too"
-
-
-def test_without_handlers_there_is_no_report() -> None:
-    assert callback_manager() is None
