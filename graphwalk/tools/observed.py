@@ -315,9 +315,10 @@ class ObservedGraph:
 
     def _add_path(self, row: Row) -> bool:
         """Add the nodes and relationships of a path. A relationship of which more is known is not added again."""
-        keys, types, labels = row.get("keys"), row.get("types"), row.get("labels")
-        if not all(isinstance(column, list) for column in (keys, types, labels)):
+        columns: list[Any] = [row.get(name) for name in ("keys", "types", "labels")]
+        if not all(isinstance(column, list) for column in columns):
             return False
+        keys, types, labels = columns
         directions = row.get("directions", ["outgoing"] * len(types))
         labels_of = list(map(_as_labels, labels))
         fits = isinstance(directions, list) and len(keys) == len(labels) == len(types) + 1 == len(directions) + 1

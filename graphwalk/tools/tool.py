@@ -8,6 +8,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -235,8 +236,8 @@ class Tool(Strict):
         if unknown := self.columns.keys() - {*required, *optional}:
             names = ", ".join([*required, *optional])
             raise ValueError(f"columns: there is no {', '.join(sorted(unknown))}; columns of {self.shows}: {names}")
-        if self.shows == "nodes" and "properties" not in self.columns:
-            required = (*required, "key") if "properties" not in set().union(*self.example.rows) else required
+        if self.shows == "nodes" and "properties" not in self.columns.keys() | set(chain(*self.example.rows)):
+            required = (*required, "key")
         if self.shows == "relationships" and "label" not in self.parameters:
             required = (*required, "center_label")
         for name in (*required, *self.columns.keys() - required):
