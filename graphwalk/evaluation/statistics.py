@@ -103,14 +103,11 @@ class Estimate:
 class SignFlips:
     """A sign-flip permutation test over graphs.
 
-    `p_value` counts ties in full, `mid_p` by half. `clusters`: graphs compared. `draws`: random assignments tried; None
-    if all were.
+    `p_value` counts ties in full, `mid_p` by half.
     """
 
     p_value: float
     mid_p: float
-    clusters: int
-    draws: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,9 +345,7 @@ def sign_flips(differences: Outcomes, *, seed: int) -> list[SignFlips]:
     counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
     """
     groups = int(differences.graphs.max(initial=-1)) + 1
-    is_known = ~np.isnan(differences.values)
-    totals = _sums_by(differences.graphs, np.where(is_known, differences.values, 0.0), groups)
-    counts = (_sums_by(differences.graphs, is_known.astype(np.float64), groups) > 0).sum(axis=0)
+    totals = _sums_by(differences.graphs, np.where(np.isnan(differences.values), 0.0, differences.values), groups)
     exact = groups <= MOST_GRAPHS_EXACT
     observed = np.abs(totals.sum(axis=0))
     slack = 1e-9 * np.abs(totals).sum(axis=0)
@@ -360,8 +355,8 @@ def sign_flips(differences: Outcomes, *, seed: int) -> list[SignFlips]:
         further = (for_all > observed + slack).sum(axis=0)
         beyond, equal = beyond + further, equal + (for_all >= observed - slack).sum(axis=0) - further
         tried += len(signs)
-    columns = zip(*(np.broadcast_to(part, observed.shape).tolist() for part in (beyond, equal, counts)), strict=True)
-    return [SignFlips((b + e) / tried, (b + e / 2) / tried, c, None if exact else DRAWS) for b, e, c in columns]
+    columns = zip(*(np.broadcast_to(part, observed.shape).tolist() for part in (beyond, equal)), strict=True)
+    return [SignFlips((b + e) / tried, (b + e / 2) / tried) for b, e in columns]
 
 
 def _signs(groups: int, seed: int, exact: bool) -> Iterator[Table]:
