@@ -13,6 +13,7 @@ from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Prompt
+from graphwalk.testing import check_tool
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tool, load_tools
@@ -130,3 +131,7 @@ def test_a_text_shows_no_rows(tmp_path: Path) -> None:
     )
     with pytest.raises(ConfigError, match="only the rows of `cypher` and `search` are known"):
         load_tool(tool)
+
+
+def test_the_example_of_the_documentation_passes_its_check() -> None:
+    check_tool(str(SHORTEST_PATH))
