@@ -54,9 +54,7 @@ class Stage:
         return cls(resolved, plan.episodes, weights or {}, sources)
 
     @classmethod
-    async def of_task(
-        cls, experiment: Any, task: Mapping[str, Any], setting: str, *, weights: Mapping[str, float] | None = None
-    ) -> "Stage":
+    async def of_task(cls, experiment: Any, task: Mapping[str, Any], setting: str) -> "Stage":
         """Open one episode of the task in a record, loading only its graph.
 
         Raise ConfigError if the experiment has no such graph.
@@ -68,7 +66,7 @@ class Stage:
                 graph = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
                 typed = suite.task_type.model_validate(task)
                 planned = PlannedEpisode(EpisodeKey(typed.task_id, resolved.models[0], setting, 0), typed, graph)
-                return cls(resolved, [planned], weights or {}, sources)
+                return cls(resolved, [planned], {}, sources)
         raise ConfigError(f"no graph {task['graph_digest'][:12]} in the experiment {config.name}")
 
     async def close(self) -> None:

@@ -37,7 +37,10 @@ class _Environment:
 
     def get_reward(self) -> float:
         """Return the reward of the answer; an episode without an answer has an empty one."""
-        return self._reward_of("")
+        assert self._episode is not None
+        if not self._episode.ended:
+            self._episode.reply("")
+        return self._episode.earned.total if self._episode.earned else 0.0
 
     def _call(self, name: str, arguments: dict[str, Any]) -> str:
         assert self._episode is not None
@@ -49,19 +52,11 @@ class _Environment:
         (result,) = run_in_background(self._episode.call((name, arguments)))
         return result.content
 
-    def _reward_of(self, answer: str) -> float:
-        assert self._episode is not None
-        if not self._episode.ended:
-            self._episode.reply(answer)
-        return self._episode.earned.total if self._episode.earned else 0.0
 
-
-def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> type[Any]:
+def environment(experiment: Any, **flags: Any) -> type[Any]:
     """Return an environment class with the tasks of an experiment (`Stage.open`).
 
-    TRL passes the calls of a model to an environment, but not its final text. With `answer_tool` the answer is a call,
-    and the class has `get_reward`. Without it, pass `answer_reward` to the trainer.
-
+    The answer is a call too: TRL passes the calls of a model to an environment, but not its final text.
     Raise ConfigError if the tasks have different tools.
     """
     stage = run_in_background(Stage.open(experiment, **flags))
@@ -69,28 +64,17 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
     tools = setups[0].tools
     if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
         raise ConfigError("the tasks of a TRL environment must have the same tools", hint="use one class per setting")
-    offered = (*tools, _ANSWER) if answer_tool else tools
-    members: dict[str, Any] = {spec.name: tool_function(spec, _Environment._call, method=True) for spec in offered}
+    members: dict[str, Any] = {
+        spec.name: tool_function(spec, _Environment._call, method=True) for spec in (*tools, _ANSWER)
+    }
     members["_rows"] = [
         {"prompt": [message.as_openai() for message in setup.prompt], "task": number}
         for number, setup in enumerate(setups)
     ]
     base_members = {name: held for name, held in vars(_Environment).items() if name not in ("__dict__", "__weakref__")}
-    if not answer_tool:
-        del base_members["get_reward"]
     return type("GraphwalkEnvironment", (), {**base_members, **members, "_stage": stage})
 
 
 def rows_of(environment: type[Any]) -> Sequence[dict[str, Any]]:
     """Return the data set of a class: `prompt`, and the number of its `task`."""
     return list(environment._rows)
-
-
-def answer_reward(completions: Sequence[Any], environments: Sequence[Any], **others: Any) -> list[float]:
-    """Return the rewards, as the trainer asks for them. The answer is the last message of a completion."""
-    rewards = []
-    for completion, environment in zip(completions, environments, strict=True):
-        last = completion[-1] if completion and not isinstance(completion, str) else {}
-        answer = str(last.get("content") or "") if last.get("role") == "assistant" else ""
-        rewards.append(environment._reward_of(completion if isinstance(completion, str) else answer))
-    return rewards

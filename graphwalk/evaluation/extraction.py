@@ -123,9 +123,7 @@ def _extract(text: str, form: AnswerForm) -> Extraction:
     return Extraction(fit.answer, fit.stage or _stage(text, chosen, form), lossy)
 
 
-async def extract_with_model(
-    model: Model, question: str, reply: str, answer_format: str, agent: AgentConfig = AgentConfig()
-) -> Reply:
+async def extract_with_model(model: Model, question: str, reply: str, answer_format: str, agent: AgentConfig) -> Reply:
     """Return a model's version of a reply in the asked format, for the parser. Raise ModelError if the call fails."""
     tail = strip_thinking(reply)[-_MODEL_CHARACTERS:]
     prompt = agent.render("extractor.j2", question=question, reply=tail, answer_format=answer_format)

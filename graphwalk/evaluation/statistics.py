@@ -103,14 +103,11 @@ class Estimate:
 class SignFlips:
     """A sign-flip permutation test over graphs.
 
-    `p_value` counts ties in full, `mid_p` by half. `clusters`: graphs compared. `draws`: random assignments tried; None
-    if all were.
+    `p_value` counts ties in full, `mid_p` by half.
     """
 
     p_value: float
     mid_p: float
-    clusters: int
-    draws: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,39 +338,37 @@ def compare(first: Outcomes, second: Outcomes, *, seed: int) -> list[Comparison]
     return compared
 
 
-def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[SignFlips]:
+def sign_flips(differences: Outcomes, *, seed: int) -> list[SignFlips]:
     """Test per measure, two-sided, that neither player is better; `p_value` is 1 where nothing differs.
 
     If both players are equally good, the difference on each graph could as well have the other sign. A drawn test
     counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
     """
     groups = int(differences.graphs.max(initial=-1)) + 1
-    is_known = ~np.isnan(differences.values)
-    totals = _sums_by(differences.graphs, np.where(is_known, differences.values, 0.0), groups)
-    counts = (_sums_by(differences.graphs, is_known.astype(np.float64), groups) > 0).sum(axis=0)
+    totals = _sums_by(differences.graphs, np.where(np.isnan(differences.values), 0.0, differences.values), groups)
     exact = groups <= MOST_GRAPHS_EXACT
     observed = np.abs(totals.sum(axis=0))
     slack = 1e-9 * np.abs(totals).sum(axis=0)
     beyond, equal, tried = (0.0, 0.0, 0) if exact else (0.0, 1.0, 1)
-    for signs in _signs(groups, seed, None if exact else draws):
+    for signs in _signs(groups, seed, exact):
         for_all = np.abs(signs @ totals)
         further = (for_all > observed + slack).sum(axis=0)
         beyond, equal = beyond + further, equal + (for_all >= observed - slack).sum(axis=0) - further
         tried += len(signs)
-    columns = zip(*(np.broadcast_to(part, observed.shape).tolist() for part in (beyond, equal, counts)), strict=True)
-    return [SignFlips((b + e) / tried, (b + e / 2) / tried, c, None if exact else draws) for b, e, c in columns]
+    columns = zip(*(np.broadcast_to(part, observed.shape).tolist() for part in (beyond, equal)), strict=True)
+    return [SignFlips((b + e) / tried, (b + e / 2) / tried) for b, e in columns]
 
 
-def _signs(groups: int, seed: int, draws: int | None) -> Iterator[Table]:
-    """Yield assignments of +1 and -1, shape (rows, groups): `draws` random ones, or all up to a turn of all signs."""
-    if draws is None:
+def _signs(groups: int, seed: int, exact: bool) -> Iterator[Table]:
+    """Yield assignments of +1 and -1, shape (rows, groups): `DRAWS` random ones, or all up to a turn of all signs."""
+    if exact:
         numbers = np.arange(2 ** max(groups - 1, 0))
         yield np.where((numbers[:, None] >> np.arange(groups)) & 1, -1.0, 1.0)
         return
     random = generator(seed, "sign-flips", groups)
-    rows = max(1, min(draws, _BLOCK // groups))
-    for begin in range(0, draws, rows):
-        yield np.where(random.integers(0, 2, size=(min(rows, draws - begin), groups), dtype=np.int8), -1.0, 1.0)
+    rows = max(1, min(DRAWS, _BLOCK // groups))
+    for begin in range(0, DRAWS, rows):
+        yield np.where(random.integers(0, 2, size=(min(rows, DRAWS - begin), groups), dtype=np.int8), -1.0, 1.0)
 
 
 def mcnemar_exact(first_only: int, second_only: int) -> float:

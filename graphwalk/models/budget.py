@@ -89,7 +89,7 @@ def charged_usage(
     tools: Sequence[ToolSpec],
     model: str,
     price: Price | None,
-    stated: bool = False,
+    stated: bool,
 ) -> Usage:
     """Return the usage of a reply with its cost, as `priced`. `messages` and `tools` are those of the request.
 

@@ -43,14 +43,10 @@ TextCallback = Callable[[str], Awaitable[None]] | None
 
 
 class _Form(NamedTuple):
-    """The form of request that a server accepts: field of the output limit, streaming, provider state.
-
-    `stream` is for replies that are read whole (some servers only stream), `live` for replies shown as they arrive.
-    """
+    """The form of request that a server accepts: field of the output limit, replies as streams, provider state."""
 
     limit: str
-    stream: Literal["no", "with_usage", "bare"] = "no"
-    live: Literal["no", "with_usage", "bare"] = "with_usage"
+    stream: Literal["no", "with_usage", "bare"] = "with_usage"
     state: bool = True
 
     def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
@@ -60,20 +56,17 @@ class _Form(NamedTuple):
             return {}
         if self.limit == "max_tokens" and "max_completion_tokens" in message:
             return {"limit": "max_completion_tokens"}
-        if (self.live if live else self.stream) == "with_usage" and "stream_options" in message:
-            return {"live" if live else "stream": "bare"}
-        if live and self.live != "no" and _ABOUT_STREAMS.search(message):
-            return {"live": "no"}
-        if not live and self.stream == "no" and _ABOUT_STREAMS.search(message):
-            return {"stream": "with_usage"}
+        if live and self.stream == "with_usage" and "stream_options" in message:
+            return {"stream": "bare"}
+        if live and self.stream != "no" and _ABOUT_STREAMS.search(message):
+            return {"stream": "no"}
         if self.state and _UNKNOWN_FIELD.search(message) and any(field in message for field in state_fields):
             return {"state": False}
         return {}
 
     def as_fields(self, live: bool) -> dict[str, Any]:
-        kind = self.live if live and self.live != "no" else self.stream
-        usage_last = {"stream_options": {"include_usage": True}} if kind == "with_usage" else {}
-        return {} if kind == "no" else {"stream": True, **usage_last}
+        usage_last = {"stream_options": {"include_usage": True}} if self.stream == "with_usage" else {}
+        return {"stream": True, **usage_last} if live and self.stream != "no" else {}
 
 
 class OpenAIModel(ABC):
@@ -271,8 +264,6 @@ class ChatModel(OpenAIModel):
         reason = choice.get("finish_reason")
         wanted = [mapping(call) for call in sequence(message.get("tool_calls"))]
         functions = [(call.get("id"), mapping(call.get("function"))) for call in wanted]
-        if not functions and isinstance(message.get("function_call"), dict):
-            functions = [(None, message["function_call"])]
         calls = tool_calls(((id_, f.get("name"), f.get("arguments")) for id_, f in functions), f"call_{sent}")
         content = text(message.get("content"))
         if content is None:
@@ -285,7 +276,7 @@ class ChatModel(OpenAIModel):
     def _state(self, fields: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
         """Return the fields of a message, and by id of its calls, that are not interpreted; None without any."""
         content = ["content"] if isinstance(fields.get("content"), str) else []
-        rest = _without(fields, "role", "tool_calls", "function_call", *content)
+        rest = _without(fields, "role", "tool_calls", *content)
         rest = {name: value for name, value in rest.items() if value is not None}
         of_calls: dict[str, dict[str, Any]] = {}
         for call_id, call in calls.items():

@@ -15,26 +15,15 @@ from graphwalk.models.base import Model
 from graphwalk.models.wrappers import Guarded
 from graphwalk.settings import Settings
 
-_SERVERS = "graphwalk.models.openai_servers"
+_SERVERS = (
+    *("openai", "openai-chat", "openai-responses", "azure", "gemini", "deepseek", "openrouter", "groq"),
+    *("together", "mistral", "vllm", "ollama", "openai-api"),
+)
 PROVIDERS = Registry(
     "model provider",
     "graphwalk.models",
-    {
-        "openai": f"{_SERVERS}:openai",
-        "openai-chat": f"{_SERVERS}:openai_chat",
-        "openai-responses": f"{_SERVERS}:openai_responses",
-        "azure": f"{_SERVERS}:azure",
-        "gemini": f"{_SERVERS}:gemini",
-        "deepseek": f"{_SERVERS}:deepseek",
-        "openrouter": f"{_SERVERS}:openrouter",
-        "groq": f"{_SERVERS}:groq",
-        "together": f"{_SERVERS}:together",
-        "mistral": f"{_SERVERS}:mistral",
-        "vllm": f"{_SERVERS}:vllm",
-        "ollama": f"{_SERVERS}:ollama",
-        "openai-api": f"{_SERVERS}:openai_api",
-        "langchain": "graphwalk.models.langchain:langchain",
-    },
+    {name: f"graphwalk.models.openai_servers:{name.replace('-', '_')}" for name in _SERVERS}
+    | {"langchain": "graphwalk.models.langchain:langchain"},
 )
 """Name → function that makes a model from its name, the settings, and keyword arguments."""
 EPISODE_PROVIDERS = {

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any, Literal, NamedTuple
 
-from graphwalk.config.prompts import Prompts, shipped_prompts
+from graphwalk.config.prompts import Prompts
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _PREFIX = "text_call_"
@@ -44,10 +44,10 @@ class TextProtocol:
     are sent natively, and well-formed calls in the text are accepted too.
     """
 
-    def __init__(self, protocol: Literal["text", "auto"], prompts: Prompts | None = None) -> None:
+    def __init__(self, protocol: Literal["text", "auto"], prompts: Prompts) -> None:
         self.in_prompt = protocol == "text"
         """True if tools are described in the prompt and not sent to the server."""
-        self._prompts = prompts or shipped_prompts()
+        self._prompts = prompts
 
     def outgoing(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions

@@ -8,7 +8,6 @@ The provider itself is wrapped in `Guarded`, where its texts and exceptions are 
 import asyncio
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -128,10 +127,10 @@ class Budgeted(Wrapper):
         budget: Budget,
         price: Price | None,
         *,
-        seconds: float | None = None,
-        stated: bool = False,
-        ready: Callable[[], None] = lambda: None,
-        note: Callable[[str], object] = lambda text: None,
+        seconds: float,
+        stated: bool,
+        ready: Callable[[], None],
+        note: Callable[[str], object],
     ) -> None:
         super().__init__(inner)
         self._budget, self._price, self._stated = budget, price, stated
@@ -160,38 +159,28 @@ class Budgeted(Wrapper):
 
 
 class RateLimited(Wrapper):
-    """A model with rate limits shared by all conversations: concurrency, requests and tokens per minute, pauses.
+    """A model with the rate limits of a run, shared by all conversations.
 
     Concurrency adapts as in TCP: it is halved when the server is overloaded (once for all calls in flight), and grows
     by one for each round of successful calls. Requests are spaced evenly. Tokens are estimated for a new call and
     corrected afterwards; a call starts when all earlier ones fit into `tokens_per_minute`.
 
-    A call fails if its server asks to wait more than `longest_pause` seconds. `check` is called while a call waits,
-    and may raise. `announce` gets the seconds of each pause of more than a minute.
+    A call fails if its server asks to wait more than `limits.pause_seconds`. `check` is called while a call waits, and
+    may raise. `note` gets a sentence about each pause of more than a minute.
     """
 
-    def __init__(
-        self,
-        inner: Model,
-        max_concurrency: int,
-        requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
-        longest_pause: float = math.inf,
-        *,
-        check: Callable[[], None] = lambda: None,
-        announce: Callable[[float], object] = lambda seconds: None,
-    ) -> None:
+    def __init__(self, inner: Model, limits: Limits, check: Callable[[], None], note: Callable[[str], object]) -> None:
         super().__init__(inner)
-        self._most = self._allowed = float(max_concurrency)
-        self._request_seconds = 60.0 / requests_per_minute if requests_per_minute else 0.0
-        self._token_seconds = 60.0 / tokens_per_minute if tokens_per_minute else 0.0
-        self._longest_pause = longest_pause
+        self._most = self._allowed = float(limits.max_concurrency)
+        self._request_seconds = 60.0 / limits.requests_per_minute if limits.requests_per_minute else 0.0
+        self._token_seconds = 60.0 / limits.tokens_per_minute if limits.tokens_per_minute else 0.0
+        self._longest_pause = limits.pause_seconds
         self._running = 0
         self._freed = asyncio.Condition()
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
         self._epoch = 0
-        self._check, self._announce = check, announce
+        self._check, self._note = check, note
 
     @property
     def concurrency(self) -> int:
@@ -242,7 +231,7 @@ class RateLimited(Wrapper):
             now = asyncio.get_running_loop().time()
             # Many calls get the same pause, which is announced once.
             if now + retry_after - max(now, self._paused_until) > _LONG_PAUSE:
-                self._announce(retry_after)
+                self._note(f"{self.name}: its server asks for a pause of {retry_after:,.0f} s; all calls wait")
             self._paused_until = max(self._paused_until, now + retry_after)
 
     async def _pace(self, tokens: int) -> None:
@@ -297,9 +286,7 @@ class TextTools(Wrapper):
     With "auto", tools move into the prompt when the server takes none.
     """
 
-    def __init__(
-        self, inner: Model, protocol: TextProtocol, prompts: Prompts, note: Callable[[str], object] = lambda text: None
-    ) -> None:
+    def __init__(self, inner: Model, protocol: TextProtocol, prompts: Prompts, note: Callable[[str], object]) -> None:
         super().__init__(inner)
         self._protocol, self._prompts, self._note = protocol, prompts, note
 
@@ -455,17 +442,7 @@ def wrap(
     """Return a provider with the wrappers that all episodes of a run share; each episode adds `Cached`."""
     seconds = limits.call_seconds
     model: Model = Budgeted(provider, budget, price, seconds=seconds, stated=stated, ready=ready, note=note)
-    model = RateLimited(
-        model,
-        limits.max_concurrency,
-        limits.requests_per_minute,
-        limits.tokens_per_minute,
-        limits.pause_seconds,
-        check=budget.check,
-        announce=lambda seconds: note(
-            f"{provider.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait"
-        ),
-    )
+    model = RateLimited(model, limits, budget.check, note)
     model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
     protocol = agent.tool_protocol
     return model if protocol == "native" else TextTools(model, TextProtocol(protocol, agent.texts), agent.texts, note)

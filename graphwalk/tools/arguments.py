@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice, product
 from typing import Any
 
 from graphwalk.files.resources import quote
@@ -119,7 +118,7 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> CheckedArgu
             identifiers[name] = _checked_name(
                 argument, [relationship.type for relationship in schema.relationships], "unknown_type"
             )
-    return CheckedArguments(identifiers, {name: arguments[name] for name in tool.values})
+    return CheckedArguments(identifiers, {name: arguments[name] for name in tool.with_role("value")})
 
 
 def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
@@ -171,8 +170,6 @@ _NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float
 _LONGEST_NUMBER = 400
 _LONGEST_LIST = 100
 """Items of a list that are read another way."""
-_MOST_MIXTURES = 64
-"""Limit for a list in which items may be text or the values that text represents."""
 _INT64 = 2**63
 
 
@@ -181,10 +178,9 @@ def shown_alike(value: Value) -> Iterator[Value]:
     if isinstance(value, str):
         yield from _typed(value)
     elif isinstance(value, tuple) and len(value) <= _LONGEST_LIST:
-        choices = [[*shown_alike(item), item] for item in value]
-        if any(len(readings) > 1 for readings in choices):
-            mixtures = product(*choices)
-            yield from (items for items in islice(mixtures, _MOST_MIXTURES) if items is not value and items != value)
+        items = tuple(next(shown_alike(item), item) for item in value)
+        if items != value:
+            yield items
 
 
 def other_readings(value: Value) -> Iterator[Value]:

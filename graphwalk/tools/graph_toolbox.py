@@ -28,7 +28,17 @@ from graphwalk.tools.arguments import (
 )
 from graphwalk.tools.results import canonical_rows, page_of, rows_needed
 from graphwalk.tools.schema_text import entity_text
-from graphwalk.tools.tool import ENUMS, IN_LIST, LIMITS, OPERATIONS, SEARCH, SWITCHES, Tool, load_tools
+from graphwalk.tools.tool import (
+    ENUMS,
+    IN_LIST,
+    LIMITS,
+    OPERATIONS,
+    SEARCH,
+    SWITCHES,
+    Tool,
+    load_tools,
+    shipped_declaration,
+)
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.encodings import encode_result
 from graphwalk.types.episode import ToolResult
@@ -96,6 +106,9 @@ class GraphToolbox:
             SEARCH: any(tool.search is not None for tool in offered),
         }
         self._tools = {t.name: t.offered(self._switches) for t in offered if self._agent.think or not t.note_taking}
+        self._own_declarations = {
+            name: tool.declared for name, tool in self._tools.items() if tool.declared != shipped_declaration(name)
+        }
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     @property
@@ -116,7 +129,7 @@ class GraphToolbox:
                 raise
             text = self._say(f"call_{limit.kind}", seconds=self._agent.call_seconds)
             result = ToolResult(call, text, limit.kind)
-        return replace(result, seconds=perf_counter() - started)
+        return replace(result, seconds=perf_counter() - started, shows=self._own_declarations.get(call.name))
 
     async def _run(self, call: ToolCall) -> ToolResult:
         """Return the result with the number of all rows (of an operation 1 or 0, of a note None) and those of a page.

@@ -1,7 +1,7 @@
 """Read the part of a graph that the tool results of an episode have shown to a model.
 
-Scores, scenes and scripted agents read results here: as data during a run, from the logged text later. Rows of an
-unknown form show nothing.
+Scores, scenes and scripted agents read results here: as data during a run, from the logged text later. The YAML of a
+tool declares what its rows are; rows of other tools, or of another form than declared, show nothing.
 """
 
 import json
@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import count, takewhile
+from itertools import count, pairwise, takewhile
 from typing import Any
 
 from graphwalk.evaluation.values import parse_object
+from graphwalk.tools.tool import shipped_declaration
 from graphwalk.types.encodings import read_rows, split_notes
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order
@@ -24,6 +25,8 @@ NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
 FIRST_PAGE = 1
 _NAMING = ("name", "title", "label", "caption")
 """Properties that people call a node by, where it has one of them."""
+_QUERIED = (("neighbor_properties", "relationships"), ("properties", "nodes"), ("match", "nodes"), ("values", "values"))
+"""Column of a query's result → what its rows are read as."""
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
 
 Pair = tuple[str, str, str]
@@ -98,10 +101,13 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
 
 def labels_in(row: Row, name: str) -> list[str] | None:
     """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
-    if isinstance(label := row.get(name), str):
-        return [label]
-    labels = row.get(f"{name}s")
-    return labels if isinstance(labels, list) and set(map(type, labels)) <= {str} else None
+    return _as_labels(row.get(name, row.get(f"{name}s")))
+
+
+def _as_labels(value: Any) -> list[str] | None:
+    if isinstance(value, str):
+        return [value]
+    return value if isinstance(value, list) and set(map(type, value)) <= {str} else None
 
 
 @dataclass
@@ -186,6 +192,11 @@ class ObservedGraph:
         self.nodes: dict[str, ObservedNode] = {}
         self.relationships: dict[Any, ObservedRelationship] = {}
         """By their content: two results that show the same show one relationship."""
+        self._joined: set[Pair] = set()
+        """Type, source and target of all relationships."""
+        self._only_on_paths: dict[Pair, ObservedRelationship] = {}
+        self._completed: dict[Any, ObservedRelationship] = {}
+        """By their content, those of paths whose properties another result has shown."""
         self.hidden_direction = False
         self._unread = False
         self._calls: dict[tuple[str, str], _Call] = {}
@@ -243,24 +254,39 @@ class ObservedGraph:
         call.value = (result.tried or {}).get("property_value", arguments.get("property_value"))
         call.in_list = result.in_list
         centres: dict[str, None] = {}
+        declared = result.shows or shipped_declaration(result.call.name)
         for row in rows:
-            if "neighbor_properties" in row:
-                read = self._add_relationship(row, call, centres)
-            elif "properties" in row:
-                read = self._add_node(row["properties"], labels_in(row, "label"))
-            elif "match" in row and isinstance(name := row.get("property"), str):
-                read = self._add_node({name: row.get("value"), KEY: row.get(KEY)}, labels_in(row, "label"))
-            else:  # a list of keys shows nodes, a list of other values does not
-                label = call.lists_keys_of
-                if row.keys() == {"values"} and label is not None:
-                    self._add_node({KEY: row["values"]}, [label])
-                read = "values" in row and (label is None or _is_key(row["values"]))
+            read = declared is not None and self._add_row(row, declared, call, centres)
             call.understood = call.understood and read
         call.centres_on[page] = list(centres)
 
+    def _add_row(self, row: Row, declared: Mapping[str, str], call: _Call, centres: dict[str, None]) -> bool:
+        """Add what a row shows. Return False for a row of another form than declared."""
+        shows = declared["rows"]
+        if len(declared) > 1:
+            row = {**row, **{name: row.get(column) for name, column in declared.items() if name != "rows"}}
+        if shows == "query":
+            shows = next((kind for column, kind in _QUERIED if column in row), shows)
+        if shows == "relationships":
+            return self._add_relationship(row, call, centres)
+        if shows == "path":
+            return self._add_path(row)
+        if shows == "nodes":
+            properties = row.get("properties", {})
+            if isinstance(properties, dict):
+                named = {row["property"]: row.get("value")} if isinstance(row.get("property"), str) else {}
+                properties = {**properties, **named, **({KEY: row[KEY]} if KEY in row else {})}
+            return self._add_node(properties, labels_in(row, "label"))
+        if shows != "values":
+            return False
+        label = call.lists_keys_of  # a list of keys shows nodes, a list of other values does not
+        if row.keys() == {"values"} and label is not None:
+            self._add_node({KEY: row["values"]}, [label])
+        return "values" in row and (label is None or _is_key(row["values"]))
+
     def _add_relationship(self, row: Row, call: _Call, centres: dict[str, None]) -> bool:
-        label, name = call.text("label") or "", call.text("property_name")
-        read = relationship_in(row, label, self.pairs)
+        label, name = row.get("center_label", call.text("label") or ""), call.text("property_name")
+        read = relationship_in(row, label, self.pairs) if isinstance(label, str) else None
         if read is None:
             return False
         if read.centre not in centres:
@@ -271,16 +297,42 @@ class ObservedGraph:
         if not read.directed:
             self.hidden_direction = self.hidden_direction or "direction" not in row
             return True
-        alike = str(sorted(read.properties.items())) if read.properties_shown else None
-        content = read.type, read.source, read.target, alike
-        relationship = self.relationships.get(content)
+        ends = read.type, read.source, read.target
+        content = *ends, str(sorted(read.properties.items())) if read.properties_shown else None
+        relationship = self.relationships.get(content) or self._completed.get(content)
+        if relationship is None and read.properties_shown and (on_path := self._only_on_paths.pop(ends, None)):
+            on_path.properties, on_path.properties_shown = read.properties, True
+            relationship = self._completed[content] = on_path
         if relationship is None:
+            self._joined.add(ends)
             relationship = self.relationships[content] = ObservedRelationship(
                 read.type, read.source, read.target, read.properties, read.properties_shown
             )
         call.counts[content, read.outgoing] += 1
         # Both ends of a relationship may show it, and several calls: it is the same one.
         relationship.count = max(relationship.count, call.counts[content, read.outgoing])
+        return True
+
+    def _add_path(self, row: Row) -> bool:
+        """Add the nodes and relationships of a path. A relationship of which more is known is not added again."""
+        columns: list[Any] = [row.get(name) for name in ("keys", "types", "labels")]
+        if not all(isinstance(column, list) for column in columns):
+            return False
+        keys, types, labels = columns
+        directions = row.get("directions", ["outgoing"] * len(types))
+        labels_of = list(map(_as_labels, labels))
+        fits = isinstance(directions, list) and len(keys) == len(labels) == len(types) + 1 == len(directions) + 1
+        readable = all(map(_is_key, keys)) and None not in labels_of and all(isinstance(type_, str) for type_ in types)
+        if not (fits and readable and all(direction in ("outgoing", "incoming") for direction in directions)):
+            return False
+        for key, its_labels in zip(keys, labels_of, strict=True):
+            self._add_node({KEY: key}, its_labels)
+        for type_, pair, direction in zip(types, pairwise(map(str, keys)), directions, strict=True):
+            source, target = pair if direction == "outgoing" else pair[::-1]
+            if (ends := (type_, source, target)) not in self._joined:
+                self._joined.add(ends)
+                link = ObservedRelationship(*ends, {}, properties_shown=False, count=1)
+                self.relationships[*ends, None] = self._only_on_paths[ends] = link
         return True
 
     def _add_node(self, properties: Any, labels: Iterable[str] | None) -> bool:

@@ -8,6 +8,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -23,6 +24,7 @@ from graphwalk.stores.cypher import FILTERS, ForeignCypher, render_cypher
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_template
 
 Role = Literal["label", "relationship_type", "direction", "entity_type", "entity_name", "property", "value", "text"]
+Shown = Literal["nodes", "relationships", "values", "path"]
 JsonType = Literal["string", "number", "integer", "boolean"]
 
 SWITCHES = ("direction", "relationship_properties")
@@ -47,6 +49,19 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "property": ("label", "relationship_type", "entity_name"),
 }
 """Roles whose names are looked up in the schema below another parameter, and the roles that one can have."""
+
+COLUMNS: Mapping[Shown, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType(
+    {
+        "nodes": (("label",), ("key", "properties", "property", "value")),
+        "relationships": (
+            ("center_key", "type", "neighbor_label", "neighbor_properties"),
+            ("center_label", "direction", "relationship_properties"),
+        ),
+        "values": (("values",), ()),
+        "path": (("keys", "labels", "types"), ("directions",)),
+    }
+)
+"""What rows can show → columns that every row has, and those that it may have (docs/extending.md, Tool)."""
 
 
 def repeat(arguments: Mapping[str, Any]) -> str:
@@ -140,7 +155,8 @@ class Tool(Strict):
     apart; it is not offered to an agent that does not think. `matches`: Cypher that finds a row where something matches
     although the tool's result is empty. `count`: Cypher that gives the number of `rows` of a result too large to be
     fetched whole. An empty result is explained by `empty` where something matches, else by
-    `no_match`.
+    `no_match`. `shows`: what its rows are, so that they are evidence; those of `query` are read by
+    the names of their columns. `columns`: column of `COLUMNS` → its name in the rows, where that is another one.
     """
 
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
@@ -154,6 +170,8 @@ class Tool(Strict):
     search: str | None = None
     matches: str | None = None
     count: str | None = None
+    shows: Shown | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
     no_match: str = ""
     empty: str = ""
     messages: dict[str, str] = Field(default_factory=dict)
@@ -203,7 +221,38 @@ class Tool(Strict):
             raise ValueError("note_taking: a tool with cypher shows the graph")
         if self.cypher is not None and not self.no_match:
             raise ValueError("no_match: a tool with cypher states what an empty result means")
+        self._check_shows()
         return self
+
+    def _check_shows(self) -> None:
+        """Raise ValueError if the rows of the example lack a column that `shows` and `columns` declare."""
+        if self.shows is None and self.columns:
+            raise ValueError(f"columns: give `shows` too, one of {', '.join(COLUMNS)}")
+        if self.shows is None:
+            return
+        if self.operation is not None or self.query is not None:
+            raise ValueError("shows: only the rows of `cypher` and `search` are known")
+        required, optional = COLUMNS[self.shows]
+        if unknown := self.columns.keys() - {*required, *optional}:
+            names = ", ".join([*required, *optional])
+            raise ValueError(f"columns: there is no {', '.join(sorted(unknown))}; columns of {self.shows}: {names}")
+        if self.shows == "nodes" and "properties" not in self.columns.keys() | set(chain(*self.example.rows)):
+            required = (*required, "key")
+        if self.shows == "relationships" and "label" not in self.parameters:
+            required = (*required, "center_label")
+        for name in (*required, *self.columns.keys() - required):
+            column = self.columns.get(name, name)
+            columns = {column, f"{name}s"} if column == name and name.endswith("label") else {column}
+            if not all(columns & row.keys() for row in self.example.rows):
+                hint = f"the example must have it, and `columns: {{{name}: …}}` may give it another name"
+                raise ValueError(f"shows: {self.shows} needs a column `{column}`; {hint}")
+
+    @property
+    def declared(self) -> dict[str, str] | None:
+        """Return what the rows are ("rows") with the names of their columns, as a `ToolResult` records it."""
+        if self.query is not None:
+            return {"rows": "query"}
+        return None if self.shows is None else {"rows": self.shows, **self.columns}
 
     def with_role(self, *roles: Role) -> list[str]:
         """Return the names of the parameters with one of these roles, in the order of the file."""
@@ -235,11 +284,6 @@ class Tool(Strict):
         except TextError as error:
             file = YamlFile(Path(self.path), self.file_text, *read_yaml(self.file_text))
             raise ConfigError(f"{file.where(*field.split('.'))}: {error.problem}") from error
-
-    @cached_property
-    def values(self) -> tuple[str, ...]:
-        """The parameters that go into the query unchanged."""
-        return tuple(self.with_role("value"))
 
 
 def tool_names() -> list[str]:
@@ -292,6 +336,12 @@ def _shipped(name: str) -> Tool:
             hint=f"known tools: {names}; or the path of a YAML file",
         )
     return load_tool(data_path("tools") / f"{name}.yaml")
+
+
+@lru_cache(maxsize=64)
+def shipped_declaration(name: str) -> Mapping[str, str] | None:
+    """Return what the rows of a tool that ships are; None for other tools, and for one that declares nothing."""
+    return _shipped(name).declared if name in tool_names() else None
 
 
 def _check_replacement(tool: Tool, path: str) -> None:

@@ -82,14 +82,6 @@ def commands(package: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in re.findall(r"^\$ (.+)$", text, re.MULTILINE)]
 
 
-@pytest.mark.parametrize("package", ["verifiers", "openenv"])
-def test_make_installs_an_environment_as_its_readme_does(package: str) -> None:
-    pip, install, *packages = commands(package)[0]
-    assert (pip, install) == ("pip", "install")
-    line = f".venv-{package}/bin/python -m pip install --quiet --disable-pip-version-check {' '.join(packages)}\n"
-    assert line in (ROOT / "Makefile").read_text("utf-8")
-
-
 def environment(package: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'environments' / package}", "HOME": "/nonexistent"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environments.trl import answer_reward, environment, rows_of
+from graphwalk.environments.trl import environment, rows_of
 
 QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]}}
 
@@ -53,20 +53,6 @@ def test_tool_docstrings_describe_arguments() -> None:
         for parameter in signature.parameters.values():
             assert parameter.annotation is not inspect.Parameter.empty
             assert f"    {parameter.name}: " in method.__doc__.partition("Args:")[2]
-
-
-def test_answers_can_be_the_last_words() -> None:
-    environment_class = environment(QUESTIONS, answer_tool=False)
-    assert not hasattr(environment_class, "get_reward")
-    assert not hasattr(environment_class, "answer")
-    right, silent = environment_class(), environment_class()
-    for instance in (right, silent):
-        instance.reset(**rows_of(environment_class)[0])
-    gold = json.dumps(environment_class._stage.planned[0].task.gold)
-    completions = [[{"role": "assistant", "content": gold}], [{"role": "tool", "content": "x"}]]
-    unproven, nothing = answer_reward(completions, [right, silent])
-    assert 0 < unproven < 1, "the answer is right, and no tool result proves it"
-    assert nothing == 0
 
 
 def test_transformers_makes_schemas_of_the_tools() -> None:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.extraction import Extraction, extract, extract_with_model, strip_thinking, visible_text
 from graphwalk.evaluation.rows import row_form
 from graphwalk.suites.magma.answers import read_answer
@@ -246,7 +247,9 @@ class Scribe:
 
 async def test_a_model_reads_question_form_and_reply() -> None:
     scribe = Scribe()
-    answer = await extract_with_model(scribe, "Which node?", "<think>x7</think>It is a, I say.", "a list")
+    answer = await extract_with_model(
+        scribe, "Which node?", "<think>x7</think>It is a, I say.", "a list", AgentConfig()
+    )
     assert answer.message.content == ONE
     assert all(part in scribe.prompt for part in ("Which node?", "It is a, I say.", "a list"))
     assert "x7" not in scribe.prompt

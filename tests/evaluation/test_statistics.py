@@ -36,22 +36,6 @@ def test_repeats_are_averaged_so_that_each_task_counts_once():
     assert outcomes.episodes.tolist() == [5]
 
 
-def test_the_order_of_episodes_makes_no_difference():
-    random = np.random.default_rng(1)
-    values, graphs, tasks = random.random(40), random.integers(0, 4, 40), random.integers(0, 3, 40)
-    order = random.permutation(40)
-    once = outcomes_of(values, graphs.tolist(), tasks.tolist())
-    again = outcomes_of(values[order], graphs[order].tolist(), tasks[order].tolist())
-    assert dict(zip(once.keys, once.values[:, 0], strict=True)) == pytest.approx(
-        dict(zip(again.keys, again.values[:, 0], strict=True))
-    )
-
-
-def test_lengths_must_agree():
-    with pytest.raises(ValueError, match="3 rows of values, but 2 graphs"):
-        outcomes_of([1, 0, 1], ["a", "b"])
-
-
 def miller_error(values, graphs):
     """The clustered standard error as the double sum of Miller (2024), with the factor C/(C-1)."""
     mean, n = values.mean(), len(values)
@@ -65,14 +49,6 @@ def test_standard_error_is_the_clustered_one():
     values, graphs = random.random(40), random.integers(0, 7, 40).tolist()
     for estimate in (*estimate_means(outcomes_of(values, graphs)), *estimate_shares(outcomes_of(values, graphs))):
         assert estimate.error == pytest.approx(miller_error(values, graphs))
-
-
-def test_one_task_per_graph_is_the_t_interval_of_every_textbook():
-    values = np.random.default_rng(2).normal(5, 2, 12)
-    (estimate,) = estimate_means(outcomes_of(values, range(12)))
-    expected = stats.t.interval(0.95, 11, loc=values.mean(), scale=stats.sem(values))
-    assert (estimate.low, estimate.high) == pytest.approx(expected)
-    assert estimate.df == 11
 
 
 def test_a_graph_that_holds_most_tasks_leaves_few_degrees_of_freedom():
@@ -117,16 +93,6 @@ def test_intervals_hold_the_share_and_mirror(episodes):
         assert (right.low, right.high) == pytest.approx((1 - wrong.high, 1 - wrong.low), abs=1e-9)
 
 
-def test_other_units():
-    (estimate,) = estimate_shares(outcomes_of([1, 0, 1, 1], ["a", "a", "b", "b"]))
-    percent = estimate.scaled(100)
-    assert (percent.value, percent.low, percent.high) == (75, 100 * estimate.low, 100 * estimate.high)
-    assert (percent.n, percent.clusters, percent.df) == (estimate.n, estimate.clusters, estimate.df)
-    assert percent.error == 100 * estimate.error
-    (alone,) = estimate_shares(outcomes_of([1], ["a"]))
-    assert (alone.scaled(100).value, alone.scaled(100).low, alone.scaled(100).error) == (100, None, None)
-
-
 def test_whether_graphs_differ_is_judged_by_the_size_of_each_measure():
     values = [[0, 1e15, 1e-13, 0.1], [1, 3e15, 3e-13, 0.1], [0, 2e15, 2e-13, 0.1], [1, 1e15, np.nan, np.nan]]
     estimates = estimate_means(outcomes_of(values, "abcd"))
@@ -151,7 +117,7 @@ def test_only_identical_tasks_are_paired():
     assert differences.values[:, 0].tolist() == [0.0, 0.0]
     assert differences.episodes.tolist() == [3]
     (nothing,) = compare(outcomes_of([1], ["a"]), outcomes_of([1], ["b"]), seed=0)
-    assert (nothing.difference.value, nothing.sign_flips.p_value, nothing.sign_flips.clusters) == (None, 1.0, 0)
+    assert (nothing.difference.value, nothing.sign_flips.p_value) == (None, 1.0)
 
 
 def test_a_task_unknown_to_one_is_left_out_of_that_measure():
@@ -185,7 +151,6 @@ def test_every_assignment_of_signs():
     (flips,) = sign_flips(differing(totals), seed=0)
     assert flips.p_value == (all_totals >= 9.5).mean()
     assert flips.mid_p == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
-    assert (flips.clusters, flips.draws) == (6, None)
 
 
 @pytest.mark.parametrize(("graphs", "rejected"), [(5, 2), (6, 4), (7, 6), (8, 12)])
@@ -199,15 +164,13 @@ def test_share_of_assignments_that_mid_p_rejects_for_a_continuous_measure(graphs
 
 
 @pytest.mark.parametrize(
-    ("graphs", "p", "mid_p", "draws"),
-    [(5, 2 / 32, 1 / 32, None), (16, 2 / 2**16, 1 / 2**16, None), (17, 1e-4, 5e-5, 9_999), (1000, 1e-4, 5e-5, 9_999)],
+    ("graphs", "p", "mid_p"),
+    [(5, 2 / 32, 1 / 32), (16, 2 / 2**16, 1 / 2**16), (17, 1e-4, 5e-5), (1000, 1e-4, 5e-5)],
 )
-def test_signs_of_graphs_are_flipped_all_up_to_sixteen_graphs(
-    graphs: int, p: float, mid_p: float, draws: int | None
-) -> None:
+def test_signs_of_graphs_are_flipped_all_up_to_sixteen_graphs(graphs: int, p: float, mid_p: float) -> None:
     differences = outcomes_of([1.0] * 2 * graphs, np.repeat(range(graphs), 2).tolist(), range(2 * graphs))
     (test,) = sign_flips(differences, seed=0)
-    assert (test.p_value, test.mid_p, test.draws) == (pytest.approx(p), pytest.approx(mid_p), draws)
+    assert (test.p_value, test.mid_p) == (pytest.approx(p), pytest.approx(mid_p))
 
 
 def test_drawn_signs_agree_with_scipy_and_with_their_seed():
@@ -217,7 +180,6 @@ def test_drawn_signs_agree_with_scipy_and_with_their_seed():
         (totals,), np.mean, permutation_type="samples", n_resamples=20_000, random_state=np.random.default_rng(0)
     )
     assert flips.p_value == pytest.approx(expected.pvalue, abs=0.015)
-    assert flips.draws == 9_999
     assert sign_flips(differing(totals), seed=1) == [flips]
     (other,) = sign_flips(differing(totals), seed=2)
     assert other.p_value != flips.p_value
@@ -226,32 +188,21 @@ def test_drawn_signs_agree_with_scipy_and_with_their_seed():
 def test_graphs_of_which_nothing_is_known_are_not_flipped_and_measures_do_not_meet():
     values = [[1.0, np.nan, 1e15], [1.0, 2.0, 3e15], [1.0, 3.0, -2e15]]
     tests = sign_flips(outcomes_of(values, range(3)), seed=0)
-    assert [(one.clusters, one.p_value) for one in tests] == [(3, 2 / 8), (2, 2 / 4), (3, 6 / 8)]
+    assert [one.p_value for one in tests] == [2 / 8, 2 / 4, 6 / 8]
 
 
 @pytest.mark.parametrize(
     ("first", "second", "p"),
     [
         (0, 0, 1.0),
-        (5, 5, 1.0),
-        (0, 5, 0.0625),
         (1, 9, 22 / 1024),
-        (10, 0, 2 / 1024),
-        (2, 8, 112 / 1024),
         (6, 16, 0.0524788),
-        (50_000, 50_000, 1.0),
         (0, 100_000, 0.0),
     ],
 )
 def test_mcnemar_against_binomial_tables(first, second, p):
     assert mcnemar_exact(first, second) == pytest.approx(p, rel=1e-5)
     assert mcnemar_exact(second, first) == mcnemar_exact(first, second)
-
-
-def test_by_hand():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.6, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.sampled_from([0.01, 0.05, 0.2]))
@@ -287,14 +238,6 @@ def test_rates_over_tasks_with_intervals_over_graphs():
     assert any_right.low < any_right.value < any_right.high
 
 
-def test_repeats_of_equal_outcome_keep_the_mean_and_its_error():
-    random = np.random.default_rng(3)
-    values, graphs, tasks = random.integers(0, 2, 60) * 1.0, np.repeat(range(6), 10).tolist(), list(range(60))
-    once, copied = outcomes_of(values, graphs, tasks), outcomes_of(np.tile(values, 4), graphs * 4, tasks * 4)
-    assert estimate_means(once) == estimate_means(copied)
-    assert estimate_shares(once)[0].value == estimate_shares(copied)[0].value
-
-
 def direct_posterior(successes, trials):
     """The interval of the model in docs/statistics.md, summed directly over a fine grid of p and √ρ."""
     p, root = (np.arange(2000) + 0.5) / 2000, (np.arange(1000) + 0.5) / 1000
@@ -321,13 +264,6 @@ def test_shares_have_the_posterior_of_the_beta_binomial_model(successes, trials,
     graphs, tasks = np.repeat(range(4), trials).tolist(), [number // repeats for number in range(sum(trials))]
     (estimate,) = estimate_shares(outcomes_of(values, graphs, tasks))
     assert (estimate.low, estimate.high) == pytest.approx(direct_posterior(successes, trials), abs=0.004)
-
-
-@pytest.mark.parametrize("right", [1, 3, 17])
-def test_with_one_trial_a_graph_it_is_the_interval_of_jeffreys(right):
-    (estimate,) = estimate_shares(outcomes_of([1] * right + [0] * (20 - right), range(20)))
-    expected = stats.beta.ppf([0.025, 0.975], right + 0.5, 20 - right + 0.5)
-    assert (estimate.low, estimate.high) == pytest.approx(expected, abs=0.004)
 
 
 @pytest.mark.parametrize("right", [0, 1, 13, 24])
@@ -386,12 +322,6 @@ def test_all_right_is_not_taken_for_certain():
     assert estimate.high == 1.0
     assert 0.7 < estimate.low < stats.beta.ppf(0.025, 60.5, 0.5)
     assert estimate.reason == ""
-
-
-def test_minimum_detectable_effect_without_correlation_is_the_formula_of_miller():
-    normal = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
-    expected = normal * math.sqrt((0.125 + 2 * 0.125 / 4) / 10_000)
-    assert minimum_detectable_effect(10_000, 1, 4, graph_correlation=0) == pytest.approx(expected, rel=0.001)
 
 
 @pytest.mark.parametrize("graphs", [5, 10, 30])

@@ -85,13 +85,6 @@ def test_a_stated_price_has_priority_and_the_budget_is_charged_the_larger_cost(
     assert (of_stated + of_published).charge == pytest.approx(2 * charge)
 
 
-async def test_a_priced_reply_is_charged_with_its_price() -> None:
-    budget = Budget()
-    model = in_run(Player(said("x", usage=Usage(10, 5))), Limits(), price=Price(input=2.0, output=4.0), budget=budget)
-    reply = await model.complete(ASK, (), CallOptions())
-    assert reply.usage == budget.used == Usage(10, 5, cost=4e-5)
-
-
 async def test_a_spent_budget_ends_a_long_queue_at_once() -> None:
     model = in_run(Player(), Limits(max_concurrency=64, requests_per_minute=6), budget=Budget(tokens=15))
     async with asyncio.timeout(60):

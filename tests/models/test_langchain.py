@@ -93,11 +93,6 @@ async def test_model_without_tools_is_an_error() -> None:
     assert "tool_protocol" in failure.value.hint
 
 
-def test_by_name() -> None:
-    spec = "langchain/langchain_core.language_models.ParrotFakeChatModel/m"
-    assert open_model(spec, Settings()).name == spec
-
-
 async def test_the_arguments_of_its_class_are_given_by_name() -> None:
     name = "langchain/langchain_core.language_models.FakeListChatModel/any"
     model = open_model(name, Settings(), {"responses": ["said so"], "sleep": None})

@@ -27,7 +27,6 @@ from tests.models.stateful_servers import (
     STEPS,
     TURNS,
     GroqServer,
-    OpenRouterServer,
     StatefulServer,
 )
 
@@ -102,17 +101,6 @@ async def test_the_server_refuses_missing_state(server: StatefulServer, position
     assert server.words[:100] in str(refused.value)
     assert not refused.value.retryable
     assert len(server.refusals) == 1
-
-
-async def test_details_keep_their_order() -> None:
-    server = OpenRouterServer()
-    async with opened(server) as model:
-        messages = await converse(model)
-        state: Any = json.loads(json.dumps(messages[1].provider_state))
-        state["message"]["reasoning_details"].reverse()
-        messages[1] = replace(messages[1], provider_state=state)
-        with pytest.raises(ModelError, match="cannot be modified"):
-            await model.complete(messages, TOOLS, CallOptions())
 
 
 @pytest.mark.parametrize("others", [("OpenRouter", "Responses"), ("Anthropic", "Gemini")])

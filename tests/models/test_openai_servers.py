@@ -1,10 +1,8 @@
 """The requests of the `openai` package's client as we open it: addresses, headers, redirects, connections, proxies."""
 
 import asyncio
-import socket
 import sys
 from typing import Any
-from urllib.parse import urlsplit
 
 import openai
 import pytest
@@ -53,15 +51,6 @@ async def test_headers_by_argument(server: ModelServer) -> None:
     await ask(server.url, default_headers={"X-Team": "graphs", "User-Agent": "mine/1"})
     headers = server.requests[0].headers
     assert (headers["x-team"], headers["user-agent"]) == ("graphs", "mine/1")
-
-
-async def test_headers_by_variable(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package reads this variable, one header in each line."""
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: graphs\nX-Trace: on")
-    await ask(server.url, default_headers={"X-Trace": "off"})
-    headers = server.requests[0].headers
-    assert (headers["x-team"], headers["x-trace"]) == ("graphs", "off")
-    assert headers["user-agent"] == f"graphwalk/{__version__}"
 
 
 async def test_a_redirect_is_followed_with_its_body(server: ModelServer) -> None:
@@ -133,17 +122,6 @@ async def test_an_http_proxy_gets_the_request(
     assert request.path == "http://models.example:8123/v1/chat/completions"
     assert request.headers["authorization"] == BEARER
     assert request.headers.get("proxy-authorization") == ("Basic bWU6cGFzcyB3b3Jk" if login else None)
-
-
-async def test_hosts_in_no_proxy_are_reached_directly(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def look_up(host: str, *arguments: Any, **options: Any) -> list[Any]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", urlsplit(server.url).port))]
-
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "models.example")
-    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
-    await ask_far()
-    assert server.requests[0].path == "/v1/chat/completions"
 
 
 @pytest.mark.parametrize("scheme", ["socks5", "socks5h"])

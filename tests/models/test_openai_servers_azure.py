@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.errors import ConfigError, ModelError
+from graphwalk.errors import ConfigError
 from graphwalk.models.registry import open_model
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message
 from tests.models.player import ASK, LOOK
-from tests.models.server import Answer, ModelServer, Request, error
+from tests.models.server import ModelServer
 
 KEY = "azure-key-0123456789"
 VERSION = "2025-04-01-preview"
@@ -55,13 +55,6 @@ async def test_path_version_and_key(server: ModelServer) -> None:
     assert request.body["messages"] == [{"role": "user", "content": "hi"}]
     assert request.body["max_completion_tokens"] == 9
     assert "max_tokens" not in request.body
-
-
-@pytest.mark.parametrize("slash", ["", "/"])
-async def test_an_endpoint_may_end_with_a_slash(server: ModelServer, slash: str) -> None:
-    settings = azure(server, AZURE_OPENAI_API_KEY=KEY)
-    await asked(Settings({**settings.variables, "AZURE_OPENAI_ENDPOINT": server.url[:-3] + slash}))
-    assert server.requests[0].path.startswith("/openai/deployments/my-deployment/chat/completions?")
 
 
 async def test_endpoint_and_version_as_arguments(server: ModelServer) -> None:
@@ -113,14 +106,3 @@ def test_key_is_not_sent_to_an_endpoint_of_the_folder(server: ModelServer) -> No
     variables = azure(server, AZURE_OPENAI_API_KEY=KEY).variables
     with pytest.raises(ConfigError, match=r"AZURE_OPENAI_ENDPOINT, which is set by the \.env file"):
         open_model("azure/d", Settings(variables, frozenset({"AZURE_OPENAI_ENDPOINT"})))
-
-
-async def test_its_refusals_name_no_key(server: ModelServer) -> None:
-    def refuse(request: Request) -> Answer:
-        return error(401, f"Access denied for {request.headers['api-key']}: invalid subscription key")
-
-    server.respond = refuse
-    with pytest.raises(ModelError, match="Access denied") as refused:
-        await asked(azure(server, AZURE_OPENAI_API_KEY=KEY))
-    assert KEY not in str(refused.value)
-    assert "API key" in refused.value.hint

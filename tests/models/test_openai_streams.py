@@ -10,7 +10,7 @@ import pytest
 from graphwalk.config.calls import Limits
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.wrappers import RESTARTED
-from graphwalk.types.chat import CallOptions, Message, ToolCall, Usage
+from graphwalk.types.chat import CallOptions, Message, ToolCall
 from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses, stream, take_text
 
@@ -51,17 +51,6 @@ class Listener:
 def refusing(words: str, refuses: Callable[[Any], bool], answer: Answer) -> Callable[[Request], Answer]:
     """A server that refuses some requests with these words."""
     return lambda request: error(400, words) if refuses(request.body) else answer
-
-
-async def test_a_server_that_only_streams_is_found_out_once(model: OpenAIModel, server: ModelServer) -> None:
-    words = "This model only supports stream mode, please enable the stream parameter."
-    server.respond = refusing(words, lambda body: not body.get("stream"), stream(*WORDS))
-    first = await model.complete(ASK, (LOOK,), CallOptions())
-    assert replace(first.message, provider_state=None) == Message("assistant", "Grüße", CALLS, reasoning="hm")
-    assert (first.usage, first.finish_reason, first.model) == (Usage(10, 5), "tool_calls", "m")
-    await model.complete(ASK, (LOOK,), CallOptions())
-    assert [bool(request.body.get("stream")) for request in server.requests] == [False, True, True]
-    assert server.requests[-1].body["stream_options"] == {"include_usage": True}
 
 
 async def test_calls_at_the_same_time_learn_what_others_learned(model: OpenAIModel, server: ModelServer) -> None:

@@ -21,11 +21,19 @@ OVERFLOWS = [
 ]
 
 
-@pytest.mark.parametrize("body", OVERFLOWS, ids=lambda body: str(body)[:40])
-def test_context_overflow(body: object) -> None:
-    error = status_error(400, {}, body, "host")
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [*((400, body) for body in OVERFLOWS), (413, ""), (500, OVERFLOWS[0])],
+    ids=lambda it: str(it)[:40],
+)
+def test_context_overflow(status: int, body: object) -> None:
+    error = status_error(status, {}, body, "host")
     assert error.context_overflow
     assert not error.retryable
+
+
+def test_a_spent_quota_is_final() -> None:
+    assert not status_error(429, {}, {"code": "insufficient_quota", "message": "pay"}, "host").retryable
 
 
 @pytest.mark.parametrize(
@@ -68,17 +76,6 @@ def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body
     error = reported_error(body, "host") if status == 200 else status_error(status, {}, body, "host")
     assert not error.context_overflow
     assert error.retryable
-
-
-def test_a_request_too_large_is_an_overflow_and_a_spent_quota_is_final() -> None:
-    assert status_error(413, {}, "", "host").context_overflow
-    assert not status_error(429, {}, {"code": "insufficient_quota", "message": "pay"}, "host").retryable
-
-
-def test_overflow_code_counts_at_any_status() -> None:
-    error = status_error(500, {}, {"error": {"code": "context_length_exceeded", "message": "no"}}, "host")
-    assert error.context_overflow
-    assert not error.retryable
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """A policy as a model: its replies, and its reading of the conversation."""
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import pytest
 
 from graphwalk.errors import ModelError
@@ -82,26 +85,23 @@ async def test_without_tools_it_answers_at_once() -> None:
         assert (await say(player, messages, tools=False)).message == Message("assistant", NO_ANSWER)
 
 
-async def test_policy_answers_at_the_turn_limit() -> None:
-    def careful() -> Policy:
-        try:
+def careful() -> Policy:
+    try:
+        yield [Ask("look", {})]
+    except AnswerNow:
+        return "so far nothing"
+    return "all"
+
+
+def stubborn() -> Policy:
+    while True:
+        with suppress(AnswerNow):
             yield [Ask("look", {})]
-        except AnswerNow:
-            return "so far nothing"
-        return "all"
-
-    assert (await say(model(careful()), PROMPT, tools=False)).message.content == "so far nothing"
 
 
-async def test_a_policy_that_will_not_stop_is_stopped() -> None:
-    def stubborn() -> Policy:
-        while True:
-            try:
-                yield [Ask("look", {})]
-            except AnswerNow:
-                continue
-
-    assert (await say(model(stubborn()), PROMPT, tools=False)).message.content == NO_ANSWER
+@pytest.mark.parametrize(("policy", "answer"), [(careful, "so far nothing"), (stubborn, NO_ANSWER)])
+async def test_policy_answers_at_the_turn_limit(policy: Callable[[], Policy], answer: str) -> None:
+    assert (await say(model(policy()), PROMPT, tools=False)).message.content == answer
 
 
 async def test_dialogue_continues_after_a_user_message() -> None:

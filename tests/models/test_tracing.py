@@ -24,14 +24,6 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 import graphwalk
-from graphwalk.agent import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
-from graphwalk.models.replay import ReplayModel
-from graphwalk.models.tracing import callback_manager
-from graphwalk.sanitise import Secrets
-from graphwalk.suites.suite import Prompt
-from graphwalk.types.chat import CallOptions
-from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.models.test_langchain import ToolChat
@@ -152,19 +144,6 @@ async def test_langchain_models_report_themselves(exporter: InMemorySpanExporter
     assert calls[1]["llm.output_messages.0.message.content"] == "It says ***."
     assert SECRET not in "".join(span.to_json() for span in exporter.get_finished_spans())
     assert len(roots(exporter)) == 1
-
-
-async def test_episodes_outside_of_runs_are_redacted_too(exporter: InMemorySpanExporter) -> None:
-    """As those of verify, estimates and environments."""
-    setup, secrets = Prompt((graphwalk.Message("user", SECRET),), None), Secrets({"LOCAL_API_KEY": SECRET})
-    model = ReplayModel(
-        "replay/m", Trajectory((), (Turn(graphwalk.Message("assistant", SECRET)),), ExitStatus.ANSWERED)
-    )
-    trajectory = await run_episode(Episode(setup, model, AgentConfig(), CallOptions(), secrets=secrets))
-    assert trajectory.reply == SECRET
-    sent = "".join(span.to_json() for span in exporter.get_finished_spans())
-    assert "***" in sent
-    assert SECRET not in sent
 
 
 class Everything(AsyncCallbackHandler):
@@ -301,7 +280,3 @@ def test_only_variables_of_the_process_turn_langsmith_on(tmp_path: Path, place: 
     assert SECRET not in text
     ends = [run for batch in posted for run in batch.get("patch", []) if "exit_status" in (run["outputs"] or {})]
     assert any(run["outputs"].get("score") for run in ends) == (place == "process"), "the end of the episode too"
-
-
-def test_without_handlers_there_is_no_report() -> None:
-    assert callback_manager() is None

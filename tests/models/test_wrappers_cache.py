@@ -132,13 +132,3 @@ async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(RunLogError, match="cannot be opened"):
         ReplyCache(tmp_path / "missing" / "c")
-
-
-def test_thousands_of_lines_are_loaded(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path / "c")
-    for number in range(5000):
-        cache.put(f"{number:064x}", FULL)
-    cache.close()
-    cache = ReplyCache(tmp_path / "c")
-    assert (len(cache), cache.get(f"{4999:064x}"), cache.get("f" * 64)) == (5000, FULL, None)
-    cache.close()

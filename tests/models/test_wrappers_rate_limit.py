@@ -14,6 +14,11 @@ CLOCK = 0.001
 """Seconds by which a timer may be early: the resolution of the clock."""
 
 
+def limited_to(concurrency: int, **limits: float) -> RateLimited:
+    chosen = Limits.model_validate({"max_concurrency": concurrency, **limits})
+    return RateLimited(Player(), chosen, check=lambda: None, note=print)
+
+
 async def send(limited: RateLimited, player: Player, messages: tuple[Message, ...] = ASK) -> None:
     limited.inner = player
     await limited.complete(messages, (), CallOptions())
@@ -25,26 +30,26 @@ async def run(limited: RateLimited, player: Player, calls: int) -> None:
 
 async def test_no_more_at_a_time_than_allowed() -> None:
     player = Player(seconds=0.01)
-    await run(RateLimited(Player(), 3), player, 12)
+    await run(limited_to(3), player, 12)
     assert (player.most_running, len(player.sent)) == (3, 12)
 
 
 async def test_requests_are_spaced() -> None:
     player, started = Player(), asyncio.get_running_loop().time()
     async with asyncio.timeout(60):
-        await run(RateLimited(Player(), 8, requests_per_minute=1200), player, 7)
+        await run(limited_to(8, requests_per_minute=1200), player, 7)
     assert all(time - started >= 0.05 * number - CLOCK for number, time in enumerate(player.times))
 
 
 async def test_tokens_are_paid_off_before_the_next_call() -> None:
     player, started = Player(said("x", usage=Usage(90, 10))), asyncio.get_running_loop().time()
     async with asyncio.timeout(60):
-        await run(RateLimited(Player(), 1, tokens_per_minute=60_000), player, 4)
+        await run(limited_to(1, tokens_per_minute=60_000), player, 4)
     assert player.times[-1] - started >= 0.3 - CLOCK
 
 
 async def test_estimates_are_corrected() -> None:
-    limited = RateLimited(Player(), 4, tokens_per_minute=60_000)
+    limited = limited_to(4, tokens_per_minute=60_000)
     message = (Message("user", "x" * 4_000_000),)
     player = Player(said("x", usage=Usage(50, 50)))
     async with asyncio.timeout(60):  # the estimate of a call is a quarter of an hour
@@ -53,7 +58,7 @@ async def test_estimates_are_corrected() -> None:
 
 
 async def test_a_storm_halves_the_concurrency_once_per_round() -> None:
-    limited = RateLimited(Player(), 16)
+    limited = limited_to(16)
     await run(limited, Player(OverloadedError("429", retryable=True), seconds=0.01), 16)
     assert limited.concurrency == 8
     await run(limited, Player(OverloadedError("429", retryable=True), seconds=0.01), 8)
@@ -61,7 +66,7 @@ async def test_a_storm_halves_the_concurrency_once_per_round() -> None:
 
 
 async def test_concurrency_recovers_slowly_and_is_never_zero() -> None:
-    limited = RateLimited(Player(), 4)
+    limited = limited_to(4)
     for _ in range(9):
         await run(limited, Player(OverloadedError("429", retryable=True)), 1)
     assert limited.concurrency == 1
@@ -72,7 +77,7 @@ async def test_concurrency_recovers_slowly_and_is_never_zero() -> None:
 
 
 async def test_other_failures_do_not_slow_down() -> None:
-    limited = RateLimited(Player(), 4)
+    limited = limited_to(4)
     await run(limited, Player(ModelError("broken", retryable=True)), 4)
     assert limited.concurrency == 4
 
@@ -88,7 +93,7 @@ async def test_one_pause_for_all() -> None:
 
 
 async def test_cancelled_calls_give_their_places_back() -> None:
-    limited = RateLimited(Player(), 2, requests_per_minute=6000)
+    limited = limited_to(2, requests_per_minute=6000)
     player = Player(seconds=0.02)
     draw = random.Random(3)
     calls = [asyncio.create_task(send(limited, player)) for _ in range(60)]

@@ -62,15 +62,6 @@ async def test_waits_grow_and_are_drawn_from_the_seed(monkeypatch: pytest.Monkey
         assert waits == expected
 
 
-async def test_the_wait_that_the_server_asks_for_is_added_to_the_random_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wrappers, "FIRST_WAIT", 0.5)
-    first = stdlib_random(1, "retry", "test/player").uniform(0, 0.5)
-    player = Player(ModelError("busy", retryable=True, retry_after=0.2), said("ok"))
-    async with asyncio.timeout(60):
-        await retrying(player).complete(ASK, (), CallOptions())
-    assert player.times[1] - player.times[0] >= 0.2 + first - 0.001
-
-
 @pytest.mark.parametrize("header", [{"retry_after": "0.3"}, {"retry_after_ms": "300"}])
 async def test_never_earlier_than_the_server_allows(
     model: OpenAIModel, server: ModelServer, header: dict[str, str]
@@ -80,13 +71,6 @@ async def test_never_earlier_than_the_server_allows(
     await in_run(model, Limits(retries=5)).complete(ASK, (), CallOptions())
     times = [request.time for request in server.requests]
     assert all(later - earlier >= 0.3 - 0.001 for earlier, later in itertools.pairwise(times))
-
-
-async def test_the_deadline_from_outside_ends_any_wait() -> None:
-    player = Player(ModelError("busy", retryable=True, retry_after=500.0))
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.1):
-            await retrying(player).complete(ASK, (), CallOptions())
 
 
 async def test_a_long_pause_is_announced_once() -> None:

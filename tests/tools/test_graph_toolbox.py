@@ -104,12 +104,6 @@ Note: nodes with label Zorep and hue = "3" exist, but have no relationships.
 """)
 
 
-async def test_without_think(store: GraphStore, schema: Schema, call: Call) -> None:
-    agent = AgentConfig(think=False)
-    assert [spec.name for spec in GraphToolbox(store, schema, agent=agent).specs] == [NODES, NEIGHBORS, VALUES]
-    assert (await call("think", agent, thought="x")).error == "unknown_tool"
-
-
 async def test_without_relationship_properties(call: Call) -> None:
     agent = AgentConfig(relationship_properties=False)
     result = await call(NEIGHBORS, agent, label="Zorep", property_name="key", property_value="z1")

@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +102,16 @@ def _calls(graph: PropertyGraph, schema: Schema) -> Iterator[tuple[str, dict[str
     for value in ODD_VALUES:
         label = schema.nodes[0].label
         yield neighbors, {"label": label, "property_name": "key", "property_value": value}
+
+
+async def test_the_path_of_the_documentation(neo4j: Neo4jDatabase) -> None:
+    path = {"from_label": "Blick", "from_key": "12", "to_label": "Zorep", "to_key": "z2"}
+    call = ToolCall("1", "get_shortest_path", json.dumps(path))
+    stores = [await EmbeddedDatabase().load(ODD_GRAPH), await neo4j.load(ODD_GRAPH)]
+    tools = load_tools([str(Path(__file__).parents[2] / "examples" / "tools" / "get_shortest_path.yaml")])
+    one, other = [await GraphToolbox(store, await store.schema(), tools).call(call) for store in stores]
+    assert (one.rows, one.content) == (1, other.content)
+    await stores[1].drop()
 
 
 async def test_look_ups_by_key_use_the_index(neo4j_server: Settings, neo4j: Neo4jDatabase) -> None:

@@ -7,10 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.observed_values import Evidence, count_cycles, holds_row, tool_evidence, waste_of
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
@@ -80,26 +76,6 @@ def test_the_models_own_words_are_no_evidence():
     )
     evidence = tool_evidence(trajectory)
     assert [key for key in ("f1", "f2", "f3", "f4", "f5", "f6", "f7") if evidence.holds(key)] == ["f5", "f6"]
-
-
-@pytest.mark.parametrize("encoding", ["json", "csv", "compact"])
-async def test_real_tool_results_show_every_value_and_no_other(encoding):
-    graph = generate_graph(GraphSpec(preset="paper-100"), 3)
-    store = await EmbeddedDatabase().load(graph)
-    schema = await store.schema()
-    toolbox = GraphToolbox(store, schema, agent=AgentConfig(encoding=encoding))
-    label = schema.nodes[0].label
-    asked = [
-        call(number, "get_all_nearest_neighbors", label=label, property_name="key", property_value=node.key)
-        for number, node in enumerate(graph.nodes())
-        if node.label == label
-    ]
-    evidence = tool_evidence(episode(tool_turn(*[await toolbox.call(one) for one in asked])))
-    own = {node.key for node in graph.nodes() if node.label == label}
-    near = [r for r in graph.relationships() if own & {r.source, r.target}]
-    seen_keys = {key for r in near for key in (r.source, r.target)}
-    assert {node.key for node in graph.nodes() if evidence.holds(node.key)} == seen_keys
-    assert all(evidence.holds(value) for r in near for value in r.properties.values())
 
 
 def test_rows_whose_values_all_stand_in_a_text():

@@ -8,7 +8,7 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.tool import load_tool, load_tools
+from graphwalk.tools.tool import load_tool
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.schema import Schema
 
@@ -55,6 +55,7 @@ async def test_one_file_makes_a_tool(tmp_path: Path, store: GraphStore, schema: 
         ("cypher: |", "request: |", 9, "request"),
         ("no_match: nothing", "note: nothing", 11, "note"),
         ("no_match: nothing", "operation: repeat\nno_match: nothing", 1, "either cypher or operation"),
+        ("no_match: nothing", "note_taking: true\nno_match: nothing", 1, "note_taking: a tool with cypher"),
         ("key: f7", "kee: f7", 1, "its arguments must be all parameters"),
         ("$key", "{{ key | property }}", None, "cypher: there is no key; known:"),
         ("$key", "{{ key", None, "cypher: line"),
@@ -82,9 +83,3 @@ def test_an_unknown_operation(tmp_path: Path) -> None:
     text = DEGREE.replace(DEGREE[DEGREE.index("cypher:") :], "operation: fly\n")
     with pytest.raises(ConfigError, match="fly"):
         load_tool(write(tmp_path, text))
-
-
-def test_an_unknown_tool() -> None:
-    with pytest.raises(ConfigError, match="fly") as caught:
-        load_tools(["fly"])
-    assert "think" in caught.value.hint

@@ -15,7 +15,7 @@ from graphwalk.suites.mazes.score import walk_of
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.observed_values import tool_evidence, waste_of
-from graphwalk.tools.tool import load_tool, load_tools
+from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.schema import Schema
@@ -77,11 +77,6 @@ def test_a_replaced_tool_of_a_suite_keeps_what_the_suite_asks_for(tmp_path: Path
 def test_closest_name_is_suggested() -> None:
     with pytest.raises(ConfigError, match="did you mean get_node_by_property"):
         load_tools(["get_nodes_by_property"])
-
-
-def test_a_query_takes_no_notes(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="note_taking"):
-        load_tool(Path(write(tmp_path, COUNT_CELLS + "note_taking: true\n")))
 
 
 async def test_notes_are_counted_apart_whatever_the_tool_is_called(

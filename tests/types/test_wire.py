@@ -79,12 +79,8 @@ def test_unknown_is_left_out() -> None:
     assert to_dict(Usage()) == {}
 
 
-@pytest.mark.parametrize("file", sorted(RUNS.glob("*/results.jsonl")), ids=lambda file: file.parent.name)
-def test_earlier_logs_are_rewritten_byte_for_byte(file: Path) -> None:
-    for line in file.read_bytes().splitlines(keepends=True):
+@pytest.mark.parametrize("run", ["questions", "mazes", "magma"])
+def test_earlier_logs_are_rewritten_byte_for_byte(run: str) -> None:
+    for line in (RUNS / run / "results.jsonl").read_bytes().splitlines(keepends=True):
         record = decode_line(line)
         assert encode_line(Result.from_dict(record).as_line(record)) == line
-
-
-def test_there_are_earlier_runs() -> None:
-    assert {file.parent.name for file in RUNS.glob("*/results.jsonl")} == {"questions", "mazes", "magma"}

@@ -1,0 +1,137 @@
+"""What the rows of a tool show, as its YAML declares it: the example of docs/extending.md in an episode, and mistakes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import ConfigError
+from graphwalk.models.scripted import Ask, Policy, ScriptedModel
+from graphwalk.suites.graph_prompts import tools_system
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.suite import Prompt
+from graphwalk.testing import check_tool
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.observed import observed_graph
+from graphwalk.tools.tool import load_tool, load_tools
+from graphwalk.types.chat import CallOptions, Message, ToolCall
+from graphwalk.types.episode import ToolResult, Trajectory
+from graphwalk.types.wire import from_dict, to_dict
+from tests.suites.questions.evidence_graph import near, place, task
+
+SHORTEST_PATH = Path(__file__).parents[2] / "examples" / "tools" / "get_shortest_path.yaml"
+PATHS = task("path_finding", source_label="A", middle_label="B", target_label="C")
+COUNT = task("relationship_count", relationship_type="R")
+WALK = {"from_label": "A", "from_key": "a2", "to_label": "C", "to_key": "c2"}
+ON_THE_PATH = [{"source_node_key": "a2", "target_node_key": "c2"}]
+OTHER = [{"source_node_key": "a2", "target_node_key": "c1"}]
+
+
+async def episode(question: QuestionTask, tool: Path, asks: list[Ask], answer: Any) -> Trajectory:
+    """Return an episode with the four tools and a sixth one, as a log gives it back."""
+
+    def policy() -> Policy:
+        yield asks
+        return json.dumps(answer)
+
+    here = await place()
+    toolbox = GraphToolbox(here.store, here.schema, load_tools([*GRAPH_TOOLS, str(tool)]))
+    prompt = Prompt((tools_system(here.schema, AgentConfig()), Message("user", question.question)), toolbox)
+    played = await run_episode(Episode(prompt, ScriptedModel("path", policy()), AgentConfig(), CallOptions()))
+    return from_dict(Trajectory, json.loads(json.dumps(to_dict(played))))
+
+
+@pytest.mark.parametrize(
+    ("declares", "answer", "grounded"),
+    [(True, ON_THE_PATH, 1.0), (True, OTHER, 0.0), (False, ON_THE_PATH, None), (False, OTHER, None)],
+)
+async def test_a_path_is_evidence_if_the_tool_declares_it(
+    declares: bool, answer: Any, grounded: float | None, tmp_path: Path
+) -> None:
+    tool = tmp_path / SHORTEST_PATH.name
+    text = SHORTEST_PATH.read_text("utf-8")
+    tool.write_text(text if declares else text.replace("\nshows: path\n", "\n"), "utf-8")
+    trajectory = await episode(PATHS, tool, [Ask("get_shortest_path", WALK)], answer)
+    score = PATHS.score("tools", trajectory, PATHS.read(trajectory.reply))
+    assert (score.precision == 1, score.grounded) == (answer == ON_THE_PATH, grounded)
+
+
+@pytest.mark.parametrize("path_first", [True, False])
+async def test_a_relationship_of_a_path_is_that_of_its_ends(path_first: bool) -> None:
+    looked_up = Ask(*near("B", "key", "b1"))
+    asks = [Ask("get_shortest_path", WALK), looked_up][:: 1 if path_first else -1]
+    trajectory = await episode(COUNT, SHORTEST_PATH, asks, [{"count": 3}])
+    relationships = observed_graph(trajectory.results).relationships.values()
+    counts = {
+        (one.type, one.source, one.properties.get("w")): (one.count, one.properties_shown) for one in relationships
+    }
+    assert counts == {("R", "a1", 1): (2, True), ("R", "a2", 2): (1, True), ("S", "b1", 5): (1, True)}
+
+
+def shown(*rows: dict[str, Any], **declared: str) -> Any:
+    call = ToolCall("1", "my_tool", "{}")
+    return observed_graph([ToolResult(call, json.dumps(rows), rows=len(rows), shows=declared)])
+
+
+def test_columns_of_another_name() -> None:
+    row = {"stops": ["a", "b"], "labels": ["A", ["B", "C"]], "how": ["R"], "sense": ["incoming"]}
+    path = shown(row, rows="path", keys="stops", types="how", directions="sense")
+    assert [(one.type, one.source, one.target) for one in path.relationships.values()] == [("R", "b", "a")]
+    assert {key: node.labels for key, node in path.nodes.items()} == {"a": ("A",), "b": ("B", "C")}
+    nodes = shown({"id": "a", "kind": "A"}, rows="nodes", key="id", label="kind")
+    row = {"center_key": "a", "of": "A", "direction": "outgoing", "type": "R", "neighbor_label": "B"}
+    link = shown({**row, "neighbor_properties": {"key": "b"}}, rows="relationships", center_label="of")
+    assert (nodes.nodes["a"].labels, link.nodes["a"].labels, link.nodes["b"].labels) == (("A",), ("A",), ("B",))
+    assert nodes.understood
+    assert link.understood
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"keys": ["a", "b"], "labels": ["A"], "types": ["R"]},
+        {"keys": ["a", "b"], "labels": ["A", "B"], "types": []},
+        {"keys": ["a", None], "labels": ["A", "B"], "types": ["R"]},
+        {"keys": ["a", "b"], "labels": ["A", 7], "types": ["R"]},
+        {"keys": ["a", "b"], "labels": ["A", "B"], "types": [{}]},
+        {"keys": ["a", "b"], "labels": ["A", "B"], "types": ["R"], "directions": [{}]},
+    ],
+)
+def test_rows_of_another_form_than_declared_show_nothing(row: dict[str, Any]) -> None:
+    observed = shown(row, rows="path")
+    assert (observed.understood, observed.nodes, observed.relationships) == (False, {}, {})
+
+
+MISTAKES = {
+    "shows: paths": "'nodes', 'relationships', 'values' or 'path'",
+    "shows: path\ncolumns: {key: keys}": "columns: there is no key; columns of path: keys, labels, types, directions",
+    "shows: path\ncolumns: {keys: stops}": "shows: path needs a column `stops`",
+    "shows: nodes": "shows: nodes needs a column `key`",
+    "shows: relationships": "shows: relationships needs a column `center_key`",
+    "columns: {keys: keys}": "columns: give `shows` too, one of nodes, relationships, values, path",
+}
+
+
+@pytest.mark.parametrize(("declaration", "problem"), MISTAKES.items())
+def test_a_wrong_declaration_is_refused(declaration: str, problem: str, tmp_path: Path) -> None:
+    tool = tmp_path / SHORTEST_PATH.name
+    tool.write_text(SHORTEST_PATH.read_text("utf-8").replace("shows: path", declaration), "utf-8")
+    with pytest.raises(ConfigError, match=problem):
+        load_tool(tool)
+
+
+def test_a_text_shows_no_rows(tmp_path: Path) -> None:
+    tool = tmp_path / "jot.yaml"
+    tool.write_text(
+        "name: jot\ndescription: Note.\nexample: {arguments: {}, text: n}\noperation: repeat\nshows: nodes\n", "utf-8"
+    )
+    with pytest.raises(ConfigError, match="only the rows of `cypher` and `search` are known"):
+        load_tool(tool)
+
+
+def test_the_example_of_the_documentation_passes_its_check() -> None:
+    check_tool(str(SHORTEST_PATH))
