@@ -99,7 +99,7 @@ PEOPLE = ":ID,n:int,:LABEL\na,1,A\n"
         ({"x": ":ID,p:map\na,1\n"}, "the column 'p' has the unknown type 'map'"),
         ({"x": ":ID,p,p\na,1,2\n"}, "the header has the column 'p' more than once"),
         ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,b,R\n"}, r"y\.csv, line 2: no node has the id 'b'"),
-        ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,a\n"}, r"y\.csv, line 2, :TYPE must be text"),
+        ({"x": PEOPLE, "y": ":START_ID,:END_ID,:TYPE\na,a\n"}, r"y\.csv, line 2, type must be text"),
         ({"x": PEOPLE, "y": ":START_ID,:TYPE\na,R\n"}, "its first line must have :END_ID once"),
         ({"x": PEOPLE + ",2,A\n"}, r"x\.csv, line 3: :ID is missing"),
         ({"x": ""}, r"x\.csv: its first line has neither"),

@@ -48,7 +48,7 @@ def test_round_trip_and_lookup(neo4j_server: Settings) -> None:
         loop.close()
 
 
-TEXTS = ('\0{"date": 1}', "gw_none", "a")
+TEXTS = ('\0{"$date": "2001-04-25"}', "gw_none", "a")
 TIMES = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:00Z"))
 
 
