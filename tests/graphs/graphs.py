@@ -27,7 +27,7 @@ specs = st.builds(
 
 _printable = st.characters(exclude_categories=("Cs", "Cc", "Cn", "Co", "Zl", "Zp"))
 texts = st.text(_printable, max_size=12) | st.sampled_from(
-    ["it's", 'a "quote"', "\\", "\\u0041", "`", "]]>", "<&>", " x "]
+    ["it's", 'a "quote"', "\\", "\\u0041", "`", "]]>", "<&>", " x ", " ", "a\nb", "a\rb", "\r\n\t"]
 )
 names = (st.text(_printable, min_size=1, max_size=8) | st.sampled_from(["label", "type", "a b", "`", "}, {"])).filter(
     lambda name: name != "key"
