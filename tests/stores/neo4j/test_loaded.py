@@ -80,12 +80,6 @@ async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j
     assert await store.schema() == schema_of(chain(NODES))
 
 
-async def test_schema_comes_from_the_graph_in_memory(opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = await opened.load(chain(9))
-    monkeypatch.setattr(opened._connection, "read", None)  # no query is sent any more
-    assert await store.schema(2) == schema_of(chain(9), 2)
-
-
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     opened: Neo4jDatabase, neo4j_server: Settings, run_id: str, tmp_path: Path
 ) -> None:
@@ -244,4 +238,55 @@ async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, 
     assert await scope_count(neo4j, store.scope) == (10, 18)
     await store.drop()
     assert set(await neo4j._connection.bookmarks.get_bookmarks()).isdisjoint(written)
+    await neo4j.close()
+
+
+ENTRY = {
+    "scope": "gw_0123456789ab",
+    "run_id": "run",
+    "digest": "0" * 64,
+    "nodes": 1,
+    "relationships": 0,
+    "state": "complete",
+    "owner": "0" * 32,
+    "kept": False,
+    "created": 0,
+    "heartbeat": 0,
+}
+FOREIGN: list[dict[str, Any]] = [
+    {},
+    {**ENTRY, "scope": "Person"},
+    {**ENTRY, "scope": "gw_0123456789AB"},
+    {**ENTRY, "scope": ["gw_0123456789ab"]},
+    {**ENTRY, "owner": "nobody"},
+    {**ENTRY, "state": "mine"},
+    {**ENTRY, "created": 2**62},
+    {**ENTRY, "kept": None},
+]
+
+
+async def test_foreign_entries_are_left_alone(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+    """Neither is anything removed, nor does anything fail."""
+    mark, connection = run_id, opened._connection
+    await connection.write("UNWIND range(1, 50) AS i CREATE (:Person {mark: $mark})", mark=mark)
+    try:
+        for entry in FOREIGN:
+            await connection.write("CREATE (l:GraphWalkLoad) SET l += $entry, l.mark = $mark", entry=entry, mark=mark)
+            await database.clean(neo4j_server, kept=True)
+            listed = await database.list_loads(neo4j_server)
+            assert entry.get("scope", "") not in [load.scope for load in listed]
+            await connection.write("MATCH (l:GraphWalkLoad {mark: $mark}) DELETE l", mark=mark)
+        (left,) = await connection.write("MATCH (n:Person {mark: $mark}) RETURN count(n) AS n", mark=mark)
+        assert left["n"] == 50
+        await (await opened.load(chain(3))).drop()
+    finally:
+        await connection.write("MATCH (n {mark: $mark}) DETACH DELETE n", mark=mark)
+
+
+async def test_control_characters_of_a_run_are_not_shown(neo4j_server: Settings) -> None:
+    neo4j = await Neo4jDatabase.open(neo4j_server, run_id="test\x1b]0;owned\x07\n")
+    store = await neo4j.load(chain(3))
+    (load,) = [load for load in await neo4j.loads() if load.scope == store.scope]
+    assert load.run_id == r"test\x1b]0;owned\x07\n"
+    await store.drop()
     await neo4j.close()
