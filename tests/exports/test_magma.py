@@ -103,5 +103,5 @@ def test_export_errors(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no protocol 'papers'"):
         export_magma(SPECS, tmp_path / "papers", seed=1, protocol="papers")
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match="not an empty folder"):
+    with pytest.raises(ConfigError, match="is not empty"):
         export_magma(SPECS, tmp_path, seed=1)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.writing import cannot_write, check_link, make_folder
+from graphwalk.files.writing import cannot_write, check_link, new_folder
 from graphwalk.graphs.formats.common import (
     brief,
     checked_node,
@@ -250,10 +250,7 @@ ARGUMENTS = "import.args"
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
     """Write deterministic files, all or none. Raise ConfigError if the folder is not empty, or cannot be written."""
-    make_folder(folder, parents=False)
-    folder = folder.resolve()
-    if any(folder.iterdir()):
-        raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
+    folder = new_folder(folder).resolve()
     delimiter = _free_delimiter(graph)
     try:
         with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:

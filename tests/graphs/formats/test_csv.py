@@ -79,7 +79,7 @@ def test_layout_for_the_importer(tmp_path: Path) -> None:
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(ConfigError, match="holds something else"):
+    with pytest.raises(ConfigError, match="is not empty"):
         save_graph(PropertyGraph.from_rows([Node("a", (), {})], []), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 

@@ -15,21 +15,10 @@ from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.evidence import AnswerEvidence, browser_cypher
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
-from graphwalk.tools.tool import load_tool
 from graphwalk.types.encodings import decode_rows
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call, find
 
 pytestmark = pytest.mark.neo4j
-WRITER = """\
-name: make_node
-description: Makes a node.
-example: {arguments: {name: x}, rows: [{n: 1}]}
-parameters:
-  name: {type: string, role: value, description: A name.}
-cypher: |
-  CREATE (n:StandingTest {name: $name}) RETURN 1 AS n
-no_match: nothing.
-"""
 
 
 async def test_names_come_from_unique_properties_and_element_ids(own: OwnDatabase) -> None:
@@ -151,24 +140,6 @@ async def test_our_own_nodes_are_not_there(own: OwnDatabase) -> None:
     schema = await store.schema()
     assert not [node.label for node in schema.nodes if node.label.startswith(("gw_", "GraphWalk"))]
     assert [node.count for node in schema.nodes if node.label == "StSeen"] == [1]
-
-
-async def test_nothing_is_changed(own: OwnDatabase, tmp_path: Path) -> None:
-    await own.unique("st_person", "StPerson", "name")
-    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida', age: 7}})-[:ST_KNOWS]->(:{MARK}:StPerson {{name: 'Bo'}})")
-    before = await own.digest()
-    store = await own.open()
-    hostile = "x' }) DETACH DELETE n //"
-    for tool in ("get_node_by_property", "get_all_nearest_neighbors"):
-        for label, name, value in (("StPerson", "name", "Ida"), ("StPerson", "key", hostile), (hostile, hostile, 1)):
-            await call(store, tool, label=label, property_name=name, property_value=value)
-    await store.schema(3)
-    await store.read_graph()
-    (tmp_path / "make_node.yaml").write_text(WRITER)
-    with pytest.raises(ConfigError, match="CREATE is not allowed here"):
-        load_tool(tmp_path / "make_node.yaml")
-    await store.drop()
-    assert await own.digest() == before
 
 
 async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Settings) -> None:
