@@ -5,8 +5,9 @@ import base64
 import json
 import re
 import signal
+import subprocess
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -61,7 +62,7 @@ class EmbeddedDatabase(Database):
     async def close(self) -> None:
         """Forget the graphs; those in use stay in memory until their stores are garbage-collected."""
         for store in self._stores.values():
-            await store.end_process()
+            store.end_process()
         self._stores.clear()
 
 
@@ -115,10 +116,10 @@ class EmbeddedStore(GraphStore):
             raise QueryRefused("query_error", "query_error", problem=problem) from error
         return QueryResult(shown_rows(self._decode_rows(engine_rows)), total, written.ordered)
 
-    async def end_process(self) -> None:
+    def end_process(self) -> None:
         """End the process for Cypher of files and models, where there is one."""
         if self._process is not None:
-            await self._process.close()
+            self._process.close()
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         return shown_rows(await self.values(cypher, parameters))
@@ -191,7 +192,7 @@ class EmbeddedStore(GraphStore):
     async def drop(self) -> None:
         self._forget()
         self._engine = self._search_index = None
-        await self.end_process()
+        self.end_process()
 
 
 class _EngineRefusedError(Exception):
@@ -203,7 +204,7 @@ class EngineProcess:
 
     def __init__(self, graph: bytes) -> None:
         self._graph = graph
-        self._process: Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._turn = asyncio.Lock()
 
     async def ask(
@@ -223,15 +224,15 @@ class EngineProcess:
             try:
                 process = self._process or await self._start()
                 async with asyncio.timeout(seconds + GRACE_SECONDS):
-                    line = await _answer(process, json.dumps(request).encode())
+                    line = await asyncio.to_thread(_answer, process, json.dumps(request).encode())
             except TimeoutError:
                 line = b'{"error": "timeout"}'
-                await self.close()
+                self.close()
             except BaseException:
-                await self.close()
+                self.close()
                 raise
             if not line:
-                await self.close()
+                self.close()
         answer: dict[str, Any] = json.loads(line or '{"error": "too_large"}')
         match answer.get("error"):
             case "timeout":
@@ -243,24 +244,18 @@ class EngineProcess:
                 raise _EngineRefusedError(answer["message"])
         return answer["rows"], answer["total"]
 
-    async def close(self) -> None:
-        """End the process, in the middle of a query too."""
-        process, self._process = self._process, None
-        if process is not None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+    def close(self) -> None:
+        """End the process, in the middle of a query too, which has no answer then."""
+        if self._process is not None:
+            _end(self._process)
+            self._process = None
 
-    async def _start(self) -> Process:
-        program = Path(__file__).with_name("engine_worker.py")
-        # -P: the folder of the program holds modules that have the names of libraries.
-        words = [sys.executable, "-P", str(program), str(MEMORY)]
-        self._process = await asyncio.create_subprocess_exec(
-            *words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True, limit=MEMORY
-        )
-        if await _answer(self._process, base64.b64encode(self._graph)) != READY:
+    async def _start(self) -> subprocess.Popen[bytes]:
+        process = self._process = _worker()
+        weakref.finalize(self, _end, process)
+        if await asyncio.to_thread(_answer, process, base64.b64encode(self._graph)) != READY:
             raise StoreError("the process for Cypher of files and models does not start")
-        return self._process
+        return process
 
 
 def _milliseconds(seconds: float) -> int:
@@ -274,13 +269,27 @@ def _too_slow(seconds: float) -> QueryLimitError:
     )
 
 
-async def _answer(process: Process, request: bytes) -> bytes:
-    """Return the answer of the process; empty if it has ended, or writes more than its memory may hold."""
+def _worker() -> subprocess.Popen[bytes]:
+    program = Path(__file__).with_name("engine_worker.py")
+    # -P: the folder of the program holds modules that have the names of libraries.
+    words = [sys.executable, "-P", str(program), str(MEMORY)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def _answer(process: subprocess.Popen[bytes], request: bytes) -> bytes:
+    """Return the answer of the process; empty if it has ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         process.stdin.write(request + b"\n")
-        await process.stdin.drain()
-        return await process.stdout.readline()
-    except (OSError, ValueError):
+        process.stdin.flush()
+        return process.stdout.readline()
+    except (OSError, ValueError):  # ended, or closed already
         return b""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    with suppress(OSError), process:
+        pass  # closed; what was not sent is lost with the process

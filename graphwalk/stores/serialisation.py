@@ -56,7 +56,7 @@ def _tag(value: Value) -> str:
     return MARK + json.dumps(json_value(value), ensure_ascii=False)
 
 
-def _untag(text: str) -> Value:
+def _untag(text: str) -> Any:
     """Return the value of a text that begins with MARK. Text that an engine derived from it loses the mark."""
     try:
         return _as_tuple(from_json(json.loads(text[1:])))

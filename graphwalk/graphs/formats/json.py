@@ -224,8 +224,8 @@ def _labels(fields: Mapping[str, Any]) -> list[Any]:
 
 def _relationships(entries: Entries) -> Iterator[Relationship]:
     for where, fields in entries:
-        type_, *ends = (_field(where, fields, name) for name in ("type", "source", "target"))
-        yield checked_relationship(where, type_, *ends, _properties(where, fields))
+        type_, source, target = (_field(where, fields, name) for name in ("type", "source", "target"))
+        yield checked_relationship(where, type_, source, target, _properties(where, fields))
 
 
 def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
