@@ -33,7 +33,7 @@ from graphwalk.graphs.formats.common import (
     relationship_from_attributes,
     write_lines,
 )
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, TemporalKind, Value, shown
 
@@ -179,7 +179,6 @@ def read_json(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
         if not isinstance(document, dict):
             raise ValueError("a graph must be a JSON object")
         seed, spec = checked_header(document)
-        nodes: Iterator[Node]
         relationships: Iterator[Relationship]
         entries = enumerate(_entries("nodes", document.get("nodes")))
         links = next((name for name in ("links", "edges") if name in document), None)
