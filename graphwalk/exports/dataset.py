@@ -14,9 +14,9 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.jinja import render_page
 from graphwalk.errors import ConfigError, counted
 from graphwalk.experiments.experiment import AnyExperiment
-from graphwalk.exports.episodes import new_folder, whole
+from graphwalk.exports.episodes import whole
 from graphwalk.files.bulk import Columns, Row, write_rows
-from graphwalk.files.writing import make_folder, write_whole
+from graphwalk.files.writing import make_folder, new_folder, write_whole
 from graphwalk.graphs.formats.json import json_document
 from graphwalk.runs.episodes.graph_sources import sources_for
 from graphwalk.runs.episodes.plan import PlannedEpisode, make_plan

@@ -4,11 +4,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from graphwalk.errors import ConfigError
-from graphwalk.files.writing import make_folder
 from graphwalk.runs.folder.listing import heads
 from graphwalk.runs.folder.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.folder.run_folder import RunFolder
@@ -66,11 +63,3 @@ class Episodes:
                 # Halves of characters, which models may write, are in no other program's files.
                 yield Result.from_dict(whole(record))
                 self.on_read()
-
-
-def new_folder(path: Path) -> Path:
-    """Make a folder for many files. ConfigError where it is not empty, or the folder around it does not exist."""
-    make_folder(path, parents=False)
-    if any(path.iterdir()):
-        raise ConfigError(f"{path} is not empty", hint="choose a new folder")
-    return path

@@ -10,7 +10,7 @@ from graphwalk.evaluation.splits import write_chats, write_manifest
 from graphwalk.experiments.experiment import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.experiments.protocols import OWN, apply_protocol
-from graphwalk.files.writing import is_scratch, make_folder
+from graphwalk.files.writing import new_folder
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
@@ -47,9 +47,7 @@ def export_magma(
     data: dict[str, Any] = {"name": "export", "suite": {"name": "magma"}, "protocol": protocol}
     apply_protocol(data)
     config = experiment_from(data, "export magma")
-    make_folder(folder, parents=False)
-    if any(not is_scratch(entry) for entry in folder.iterdir()):
-        raise ConfigError(f"{folder} is not an empty folder", hint="choose a new folder")
+    new_folder(folder)
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "suite": "magma",

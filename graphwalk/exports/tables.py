@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from graphwalk.exports.episodes import Episodes, new_folder
+from graphwalk.exports.episodes import Episodes
 from graphwalk.files.bulk import cell
-from graphwalk.files.writing import new_file
+from graphwalk.files.writing import new_file, new_folder
 from graphwalk.runs.folder.result import Result, episode_row
 from graphwalk.sanitise import escape_formula
 from graphwalk.types.episode import Score

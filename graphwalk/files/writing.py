@@ -89,6 +89,14 @@ def make_folder(
         raise cannot_write(path, cause, error) from cause
 
 
+def new_folder(path: Path) -> Path:
+    """Make a folder for many files. ConfigError where it is not empty, or the folder around it does not exist."""
+    make_folder(path, parents=False)
+    if not all(map(is_scratch, path.iterdir())):
+        raise ConfigError(f"{path} is not empty", hint="choose a new folder")
+    return path
+
+
 def _check_names(path: Path, error: type[GraphwalkError]) -> None:
     """Raise `error` for a Windows path on another system, where it would be the name of one file."""
     if os.name == "posix" and (name := next(filter(_WINDOWS_PATH.match, path.parts), None)):

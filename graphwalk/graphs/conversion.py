@@ -12,12 +12,9 @@ import numpy as np
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
     Undirected,
-    apart_from_key,
     both_directions,
-    checked_key,
-    checked_labels,
-    checked_properties,
-    checked_text,
+    checked_node,
+    checked_relationship,
     labels_of,
     node_attributes,
     node_from_attributes,
@@ -25,7 +22,7 @@ from graphwalk.graphs.formats.common import (
     relationship_from_attributes,
 )
 from graphwalk.types.check_type import check_type, wrong_type
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.temporals import duration_text, read_temporal
 from graphwalk.types.values import Temporal
 
@@ -104,13 +101,13 @@ def from_pandas(
     _check_table(relationships, "relationships", (source, target, type))
     try:
         return PropertyGraph.from_rows(
-            (_table_node(where, row, key, label) for where, row in _table_rows(nodes, "nodes")),
             (
-                Relationship(
-                    checked_text(f"{where}, {type}", row.pop(type, None)),
-                    checked_key(f"{where}, {source}", _whole(row.pop(source, None))),
-                    checked_key(f"{where}, {target}", _whole(row.pop(target, None))),
-                    checked_properties(where, row),
+                checked_node(where, _whole(row.pop(key, None)), labels_of(row.pop(label, [])), row)
+                for where, row in _table_rows(nodes, "nodes")
+            ),
+            (
+                checked_relationship(
+                    where, row.pop(type, None), _whole(row.pop(source, None)), _whole(row.pop(target, None)), row
                 )
                 for where, row in _table_rows(relationships, "relationships")
             ),
@@ -128,12 +125,6 @@ def _check_table(table: "pd.DataFrame", kind: str, columns: Sequence[str]) -> No
             raise ConfigError(f"the table of {kind} has no column {column!r}", hint=f"its columns: {', '.join(names)}")
     if len(set(names)) < len(names):
         raise ConfigError(f"the table of {kind} has two columns of one name")
-
-
-def _table_node(where: str, row: dict[str, Any], key: str, label: str) -> Node:
-    name = checked_key(f"{where}, {key}", _whole(row.pop(key, None)))
-    labels = checked_labels(where, labels_of(row.pop(label, [])))
-    return Node(name, labels, apart_from_key(checked_properties(where, row), name))
 
 
 def _table_rows(table: "pd.DataFrame", kind: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -7,11 +7,9 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -166,16 +164,11 @@ class EmbeddedStore(GraphStore):
     async def _in_process(
         self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int | None
     ) -> tuple[list[Any], int]:
-        """Run Cypher of a file or a model in a process with limits, which ends with a cancelled call."""
+        """Run Cypher of a file or a model in a process with limits."""
         engine = self._open_engine()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
-        query = ProcessQuery(cypher, parameters, seconds, rows)
-        try:
-            return await asyncio.to_thread(self._process.ask, query)
-        except asyncio.CancelledError:
-            self._process.stop(query)
-            raise
+        return await self._process.ask(cypher, parameters, seconds, rows)
 
     def _decode_rows(self, rows: list[Any]) -> list[Row]:
         return [
@@ -206,95 +199,63 @@ class _EngineRefusedError(Exception):
     """The engine in the other process refuses a query; the text is its message."""
 
 
-@dataclass(eq=False, slots=True)
-class ProcessQuery:
-    """A query for the process; at most `rows` rows. `stopped`: it was ended before its answer."""
-
-    cypher: str
-    parameters: Mapping[str, Any]
-    seconds: float
-    rows: int | None
-    stopped: bool = False
-
-
 class EngineProcess:
-    """One graph in a process that may die. `ask` may be called from many threads; queries wait for one another."""
+    """One graph in a process that may die, and that the next query starts again. Queries wait for one another."""
 
     def __init__(self, graph: bytes) -> None:
         self._graph = graph
         self._process: subprocess.Popen[bytes] | None = None
-        self._one_at_a_time = threading.Lock()
-        self._changing = threading.Lock()
-        self._current: ProcessQuery | None = None
+        self._turn = asyncio.Lock()
 
-    def ask(self, query: ProcessQuery) -> tuple[list[Any], int]:
-        """Return rows and the total. Raise QueryLimitError, or _EngineRefusedError."""
-        with self._one_at_a_time:
-            answer = self._exchange(query)
-        if answer["error"] == "timeout":
-            raise _too_slow(query.seconds)
-        if answer["error"] == "too_large":
-            problem = f"a query needs more than the {MEMORY >> 20} MiB of memory that it may take"
-            raise QueryLimitError(problem, hint="ask for fewer rows or hops", kind="too_large")
-        if answer["error"] == "query_error":
-            raise _EngineRefusedError(answer["message"])
+    async def ask(
+        self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int | None
+    ) -> tuple[list[Any], int]:
+        """Return at most `rows` rows, and the total. A call that is cancelled ends the process.
+
+        Raise QueryLimitError, or _EngineRefusedError.
+        """
+        request = {
+            "cypher": str(cypher),
+            "parameters": dict(parameters),
+            "rows": rows,
+            "timeout_ms": _milliseconds(seconds),
+        }
+        async with self._turn:
+            try:
+                process = self._process or await self._start()
+                async with asyncio.timeout(seconds + GRACE_SECONDS):
+                    line = await asyncio.to_thread(_answer, process, json.dumps(request).encode())
+            except TimeoutError:
+                line = b'{"error": "timeout"}'
+                self.close()
+            except BaseException:
+                self.close()
+                raise
+            if not line:
+                self.close()
+        answer: dict[str, Any] = json.loads(line or '{"error": "too_large"}')
+        match answer.get("error"):
+            case "timeout":
+                raise _too_slow(seconds)
+            case "too_large":
+                problem = f"a query needs more than the {MEMORY >> 20} MiB of memory that it may take"
+                raise QueryLimitError(problem, hint="ask for fewer rows or hops", kind="too_large")
+            case "query_error":
+                raise _EngineRefusedError(answer["message"])
         return answer["rows"], answer["total"]
 
-    def stop(self, query: ProcessQuery) -> None:
-        """End the process if it works on this query, else leave the query out."""
-        with self._changing:
-            query.stopped = True
-            if self._current is query and self._process is not None:
-                self._process.kill()
-
     def close(self) -> None:
-        """End the process, in the middle of a query too; the next query starts another."""
-        if self._process is not None:
-            self._process.kill()
-        with self._one_at_a_time:
-            self._end()
-
-    def _exchange(self, query: ProcessQuery) -> dict[str, Any]:
-        if self._process is None and not query.stopped:
-            self._start()
-        with self._changing:
-            if query.stopped or self._process is None:
-                return {"error": "timeout"}
-            self._current = query
-        timer = threading.Timer(query.seconds + GRACE_SECONDS, self.stop, [query])
-        timer.start()
-        request = {
-            "cypher": str(query.cypher),
-            "parameters": dict(query.parameters),
-            "rows": query.rows,
-            "timeout_ms": _milliseconds(query.seconds),
-        }
-        answer = _answer(self._process, json.dumps(request).encode())
-        timer.cancel()
-        with self._changing:
-            self._current = None
-        if answer:
-            reply: dict[str, Any] = json.loads(answer)
-            return {"error": None, **reply}
-        self._end()
-        return {"error": "timeout" if query.stopped else "too_large"}
-
-    def _start(self) -> None:
-        program = Path(__file__).with_name("engine_worker.py")
-        # -P: the folder of the program holds modules that have the names of libraries.
-        words = [sys.executable, "-P", str(program), str(MEMORY)]
-        self._process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        weakref.finalize(self, _end, self._process)
-        if _answer(self._process, base64.b64encode(self._graph)) != READY:
-            self._end()
-            raise StoreError("the process for Cypher of files and models does not start")
-
-    def _end(self) -> None:
+        """End the process, in the middle of a query too, which has no answer then."""
         if self._process is not None:
             _end(self._process)
             self._process = None
+
+    async def _start(self) -> subprocess.Popen[bytes]:
+        process = self._process = _worker()
+        weakref.finalize(self, _end, process)
+        if await asyncio.to_thread(_answer, process, base64.b64encode(self._graph)) != READY:
+            raise StoreError("the process for Cypher of files and models does not start")
+        return process
 
 
 def _milliseconds(seconds: float) -> int:
@@ -308,6 +269,14 @@ def _too_slow(seconds: float) -> QueryLimitError:
     )
 
 
+def _worker() -> subprocess.Popen[bytes]:
+    program = Path(__file__).with_name("engine_worker.py")
+    # -P: the folder of the program holds modules that have the names of libraries.
+    words = [sys.executable, "-P", str(program), str(MEMORY)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
 def _answer(process: subprocess.Popen[bytes], request: bytes) -> bytes:
     """Return the answer of the process; empty if it has ended."""
     assert process.stdin is not None
@@ -316,7 +285,7 @@ def _answer(process: subprocess.Popen[bytes], request: bytes) -> bytes:
         process.stdin.write(request + b"\n")
         process.stdin.flush()
         return process.stdout.readline()
-    except OSError:
+    except (OSError, ValueError):  # ended, or closed already
         return b""
 
 

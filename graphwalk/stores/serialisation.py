@@ -1,8 +1,8 @@
 """Serialise property values for an engine: as they are where it has a type for them, else as tagged text.
 
-    "\\0" + JSON:   \\0{"date": "2001-04-25"}   \\0{"float": "NaN"}   \\0[[1, 2], "a"]   \\0"text that begins so itself"
+    "\\0" + JSON:   \\0{"$date": "2001-04-25"}   \\0{"$float": "NaN"}   \\0[[1, 2], "a"]   \\0"text that begins so"
 
-Equal values have equal texts, so that `=` finds them.
+The JSON is that of graph files (`graphwalk.graphs.formats.json`). Equal values have equal texts: `=` finds them.
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.types.temporals import KINDS
-from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, Value, shown
+from graphwalk.graphs.formats.json import from_json, json_value
+from graphwalk.types.values import Point, Temporal, Value
 
 MARK = "\0"
 ESCAPED = (MARK, "gw_")
@@ -53,15 +53,19 @@ class Serialisation:
 
 def _tag(value: Value) -> str:
     """Return the value as text; `_untag` undoes it."""
-    return MARK + json.dumps(_encode(value), ensure_ascii=False, allow_nan=False)
+    return MARK + json.dumps(json_value(value), ensure_ascii=False)
 
 
-def _untag(text: str) -> Value:
+def _untag(text: str) -> Any:
     """Return the value of a text that begins with MARK. Text that an engine derived from it loses the mark."""
     try:
-        return _decode(json.loads(text[1:]))
+        return _as_tuple(from_json(json.loads(text[1:])))
     except (ValueError, TypeError, RecursionError):
         return text.lstrip(MARK)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 def decoded(value: Any, name: Callable[[str], str] = str) -> Any:
@@ -74,33 +78,3 @@ def decoded(value: Any, name: Callable[[str], str] = str) -> Any:
     if isinstance(value, list | tuple):
         return tuple(decoded(item, name) for item in value)
     return {key: decoded(item, name) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _encode(value: Value) -> Any:
-    match value:
-        case Temporal(kind, text):
-            return {kind: text}
-        case Point(srid, coordinates):
-            return {"point": [srid, *map(_encode, coordinates)]}
-        case bytes():
-            return {"bytes": value.hex()}
-        case tuple():
-            return list(map(_encode, value))
-        case float() if isinstance(text := shown(value), str):
-            return {"float": text}
-    return value
-
-
-def _decode(data: Any) -> Value:
-    if isinstance(data, list):
-        return tuple(map(_decode, data))
-    if not isinstance(data, dict):
-        if data is None:
-            raise ValueError("there is no value None")
-        return data  # type: ignore[no-any-return]
-    [(kind, held)] = data.items()
-    if kind in KINDS:
-        return Temporal(kind, held)
-    if kind == "point":
-        return Point(held[0], tuple(map(_decode, held[1:])))  # type: ignore[arg-type]
-    return bytes.fromhex(held) if kind == "bytes" else SPECIAL_FLOATS[held]

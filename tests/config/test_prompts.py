@@ -56,16 +56,24 @@ def test_wrong_prompt_error_names_its_line(tmp_path: Path, name: str, text: str,
     assert problem in str(caught.value)
 
 
-def test_missing_value_error_names_its_line(tmp_path: Path) -> None:
-    own = Prompts(folder(tmp_path, maze_tools__j2="{% for row in rows %}\n{{ row.colour }}\n{% endfor %}"))
-    with pytest.raises(ConfigError, match=r"maze_tools\.j2:2: .*colour"):
-        own.render("maze_tools.j2", rows=["a"], size=1, start=0, goal=0, strict=False, clock="")
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{% for row in rows %}\n{{ row.colour }}\n{% endfor %}", r":2: .*colour"),
+        ("{% for a in rows %}{{ 'x' * 9_000_000 }}{% endfor %}", r":1: the text is longer than 20,000,000 characters"),
+    ],
+)
+def test_an_error_while_a_prompt_is_rendered_names_its_line(tmp_path: Path, text: str, problem: str) -> None:
+    own = Prompts(folder(tmp_path, maze_tools__j2=text))
+    with pytest.raises(ConfigError, match=rf"maze_tools\.j2{problem}"):
+        own.render("maze_tools.j2", rows=[1, 2, 3], size=1, start=0, goal=0, strict=False, clock="")
 
 
-def test_a_prompt_whose_text_grows_too_long_is_named(tmp_path: Path) -> None:
-    own = Prompts(folder(tmp_path, maze_tools__j2="{% for a in rows %}{{ 'x' * 9_000_000 }}{% endfor %}"))
-    with pytest.raises(ConfigError, match=r"maze_tools\.j2:1: the text is longer than 20,000,000 characters"):
-        own.render("maze_tools.j2", rows=[1, 2, 3])
+def test_an_error_while_a_message_is_rendered_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / ".hidden").write_bytes(b"\xff")  # left alone
+    own = Prompts(folder(tmp_path, tool_messages__yaml="# mine\nunknown_tool: \"{{ 'text' | truncate(-5) }}\"\n"))
+    with pytest.raises(ConfigError, match=r"tool_messages\.yaml:2: unknown_tool: AssertionError: expected length"):
+        own.message("unknown_tool", name="a", close=[], names=[])
 
 
 def test_prompts_are_a_folder(tmp_path: Path) -> None:
@@ -73,11 +81,6 @@ def test_prompts_are_a_folder(tmp_path: Path) -> None:
         AgentConfig(prompts="mine")
     with pytest.raises(ValidationError, match="there is no file or folder"):
         AgentConfig(prompts=str(tmp_path / "nowhere"))
-
-
-def test_hidden_files_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / ".hidden").write_bytes(b"\xff")
-    assert Prompts(tmp_path).files == Prompts().files
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -100,10 +103,3 @@ def test_every_prompt_that_can_be_replaced_is_rendered() -> None:
     rendered = {name for name in shipped if f'"{name}"' in code or f"'{name}'" in code}
     rendered |= {other for name in rendered for other in included_in(shipped[name])}
     assert shipped.keys() - rendered - {MESSAGES} == set()
-
-
-def test_an_error_while_a_message_is_rendered_names_file_line_and_message(tmp_path: Path) -> None:
-    path = tmp_path / "tool_messages.yaml"
-    path.write_text("# mine\nunknown_tool: \"{{ 'text' | truncate(-5) }}\"\n")
-    with pytest.raises(ConfigError, match=f"^{path}:2: unknown_tool: AssertionError: expected length"):
-        Prompts(tmp_path).message("unknown_tool", name="a", close=[], names=[])

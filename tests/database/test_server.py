@@ -54,11 +54,6 @@ def test_damaged_state_is_an_error(home: Settings) -> None:
     assert "db up" in raised.value.hint
 
 
-def test_nothing_is_started_and_nothing_stopped(home: Settings) -> None:
-    assert database.status(home) == database.ServerStatus(None)
-    assert database.down(home) is None
-
-
 def test_another_process_with_the_same_number_is_left_alone(home: Settings, tmp_path: Path) -> None:
     write_state(home, server(tmp_path / "neo4j", os.getpid()))
     assert not runs_in(os.getpid(), tmp_path / "neo4j")
@@ -75,22 +70,17 @@ def test_a_port_that_is_taken(home: Settings) -> None:
         assert not answers_bolt(port, seconds=0.2)
 
 
-def test_a_release_that_is_not_known(home: Settings) -> None:
+def test_what_is_missing_is_named(home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert database.status(home) == database.ServerStatus(None)
+    assert database.down(home) is None
     with pytest.raises(ConfigError, match=r"unknown Neo4j release '4\.4'"):
         database.up(home, release="4.4")
-
-
-def test_no_java(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jars, "_JVM_FOLDERS", ())
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(StoreError, match="needs Java 17 or 21") as raised:
         jars.find_java(RELEASES["5.26"], home)
     assert "NEO4J_URI" in raised.value.hint
-
-
-def test_no_maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(StoreError, match="not found"):
         jars.fetch_jars(RELEASES["5.26"])
 

@@ -79,10 +79,6 @@ def test_damage_in_a_compressed_log_names_the_file_that_is_there(tmp_path: Path)
         list(read_lines(tmp_path / "log.jsonl"))
 
 
-def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
-    assert list(read_lines(tmp_path / "none.jsonl")) == []
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_line_longer_than_any_is_damage_and_no_torn_tail(
     packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

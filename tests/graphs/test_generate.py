@@ -105,9 +105,13 @@ def test_density_is_the_chance_of_every_allowed_pair() -> None:
             assert abs(count - allowed * LARGE.probability) < 5 * np.sqrt(allowed * LARGE.probability)
 
 
-def test_density_one_joins_everything() -> None:
-    graph = generate_graph(GraphSpec(nodes=7, labels=2, relationship_types=1, density=1, pair_fraction=1), 7)
-    assert graph.relationship_count == 7 * 6
+def test_density_and_properties_are_those_of_the_spec() -> None:
+    full = generate_graph(GraphSpec(nodes=7, labels=2, relationship_types=1, density=1, pair_fraction=1), 7)
+    assert full.relationship_count == 7 * 6
+    graph = generate_graph(GraphSpec(nodes=300, labels=8, relationship_types=4, properties=6, mean_degree=5), 7)
+    assert sum(len(table.columns) for table in graph.node_tables) == 48
+    assert sum(len(table.columns) for table in graph.relationship_tables) == 24
+    assert len({len(table.columns) for table in graph.node_tables}) > 1
 
 
 def test_parallel_relationships_are_there_when_asked_for() -> None:
@@ -125,13 +129,6 @@ def test_values_are_drawn_uniformly_and_left_out_at_the_rate() -> None:
         counts = np.bincount(column.codes + 1, minlength=9)
         assert abs(counts[0] / 20_000 - 0.25) < 0.02
         assert ((counts[1:] - counts[1:].mean()) ** 2 / counts[1:].mean()).sum() < 30
-
-
-def test_properties_have_the_mean_for_labels_and_for_types() -> None:
-    graph = generate_graph(GraphSpec(nodes=300, labels=8, relationship_types=4, properties=6, mean_degree=5), 7)
-    assert sum(len(table.columns) for table in graph.node_tables) == 48
-    assert sum(len(table.columns) for table in graph.relationship_tables) == 24
-    assert len({len(table.columns) for table in graph.node_tables}) > 1
 
 
 def test_numbers_survive_as_text() -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-TRY = "import socket; socket.create_connection(('192.0.2.1', 9), timeout=2)"
-
 
 @pytest.fixture
 def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -18,21 +16,18 @@ def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "tried"
 
 
-LOOK_UP = "import socket; socket.getaddrinfo('example.invalid', 80)"
-
-
-@pytest.mark.parametrize(("code", "host"), [(TRY, "192.0.2.1"), (LOOK_UP, "example.invalid")])
-def test_connections_of_subprocesses_are_refused(tried: Path, code: str, host: str) -> None:
+@pytest.mark.parametrize(
+    ("attempt", "host"),
+    [
+        ("socket.create_connection(('192.0.2.1', 9), timeout=2)", "192.0.2.1"),
+        ("socket.getaddrinfo('example.invalid', 80)", "example.invalid"),
+    ],
+)
+def test_an_attempt_of_a_subprocess_is_refused_and_written_down(tried: Path, attempt: str, host: str) -> None:
+    code = f"import socket\ntry:\n    {attempt}\nexcept OSError as error:\n    print(error)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=False)
-    assert done.returncode == 1
-    assert "tests reach no host but this machine" in done.stderr
+    assert "tests reach no host but this machine" in done.stdout
     assert host in tried.read_text()
-
-
-def test_a_swallowed_attempt_is_written_down(tried: Path) -> None:
-    code = f"try:\n    {TRY}\nexcept OSError:\n    pass"
-    assert subprocess.run([sys.executable, "-c", code], env={**os.environ}, check=False).returncode == 0
-    assert "192.0.2.1" in tried.read_text()
 
 
 def test_connections_of_this_process_are_refused(tried: Path) -> None:

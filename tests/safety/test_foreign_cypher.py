@@ -32,7 +32,7 @@ from tests.tools.conftest import ODD_GRAPH
 
 SECRET = "canary-in-a-file"
 TOOL = {
-    "name": "peek",
+    "name": "mine",
     "description": "Peeks.",
     "example": {"arguments": {}, "rows": [{"n": 1}]},
     "parameters": {},
@@ -140,18 +140,13 @@ async def test_a_bomb_in_a_file_ends_within_its_limits(query: str) -> None:
 
 
 @pytest.mark.parametrize("query", LOADS)
-@pytest.mark.parametrize("field", ["cypher", "matches", "count"])
-def test_a_tool_file_is_refused_when_it_is_read(tmp_path: Path, query: str, field: str) -> None:
-    path = tmp_path / "peek.yaml"
-    path.write_text(yaml.safe_dump({**TOOL, "cypher": "RETURN 1 AS n", field: query}))
-    with pytest.raises(ConfigError, match=f"{field}: .* is not allowed here"):
-        load_tool(path)
-
-
-@pytest.mark.parametrize("query", LOADS)
-def test_a_question_file_is_refused_when_it_is_read(tmp_path: Path, query: str) -> None:
-    data = yaml.safe_load(Path("templates/questions/node_count.yaml").read_text())
+def test_a_tool_or_question_file_is_refused_when_it_is_read(tmp_path: Path, query: str) -> None:
     path = tmp_path / "mine.yaml"
+    for field in ("cypher", "matches", "count"):
+        path.write_text(yaml.safe_dump({**TOOL, "cypher": "RETURN 1 AS n", field: query}))
+        with pytest.raises(ConfigError, match=f"{field}: .* is not allowed here"):
+            load_tool(path)
+    data = yaml.safe_load(Path("templates/questions/node_count.yaml").read_text())
     path.write_text(yaml.safe_dump({**data, "name": "mine", "cypher": query}))
     with pytest.raises(ConfigError, match=r"cypher: .*is not allowed here"):
         load_kind(path)

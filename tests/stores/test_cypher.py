@@ -22,12 +22,6 @@ def test_a_list_of_names_serves_a_loop() -> None:
     assert render_cypher(template, {"ps": ["a", "b"]}) == "RETURN 1 AS one, r.`a` AS `a`, r.`b` AS `b`"
 
 
-def test_the_label_of_a_node() -> None:
-    assert render_cypher("RETURN {{ 'n' | label_of }}", {}) == "RETURN labels(n)[0]"
-    scoped = render_cypher("RETURN {{ 'n' | label_of }}", {}, Dialect("gw_1"))
-    assert scoped == "RETURN [name IN labels(n) WHERE name <> 'gw_1'][0]"
-
-
 @pytest.mark.parametrize(
     "template",
     [

@@ -5,29 +5,25 @@ import sys
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.stores import embedded_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from tests.stores.any_graph import any_graphs
+from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 
 
-@given(any_graphs(), st.integers(1, 5), st.booleans())
-@settings(deadline=None, max_examples=40)
-def test_batches_hold_the_graph(graph: PropertyGraph, size: int, by_pair: bool) -> None:
-    label_of = {node.key: node.label for node in graph.nodes()}
-    rows = {row["key"]: (b.labels, len(row)) for b in node_batches(graph, size) for row in b.rows}
-    assert rows == {n.key: (n.labels, 1 + len(n.properties)) for n in graph.nodes()}
-    batches = list(relationship_batches(graph, size, by_pair=by_pair))
-    assert all(0 < len(batch.rows) <= size for batch in batches)
-    for batch in batches:
-        assert batch.pair is None or {(label_of[r["s"]], label_of[r["t"]]) for r in batch.rows} == {batch.pair}
-    loaded = [(b.type, r["s"], r["t"], repr(sorted(r["p"].items()))) for b in batches for r in b.rows]
-    assert sorted(loaded) == sorted(
-        (r.type, r.source, r.target, repr(sorted(r.properties.items()))) for r in graph.relationships()
-    )
+@settings(deadline=None, max_examples=100)
+@given(any_graphs())
+def test_any_graph_comes_back_as_it_went_in_and_what_tools_show_is_found(graph: PropertyGraph) -> None:
+    async def check() -> None:
+        store = await EmbeddedDatabase().load(graph)
+        await comes_back(store, graph)
+        await is_found_as_shown(store, graph)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedded_graph, "BATCH", 2)
+        asyncio.run(check())
 
 
 def ring(nodes: int) -> PropertyGraph:
@@ -73,14 +69,9 @@ async def test_a_path_without_an_upper_bound_is_refused(length: str) -> None:
     with pytest.raises(ConfigError, match="after ten relationships") as refused:
         store.render(query % length, {})
     assert "-[*1..20]->" in refused.value.hint
-
-
-@pytest.mark.parametrize("text", ["[*2]", "[*..3]", "[r:A*2..5 {n: 1}]", "[]"])
-async def test_other_stars_and_paths_are_none(text: str) -> None:
-    graph = PropertyGraph.from_rows([Node("k", ("Link",), {})], [])
-    store = await EmbeddedDatabase().load(graph)
-    query = f"MATCH (a)-{text}->(b) RETURN count(*) - [2*3][0] - 1 AS n"
-    assert store.render(query, {}) == query
+    for other in ("[*2]", "[*..3]", "[r:A*2..5 {n: 1}]", "[]"):
+        query = f"MATCH (a)-{other}->(b) RETURN count(*) - [2*3][0] - 1 AS n"
+        assert store.render(query, {}) == query
 
 
 LONG_QUERY = """

@@ -27,6 +27,7 @@ GRAPH = PropertyGraph.from_rows(
     ],
     [Relationship("führt zu", "a", "b", {"id": 7}), Relationship("führt zu", "b", "c", {})],
 )
+BO = {"labels": ["Ort"], "properties": {"day": "1898-01-02", "key": "b", "name": "Bo", "type": "x"}}
 
 
 def written(query: str) -> str:
@@ -63,6 +64,7 @@ def test_only_names_and_lengths_of_paths_are_changed(query: str, cypher: str) ->
         ("MATCH (n)-[r:`führt zu` {id: 7}]->() RETURN type(r), r.id", [{"type(r)": "führt zu", "r.id": 7}]),
         ("MATCH ()-[r]->() WHERE type(r) = 'führt zu' RETURN count(r) AS n", [{"n": 2}]),
         ("MATCH (n) WHERE size(labels(n)) = 0 RETURN n.title AS t", [{"t": "set"}]),
+        ("MATCH (a:`Größe`)-[r]->(b) WHERE 'Ort' IN labels(a) RETURN labels(a) AS l, keys(r) AS k, b", [{"l": ["Größe", "Ort"], "k": ["id"], "b": BO}]),
         ("MATCH (n {key: 'b'}) UNWIND keys(n) AS k WITH k, n[k] AS v WHERE k = 'type' RETURN v", [{"v": "x"}]),
         ("MATCH (n) WHERE any(l IN labels(n) WHERE l = 'Größe') RETURN n {.name} AS m", [{"m": {"name": "Ada"}}]),
         ("MATCH (n:Ort) RETURN n.name, count(*) AS c ORDER BY n.name DESC", [{"n.name": "Bo", "c": 1}, {"n.name": "Ada", "c": 1}]),

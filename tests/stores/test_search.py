@@ -3,7 +3,7 @@
 import pytest
 
 from graphwalk.stores import search
-from graphwalk.stores.search import MATCHES, SearchIndex, SearchText, allowed_errors, folded
+from graphwalk.stores.search import MATCHES, SearchIndex, SearchText, folded
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 EQUAL, FOLDED, PREFIX, ALL_WORDS, PART, TYPING_ERRORS = MATCHES
@@ -46,10 +46,6 @@ def test_case_accents_and_spaces_are_folded() -> None:
     assert folded(" LINDØ\n\u00c6rø  Straße I\u0307 ") == "lindo aero strasse i"
     assert folded("e\u0301") == folded("é") == "e"
     assert folded("\u0301 \t") == ""
-
-
-def test_longer_words_may_have_more_typing_errors() -> None:
-    assert [allowed_errors("x" * length) for length in (1, 2, 3, 5, 6, 40)] == [0, 0, 1, 1, 2, 2]
 
 
 def matches_of(text: str, label: str | None = None) -> list[tuple[str, str, str]]:
@@ -119,7 +115,3 @@ def test_long_text_of_letters_that_decompose_is_folded_once(monkeypatch: pytest.
     monkeypatch.setattr(search, "folded", lambda text: (lengths.append(len(text)), folded(text))[1])
     assert [row["match"] for row in index.search("ﷺ", None)] == [ALL_WORDS]
     assert lengths == [1], "only the query"
-
-
-def test_an_empty_graph_has_no_matches() -> None:
-    assert SearchIndex(PropertyGraph.from_rows([], [])).search("x", None) == []

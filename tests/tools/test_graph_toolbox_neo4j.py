@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from neo4j import AsyncGraphDatabase
+from neo4j.warnings import Neo4jWarning
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -51,24 +53,24 @@ ODD_VALUES = [
 
 
 @pytest.fixture
-async def neo4j(neo4j_server: Settings, notices: list[str]) -> AsyncIterator[Neo4jDatabase]:
-    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}", notices=notices)
+async def neo4j(
+    neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> AsyncIterator[Neo4jDatabase]:
+    """A database whose driver turns the server's warnings into Python's."""
+    driver = AsyncGraphDatabase.driver
+    levels = {"notifications_min_severity": "INFORMATION", "warn_notification_severity": "INFORMATION"}
+    monkeypatch.setattr(AsyncGraphDatabase, "driver", lambda uri, **options: driver(uri, **(options | levels)))
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     # On a new server the ledger's own names are not known before a first load.
     await (await database.load(ODD_GRAPH)).drop()
-    notices.clear()
+    recwarn.clear()
     yield database
     await database.close()
 
 
-@pytest.fixture
-def notices() -> list[str]:
-    """Return the server's warnings."""
-    return []
-
-
 @pytest.mark.extended
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
-async def test_same_results(neo4j: Neo4jDatabase, notices: list[str], graph: PropertyGraph) -> None:
+async def test_same_results(neo4j: Neo4jDatabase, recwarn: pytest.WarningsRecorder, graph: PropertyGraph) -> None:
     stores = [await EmbeddedDatabase().load(graph), await neo4j.load(graph)]
     schema, on_neo4j = [await store.schema() for store in stores]
     assert schema == on_neo4j
@@ -79,7 +81,8 @@ async def test_same_results(neo4j: Neo4jDatabase, notices: list[str], graph: Pro
             one, other = [await toolbox.call(call) for toolbox in toolboxes]
             assert (one.content, one.error, one.rows) == (other.content, other.error, other.rows)
     await stores[1].drop()
-    assert [notice for notice in notices if not notice.startswith("SCHEMA")] == []
+    notices = [one.message.notification for one in recwarn if isinstance(one.message, Neo4jWarning)]
+    assert [notice for notice in notices if notice.raw_classification != "SCHEMA"] == []
 
 
 def _calls(graph: PropertyGraph, schema: Schema) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -93,6 +93,27 @@ def checked_key(where: str, value: Any) -> str:
     return checked_text(where, value)
 
 
+def checked_node(where: str, key: Any, labels: Iterable[Any], properties: Mapping[Any, Any]) -> Node:
+    """Return a node; a property `key` that is not its key becomes `key_`. Raise ValueError if it cannot be used.
+
+    `where`: its place in a file, for messages.
+    """
+    name = checked_key(f"{where}, key", key)
+    return Node(name, checked_labels(where, labels), apart_from_key(checked_properties(where, properties), name))
+
+
+def checked_relationship(
+    where: str, type_: Any, source: Any, target: Any, properties: Mapping[Any, Any]
+) -> Relationship:
+    """Return a relationship. Raise ValueError if it cannot be used."""
+    return Relationship(
+        checked_text(f"{where}, type", type_),
+        checked_key(f"{where}, source", source),
+        checked_key(f"{where}, target", target),
+        checked_properties(where, properties),
+    )
+
+
 def brief(value: Any) -> str:
     """Return a value for a message, shortened if long."""
     text = repr(value)
@@ -145,8 +166,8 @@ def point_of(fields: Mapping[str, Any]) -> Point:
         raise ValueError(f"{brief(dict(fields))} is not a point")
     if type(srid) is not int or srid not in _SYSTEMS.values() or len(coordinates) != (3 if srid in (4979, 9157) else 2):
         raise ValueError(f"no coordinate system {brief(srid)} has {len(coordinates)} coordinates")
-    if not all(type(number) in (int, float) and math.isfinite(number) for number in coordinates):
-        raise ValueError(f"the coordinates of a point are finite numbers, not {brief(coordinates)}")
+    if not all(type(number) in (int, float) for number in coordinates):
+        raise ValueError(f"the coordinates of a point are numbers, not {brief(coordinates)}")
     return Point(srid, tuple(map(float, coordinates)))
 
 
@@ -222,12 +243,14 @@ def both_directions(relationships: Iterable[Relationship]) -> Iterator[Relations
             yield replace(relationship, source=relationship.target, target=relationship.source)
 
 
-_TEMPORAL_NAME = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
+TEMPORAL_NAMES = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
+"""Names of Cypher's functions by the kind of their value."""
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _WHOLE = re.compile(r"\s*[+-]?\d{1,400}\s*", re.ASCII)
 _FLOATS = {name.lower(): value for name, value in SPECIAL_FLOATS.items()} | {"inf": math.inf, "-inf": -math.inf}
 _POINT = re.compile(r"\s*(?:point\s*\(\s*)?\{(.*)\}\s*\)?\s*", re.IGNORECASE | re.DOTALL)
-_LONGEST_NUMBER = 400
+LONGEST_NUMBER = 400
+"""Characters; longer numbers take long to read."""
 
 
 def type_name(value: Value) -> str:
@@ -238,7 +261,7 @@ def type_name(value: Value) -> str:
     if isinstance(value, tuple):
         return (type_name(value[0]) if value else "string") + "[]"
     if isinstance(value, Temporal):
-        return _TEMPORAL_NAME[value.kind]
+        return TEMPORAL_NAMES[value.kind]
     return _NAMES[type(value)]
 
 
@@ -268,7 +291,7 @@ def _read_float(text: str) -> float:
     plain = text.strip().lower()
     if plain.lstrip("+") in _FLOATS:
         return _FLOATS[plain.lstrip("+")]
-    if len(plain) > _LONGEST_NUMBER or math.isinf(number := float(plain)) or "_" in plain:
+    if len(plain) > LONGEST_NUMBER or math.isinf(number := float(plain)) or "_" in plain:
         raise ValueError(f"{brief(text)} is not a number that can be held")
     return number
 
@@ -281,7 +304,7 @@ def _read_boolean(text: str) -> bool:
 
 def _read_point(text: str) -> Point:
     """Return a point for Neo4j's importer: `{latitude: 55.7, longitude: 12.5}`, `{srid: 4326, x: 12.5, y: 55.7}`."""
-    match = _POINT.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    match = _POINT.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
     if match is None:
         raise ValueError(f"{brief(text)} is not a point")
     fields: dict[str, str] = {}
@@ -289,7 +312,10 @@ def _read_point(text: str) -> Point:
         name, _, value = entry.partition(":")
         fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
     readers: dict[str, Callable[[str], Any]] = {"crs": str, "srid": _read_whole}
-    return point_of({name: readers.get(name, _read_float)(value) for name, value in fields.items()})
+    point = point_of({name: readers.get(name, _read_float)(value) for name, value in fields.items()})
+    if not all(map(math.isfinite, point.coordinates)):
+        raise ValueError(f"the coordinates of a point are finite numbers, not {brief(point.coordinates)}")
+    return point
 
 
 def _read_bytes(text: str) -> bytes:
@@ -343,37 +369,30 @@ def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:
     return rest
 
 
-def node_from_attributes(key: str, attributes: Mapping[str, Any], labels: Any = None) -> Node:
+def node_from_attributes(key: Any, attributes: Mapping[str, Any], labels: Any = None) -> Node:
     """Return a node of a foreign graph; an attribute `key` that is not its key becomes `key_`.
 
     `labels`: None to find them among the attributes; "Node" if there are none. Raise ValueError if it cannot be used.
     """
-    where = f"node {key!r}"
     properties = dict(attributes)
     if labels is None:
         labels = _take(properties, _LABEL_NAMES)
-    names = ["Node"] if labels is None else labels_of(labels)
-    return Node(
-        checked_text("the key of a node", key),
-        checked_labels(where, names),
-        apart_from_key(checked_properties(where, properties), key),
-    )
+    return checked_node(f"node {key!r}", key, ["Node"] if labels is None else labels_of(labels), properties)
 
 
 def relationship_from_attributes(
-    source: str, target: str, attributes: Mapping[str, Any], type_: Any = None, name: Any = None
+    source: Any, target: Any, attributes: Mapping[str, Any], type_: Any = None, name: Any = None
 ) -> Relationship:
     """Return a relationship of a foreign graph. Raise ValueError if it cannot be used.
 
     `type_`: None to find it among the attributes; else it is `name` if that is text, else RELATED.
     """
-    where = f"relationship from {source!r} to {target!r}"
     properties = dict(attributes)
     if type_ is None:
         type_ = _take(properties, ("type", "label", "relation")) or (
             name if isinstance(name, str) and name else "RELATED"
         )
-    return Relationship(checked_text(f"{where}, type", type_), source, target, checked_properties(where, properties))
+    return checked_relationship(f"relationship from {source!r} to {target!r}", type_, source, target, properties)
 
 
 def labels_of(notation: Any) -> list[Any]:

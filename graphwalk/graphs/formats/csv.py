@@ -9,13 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.files.writing import cannot_write, check_link, make_folder
+from graphwalk.files.writing import cannot_write, check_link, new_folder
 from graphwalk.graphs.formats.common import (
-    apart_from_key,
     brief,
-    checked_labels,
-    checked_properties,
-    checked_text,
+    checked_node,
+    checked_relationship,
     read_text,
     read_value,
     reading,
@@ -23,7 +21,7 @@ from graphwalk.graphs.formats.common import (
     value_text,
     write_lines,
 )
-from graphwalk.types.graph import MISSING, Node, PropertyColumn, PropertyGraph, Relationship
+from graphwalk.types.graph import KEY, MISSING, Node, PropertyColumn, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 
 Record = list[str | None]
@@ -203,7 +201,7 @@ def _row(where: str, columns: Sequence[_Column], record: Record, array_delimiter
             type_ = field
         elif column.type in ("ID", "START_ID", "END_ID"):
             ids[column.type] = (column.space, field)
-            if column.type == "ID" and column.name:
+            if column.type == "ID" and column.name not in ("", KEY):
                 properties[column.name] = field
         else:
             properties[column.name] = _value(column, field, array_delimiter)
@@ -229,15 +227,12 @@ def _id(row: _Row, name: str) -> tuple[str, str]:
 
 
 def _node(row: _Row, keys: Mapping[tuple[str, str], str]) -> Node:
-    properties = apart_from_key(checked_properties(row.where, row.properties), row.ids["ID"][1])
-    key = checked_text(f"{row.where}, :ID", keys[row.ids["ID"]])
-    return Node(key, checked_labels(row.where, row.labels), properties)
+    return checked_node(row.where, keys[row.ids["ID"]], row.labels, row.properties)
 
 
 def _relationship(row: _Row, keys: Mapping[tuple[str, str], str]) -> Relationship:
-    type_ = checked_text(f"{row.where}, :TYPE", row.type)
     source, target = (_end(row, name, keys) for name in ("START_ID", "END_ID"))
-    return Relationship(type_, source, target, checked_properties(row.where, row.properties))
+    return checked_relationship(row.where, row.type, source, target, row.properties)
 
 
 def _end(row: _Row, name: str, keys: Mapping[tuple[str, str], str]) -> str:
@@ -255,10 +250,7 @@ ARGUMENTS = "import.args"
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
     """Write deterministic files, all or none. Raise ConfigError if the folder is not empty, or cannot be written."""
-    make_folder(folder, parents=False)
-    folder = folder.resolve()
-    if any(folder.iterdir()):
-        raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
+    folder = new_folder(folder).resolve()
     delimiter = _free_delimiter(graph)
     try:
         with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.formats.common import by_name, write_lines
+from graphwalk.graphs.formats.common import TEMPORAL_NAMES, by_name, write_lines
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.temporals import TEMPORAL_FUNCTIONS
 from graphwalk.types.values import Point, Temporal, Value, shown
 
-_FUNCTION_OF = {kind: name for name, kind in TEMPORAL_FUNCTIONS.items()}
 _NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
@@ -32,7 +30,7 @@ def literal(value: Value) -> str:
     if isinstance(value, tuple | list):
         return "[" + ", ".join(literal(item) for item in value) + "]"
     if isinstance(value, Temporal):
-        return f"{_FUNCTION_OF[value.kind]}('{value.text}')"
+        return f"{TEMPORAL_NAMES[value.kind]}('{value.text}')"
     if isinstance(value, Point):
         return value.text
     if isinstance(value, bytes):

@@ -15,17 +15,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from graphwalk.graphs.formats.common import (
+    LONGEST_NUMBER,
     UNDIRECTED,
     Undirected,
-    apart_from_key,
     both_directions,
     brief,
     by_name,
     checked_header,
-    checked_key,
-    checked_labels,
-    checked_properties,
-    checked_text,
+    checked_node,
+    checked_relationship,
     header,
     node_from_attributes,
     point_of,
@@ -35,7 +33,7 @@ from graphwalk.graphs.formats.common import (
     relationship_from_attributes,
     write_lines,
 )
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import SPECIAL_FLOATS, Point, Temporal, TemporalKind, Value, shown
 
@@ -48,7 +46,6 @@ TEMPORAL_TAGS: dict[str, TemporalKind] = {
     "$duration": "duration",
 }
 _TAG_OF = {kind: tag for tag, kind in TEMPORAL_TAGS.items()}
-_LONGEST_NUMBER = 400
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -59,7 +56,7 @@ def parse_json(text: str) -> Any:
         raise ValueError(f'{constant} is not a JSON number; write {{"$float": "{constant}"}}')
 
     def whole(text: str) -> int:
-        if len(text) > _LONGEST_NUMBER:
+        if len(text) > LONGEST_NUMBER:
             raise ValueError(f"the number {text[:20]}… has {len(text)} digits and does not fit into 64 bits")
         return int(text)
 
@@ -182,17 +179,19 @@ def read_json(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
         if not isinstance(document, dict):
             raise ValueError("a graph must be a JSON object")
         seed, spec = checked_header(document)
-        entries = _entries("nodes", document.get("nodes"))
-        links = next((name for name in ("links", "edges") if name in document), None)
         relationships: Iterator[Relationship]
+        entries = enumerate(_entries("nodes", document.get("nodes")))
+        links = next((name for name in ("links", "edges") if name in document), None)
         if links is None or "relationships" in document:
-            nodes = (_node(where, fields, number) for number, (where, fields) in enumerate(entries))
-            edges = _entries("relationships", document.get("relationships"))
-            relationships = (_relationship(where, fields) for where, fields in edges)
+            nodes = (
+                checked_node(where, _key(fields, number), _labels(fields), _properties(where, fields))
+                for number, (where, fields) in entries
+            )
+            relationships = _relationships(_entries("relationships", document.get("relationships")))
         else:
             nodes = (
-                node_from_attributes(_key(where, fields, number), _attributes(where, fields, "id"))
-                for number, (where, fields) in enumerate(entries)
+                node_from_attributes(_key(fields, number), _values(where, fields, "id"))
+                for number, (where, fields) in entries
             )
             relationships = _links(_entries(links, document[links]), several=document.get("multigraph") is True)
             if document.get("directed", True) is not True:
@@ -212,27 +211,29 @@ def _entries(kind: str, entries: Any) -> Entries:
         yield f"{kind}[{number}]", entry
 
 
-def _node(where: str, fields: Mapping[str, Any], number: int) -> Node:
-    """Return a node, called by its number if it has no key."""
-    key = _key(where, fields, number)
+def _key(fields: Mapping[str, Any], number: int) -> Any:
+    """Return the key of a node, which is its number if it has none."""
+    return fields.get("key" if "key" in fields and "id" not in fields else "id", number)
+
+
+def _labels(fields: Mapping[str, Any]) -> list[Any]:
     labels = fields.get("labels", fields.get("label", []))
-    labels = checked_labels(where, labels if isinstance(labels, list) else [labels])
-    return Node(key, labels, apart_from_key(_properties(where, fields), key))
+    return labels if isinstance(labels, list) else [labels]
 
 
-def _key(where: str, fields: Mapping[str, Any], number: int) -> str:
-    name = "key" if "key" in fields and "id" not in fields else "id"
-    return checked_key(f"{where}, {name}", fields.get(name, number))
+def _relationships(entries: Entries) -> Iterator[Relationship]:
+    for where, fields in entries:
+        type_, source, target = (_field(where, fields, name) for name in ("type", "source", "target"))
+        yield checked_relationship(where, type_, source, target, _properties(where, fields))
 
 
-def _relationship(where: str, fields: Mapping[str, Any]) -> Relationship:
-    type_ = checked_text(f"{where}, type", _field(where, fields, "type"))
-    return Relationship(type_, *_ends(where, fields), _properties(where, fields))
-
-
-def _ends(where: str, fields: Mapping[str, Any]) -> tuple[str, str]:
-    source, target = (checked_key(f"{where}, {name}", _field(where, fields, name)) for name in ("source", "target"))
-    return source, target
+def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
+    """Yield the relationships of networkx's form; `several`: parallel edges have a `key`."""
+    structure = ("source", "target", "key") if several else ("source", "target")
+    for where, fields in entries:
+        source, target = (_field(where, fields, name) for name in ("source", "target"))
+        name = fields.get("key") if several else None
+        yield relationship_from_attributes(source, target, _values(where, fields, *structure), name=name)
 
 
 def _field(where: str, fields: Mapping[str, Any], name: str) -> Any:
@@ -241,35 +242,19 @@ def _field(where: str, fields: Mapping[str, Any], name: str) -> Any:
     return fields[name]
 
 
-def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Value]:
+def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     properties = fields.get("properties", {})
     if not isinstance(properties, dict):
         raise ValueError(f"{where}: properties must be an object, not {brief(properties)}")
+    return _values(where, properties)
+
+
+def _values(where: str, fields: Mapping[str, Any], *structure: str) -> dict[str, Any]:
+    """Return the values of all fields except those of the structure."""
     values = {}
-    for name, value in properties.items():
+    for name in filter(lambda name: name not in structure, fields):
         try:
-            values[name] = from_json(value)
+            values[name] = from_json(fields[name])
         except ValueError as error:
             raise ValueError(f"{where}, property {name!r}: {error}") from None
-    return checked_properties(where, values)
-
-
-def _links(entries: Entries, *, several: bool) -> Iterator[Relationship]:
-    """Yield the relationships of networkx's form; `several`: parallel edges have a `key`."""
-    for where, fields in entries:
-        structure = ("source", "target", "key") if several else ("source", "target")
-        attributes = _attributes(where, fields, *structure)
-        name = fields.get("key") if several else None
-        yield relationship_from_attributes(*_ends(where, fields), attributes, name=name)
-
-
-def _attributes(where: str, fields: Mapping[str, Any], *structure: str) -> dict[str, Any]:
-    """Return all fields except those of the structure."""
-    try:
-        return {
-            name: value if name in ("labels", "label") else from_json(value)
-            for name, value in fields.items()
-            if name not in structure
-        }
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
+    return values

@@ -42,16 +42,13 @@ NamesAndValues = list[tuple[list[str], list[Any]]]
 class Connection(Closing):
     """Queries against one database of one server; many tasks may send them at the same time."""
 
-    def __init__(
-        self, driver: Any, place: str, database: str | None, health: HealthCheck, notices: list[str] | None
-    ) -> None:
+    def __init__(self, driver: Any, place: str, database: str | None, health: HealthCheck) -> None:
         self.place = place
         self.health = health
         self.content_checks: list[Callable[[bool], Awaitable[None]]] = []
         """Called when the server is back, with True to compare every value; raise StoreError for other content."""
         self._driver = driver
         self._database = database
-        self._notices = notices
         self._waits = True
         # Any member of a cluster may answer a read, and must know first what this process has written.
         self.bookmarks = AsyncGraphDatabase.bookmark_manager() if place.startswith("neo4j") else None
@@ -160,20 +157,14 @@ class Connection(Closing):
             if most is not None:
                 await result.consume()
             # `record.values()` refuses the record if the driver cannot hold one of its values.
-            rows = [(names, list(tuple.__iter__(record))) for record in records]
-            if self._notices is not None:
-                notes = (await result.consume()).gql_status_objects
-                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in notes if n.is_notification]
-            return rows
+            return [(names, list(tuple.__iter__(record))) for record in records]
 
 
-async def connect(
-    settings: Settings, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
-) -> Connection:
+async def connect(settings: Settings, *, wait_seconds: float, database: str | None = None) -> Connection:
     """Connect to NEO4J_URI, else to the server of `graphwalk db up`, and wait for the first answer.
 
     A server that is silent is not an error: the first query waits for it. `database`: default NEO4J_DATABASE, else
-    the server's default. `notices` collects the server's warnings; without it the server sends none.
+    the server's default. The server sends no warnings about queries.
 
     Raise StoreError if no server answers, the password is wrong, the database is missing, or it is not a Neo4j.
     """
@@ -201,12 +192,12 @@ async def connect(
             connection_acquisition_timeout=wait_seconds,
             connection_timeout=10.0,
             keep_alive=True,
-            notifications_min_severity="OFF" if notices is None else "INFORMATION",
+            notifications_min_severity="OFF",
             warn_notification_severity="OFF",
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), database, HealthCheck(wait_seconds), notices)
+    connection = Connection(driver, _place(uri), database, HealthCheck(wait_seconds))
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except StoreError as error:

@@ -56,10 +56,9 @@ class Neo4jDatabase(Database):
         run_id: str,
         timeout_seconds: float = 30.0,
         wait_seconds: float = 90.0,
-        notices: list[str] | None = None,
     ) -> "Neo4jDatabase":
-        """Connect to the server of `settings`; see `open_database`. `notices` collects the server's warnings."""
-        connection = await connect(settings, wait_seconds=wait_seconds, notices=notices)
+        """Connect to the server of `settings`; see `open_database`."""
+        connection = await connect(settings, wait_seconds=wait_seconds)
         return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
 
     def share_health_check(self, health: HealthCheck) -> None:

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.commands import graphwalk
 from tests.serve.mcp.servers import variables
 
@@ -18,28 +16,16 @@ def refused(*words: object, **own: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_a_port_that_is_taken(odd_file: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+def test_addresses_and_tokens_that_cannot_be_used(odd_file: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, errors = refused("--graph", odd_file, "--transport", "http", "--port", port)
-    assert code == 2
-    assert f"port {port}" in errors
-    assert "--port 0" in errors
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "no such host"])
-def test_addresses_that_are_not_of_this_machine(odd_file: Path, host: str) -> None:
-    code, errors = refused("--graph", odd_file, "--transport", "http", "--port", 0, "--host", host)
-    assert code == 2
-    assert "try:" in errors
-
-
-def test_a_short_token(odd_file: Path) -> None:
-    code, errors = refused("--graph", odd_file, "--transport", "http", "--port", 0, GRAPHWALK_MCP_TOKEN="short-one")
-    assert (code, "short-one" in errors) == (2, False)
-    assert "GRAPHWALK_MCP_TOKEN" in errors
+        for words, variable, cause in (
+            (("--port", port), {}, f"port {port}"),
+            *((("--host", host), {}, "try:") for host in ("0.0.0.0", "::", "", "192.0.2.1", "no such host")),
+            ((), {"GRAPHWALK_MCP_TOKEN": "short-one"}, "GRAPHWALK_MCP_TOKEN"),
+        ):
+            code, errors = refused("--graph", odd_file, "--transport", "http", *words, **variable)
+            assert (code, cause in errors, "short-one" in errors) == (2, True, False), words
 
 
 def test_graphs_and_tools_that_cannot_be_opened(odd_file: Path, tmp_path: Path) -> None:

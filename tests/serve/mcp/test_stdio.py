@@ -100,11 +100,8 @@ async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
         assert (await client.call_tool("get_node_by_property", hidden)).is_error
 
 
-@pytest.mark.parametrize(
-    "encoding", ["csv", *(pytest.param(one, marks=pytest.mark.extended) for one in ("json", "compact"))]
-)
-async def test_settings_of_results(odd_file: Path, encoding: str) -> None:
-    settings = ("agent.result_budget=2", f"agent.encoding={encoding}", "agent.direction=false")
+async def test_settings_of_results(odd_file: Path) -> None:
+    settings = ("agent.result_budget=2", "agent.encoding=csv", "agent.direction=false")
     arguments = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
     async with over_stdio("--graph", odd_file, *(word for one in settings for word in ("-o", one))) as client:
         content = (await client.call_tool("get_all_nearest_neighbors", arguments)).structured_content

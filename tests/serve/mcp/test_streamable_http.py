@@ -54,9 +54,21 @@ def test_foreign_pages_are_refused_even_with_the_token(
     assert http_server.post(headers={**http_server.headers, header: value}).status_code == code
 
 
-def test_its_own_origin_is_let_in(http_server: HttpServer) -> None:
-    place = urlsplit(http_server.url).netloc
-    assert http_server.post(headers={**http_server.headers, "Origin": f"http://{place}"}).status_code == 200
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("Origin", "http://127.0.0.1:{port}"),
+        ("Origin", "HTTP://LocalHost:{port}"),
+        ("Host", "LocalHost:{port}"),
+        ("Authorization", "BEARER {token}"),
+        ("Authorization", "Bearer  {token}"),
+    ],
+)
+def test_headers_of_this_machine_are_let_in_however_they_are_written(
+    http_server: HttpServer, header: str, value: str
+) -> None:
+    text = value.format(port=urlsplit(http_server.url).port, token=http_server.token)
+    assert http_server.post(headers={**http_server.headers, header: text}).status_code == 200
 
 
 def test_bodies_that_are_no_requests(http_server: HttpServer) -> None:
@@ -108,18 +120,6 @@ def test_half_requests_end_and_leave_room_for_others(odd_file: Path) -> None:
                     pass
         assert httpx2.get(f"http://{place.netloc}/health", timeout=60).status_code == 200
         assert server.post().status_code == 200
-
-
-@pytest.mark.parametrize("header", ["Host", "Origin"])
-def test_hosts_in_capitals_are_the_same_hosts(http_server: HttpServer, header: str) -> None:
-    value = f"{'HTTP://' if header == 'Origin' else ''}LocalHost:{urlsplit(http_server.url).port}"
-    assert http_server.post(headers={**http_server.headers, header: value}).status_code == 200
-
-
-@pytest.mark.parametrize("scheme", ["bearer", "BEARER", "Bearer "])
-def test_the_scheme_may_be_written_in_any_case(http_server: HttpServer, scheme: str) -> None:
-    headers = {**http_server.headers, "Authorization": f"{scheme} {http_server.token}"}
-    assert http_server.post(headers=headers).status_code == 200
 
 
 def test_a_token_of_ones_own_is_not_shown(odd_file: Path) -> None:

@@ -21,10 +21,6 @@ from tests.tools.conftest import ODD_GRAPH
 BY_KEY = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
 
 
-def connected(how: str, mode: Any, odd_file: Path, http_server: HttpServer) -> AbstractAsyncContextManager[Client]:
-    return over_stdio("--graph", odd_file, mode=mode) if how == "stdio" else http_server.client(mode)
-
-
 WAYS = [("stdio", MODES[0]), ("http", MODES[1])]
 OTHER_WAYS = [
     pytest.param(("stdio", MODES[1]), marks=pytest.mark.extended),
@@ -34,7 +30,8 @@ OTHER_WAYS = [
 
 @pytest.fixture(params=[*WAYS, *OTHER_WAYS], ids="-".join)
 def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer) -> AbstractAsyncContextManager[Client]:
-    return connected(*request.param, odd_file, http_server)
+    how, mode = request.param
+    return over_stdio("--graph", odd_file, mode=mode) if how == "stdio" else http_server.client(mode)
 
 
 @pytest.fixture

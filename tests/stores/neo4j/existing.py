@@ -11,7 +11,9 @@ from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.encodings import decode_rows
 from graphwalk.types.episode import ToolResult
+from graphwalk.types.values import Row
 
 MARK = "StandingTest"
 """The label of all that tests write, so that it can be removed."""
@@ -82,3 +84,11 @@ async def call(
     agent = foreign_agent(agent)
     toolbox = toolbox or GraphToolbox(store, await store.schema(agent.schema_samples), agent=agent)
     return await toolbox.call(ToolCall("1", tool, json.dumps(arguments)))
+
+
+async def find(store: ExistingStore, label: str, name: str, value: object, near: bool = False) -> list[Row]:
+    """Return the rows about the nodes with this value, or about their neighbors."""
+    tool = "get_all_nearest_neighbors" if near else "get_node_by_property"
+    result = await call(store, tool, label=label, property_name=name, property_value=value)
+    assert result.error is None, result.content
+    return decode_rows(result.content)

@@ -46,20 +46,6 @@ async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase
     assert len(decode_rows(beyond.content)) == 50, "pages go on after what is fetched at once"
 
 
-async def test_pages_hold_so_many_tokens_and_long_values_are_cut(own: OwnDatabase) -> None:
-    text = "word " * 1000
-    await own.write(f"UNWIND range(1, 30) AS n CREATE (:{MARK}:StPage {{n: n, same: 1, text: $text}})", text=text)
-    store = await own.open()
-    agent = AgentConfig(result_tokens=1000)
-    page = await call(store, "get_node_by_property", agent, label="StPage", property_name="same", property_value=1)
-    assert count_tokens(page.content)[0] < 1400
-    assert "cut at" in " ".join(decode_notes(page.content))
-    assert "… (5,000 characters)" in decode_rows(page.content)[0]["properties"]["text"]
-    wide = AgentConfig(result_tokens=10_000)
-    alone = await call(store, "get_node_by_property", wide, label="StPage", property_name="n", property_value=3)
-    assert decode_rows(alone.content)[0]["properties"]["text"] == text
-
-
 async def test_slow_call_becomes_tool_text(own: OwnDatabase, tmp_path: Path) -> None:
     await own.write(f"UNWIND range(1, 10) AS n CREATE (:{MARK}:StSlow)")
     store = await own.open()

@@ -18,7 +18,7 @@ from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.graph_schema import schema_of
 from graphwalk.stores.neo4j import admin
-from graphwalk.stores.neo4j.admin import BY_HAND, Loads
+from graphwalk.stores.neo4j.admin import BY_HAND
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from tests.cli.test_commands import graphwalk as graphwalk_command
 from tests.stores.loader import chain
@@ -80,12 +80,6 @@ async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j
     assert await store.schema() == schema_of(chain(NODES))
 
 
-async def test_schema_comes_from_the_graph_in_memory(opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = await opened.load(chain(9))
-    monkeypatch.setattr(opened._connection, "read", None)  # no query is sent any more
-    assert await store.schema(2) == schema_of(chain(9), 2)
-
-
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     opened: Neo4jDatabase, neo4j_server: Settings, run_id: str, tmp_path: Path
 ) -> None:
@@ -144,6 +138,7 @@ async def test_graph_that_another_process_is_loading_is_refused_and_clean_all_re
         assert entry.scope in {load.scope for load in await database.clean(neo4j_server, kept=True)}
         with pytest.raises(StoreError, match="another process took over"):
             await neo4j._loads._fill(graph, entry.scope)
+        assert await scope_count(neo4j, entry.scope) == (0, 0)
     finally:
         await neo4j.close()
     loaded = await database.load(neo4j_server, graph)
@@ -159,19 +154,6 @@ async def test_clean_all_that_leaves_a_graph_in_use_fails(
         done = graphwalk_command("db", "clean", *words, folder=tmp_path, **neo4j_server.variables)
         assert (done.returncode, "in use, or left by a run killed" in done.stderr) == (code, True), done.stderr
     assert "graphwalk db clean --all" in done.stderr
-    await store.check_unchanged(0)
-
-
-async def test_a_process_whose_graph_was_taken_over_changes_nothing(opened: Neo4jDatabase, run_id: str) -> None:
-    graph = chain(10)
-    scope = scope_of(run_id, graph.digest)
-    slow = Loads(opened._connection)
-    await slow._enter(graph, scope, run_id)
-    store = await opened.load(graph)
-    with pytest.raises(StoreError, match="another process took over"):
-        await slow._fill(graph, scope)
-    await slow.release()
-    assert await scope_count(opened, scope) == (10, 18)
     await store.check_unchanged(0)
 
 
@@ -244,4 +226,55 @@ async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, 
     assert await scope_count(neo4j, store.scope) == (10, 18)
     await store.drop()
     assert set(await neo4j._connection.bookmarks.get_bookmarks()).isdisjoint(written)
+    await neo4j.close()
+
+
+ENTRY = {
+    "scope": "gw_0123456789ab",
+    "run_id": "run",
+    "digest": "0" * 64,
+    "nodes": 1,
+    "relationships": 0,
+    "state": "complete",
+    "owner": "0" * 32,
+    "kept": False,
+    "created": 0,
+    "heartbeat": 0,
+}
+FOREIGN: list[dict[str, Any]] = [
+    {},
+    {**ENTRY, "scope": "Person"},
+    {**ENTRY, "scope": "gw_0123456789AB"},
+    {**ENTRY, "scope": ["gw_0123456789ab"]},
+    {**ENTRY, "owner": "nobody"},
+    {**ENTRY, "state": "mine"},
+    {**ENTRY, "created": 2**62},
+    {**ENTRY, "kept": None},
+]
+
+
+async def test_foreign_entries_are_left_alone(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+    """Neither is anything removed, nor does anything fail."""
+    mark, connection = run_id, opened._connection
+    await connection.write("UNWIND range(1, 50) AS i CREATE (:Person {mark: $mark})", mark=mark)
+    try:
+        for entry in FOREIGN:
+            await connection.write("CREATE (l:GraphWalkLoad) SET l += $entry, l.mark = $mark", entry=entry, mark=mark)
+            await database.clean(neo4j_server, kept=True)
+            listed = await database.list_loads(neo4j_server)
+            assert entry.get("scope", "") not in [load.scope for load in listed]
+            await connection.write("MATCH (l:GraphWalkLoad {mark: $mark}) DELETE l", mark=mark)
+        (left,) = await connection.write("MATCH (n:Person {mark: $mark}) RETURN count(n) AS n", mark=mark)
+        assert left["n"] == 50
+        await (await opened.load(chain(3))).drop()
+    finally:
+        await connection.write("MATCH (n {mark: $mark}) DETACH DELETE n", mark=mark)
+
+
+async def test_control_characters_of_a_run_are_not_shown(neo4j_server: Settings) -> None:
+    neo4j = await Neo4jDatabase.open(neo4j_server, run_id="test\x1b]0;owned\x07\n")
+    store = await neo4j.load(chain(3))
+    (load,) = [load for load in await neo4j.loads() if load.scope == store.scope]
+    assert load.run_id == r"test\x1b]0;owned\x07\n"
+    await store.drop()
     await neo4j.close()

@@ -4,7 +4,7 @@ import asyncio
 import uuid
 
 import pytest
-from hypothesis import HealthCheck, Phase, given
+from hypothesis import HealthCheck, Phase, example, given
 from hypothesis import settings as hypothesis_settings
 
 from graphwalk.errors import ConfigError
@@ -18,16 +18,28 @@ from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 pytestmark = pytest.mark.neo4j
 
 
-@pytest.mark.extended
-def test_round_trip_and_lookup(neo4j_server: Settings) -> None:
+TEXTS = ('\0{"$date": "2001-04-25"}', "gw_none", "a")
+SPECIAL: dict[str, Value] = {
+    **{"one": TEXTS[0], "list": TEXTS, "time": Temporal("time", "12:00:00Z")},
+    "moment": Temporal("datetime", "2001-04-25T12:00:00Z"),
+}
+"""Texts that look like tagged ones, and times in UTC."""
+
+
+@pytest.mark.parametrize("graphs", [1, pytest.param(12, marks=pytest.mark.extended)])
+def test_round_trip_and_lookup(neo4j_server: Settings, graphs: int) -> None:
     loop = asyncio.new_event_loop()
     opening = Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     database = loop.run_until_complete(opening)
 
     # Graphs of a server are made slowly: what fails is shown as it was drawn.
     @hypothesis_settings(
-        deadline=None, max_examples=12, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+        deadline=None,
+        max_examples=graphs,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.generate],
     )
+    @example(PropertyGraph.from_rows([Node("a", ("A",), SPECIAL)], []))
     @given(any_graphs())
     def check(graph: PropertyGraph) -> None:
         loop.run_until_complete(checked(graph))
@@ -46,28 +58,6 @@ def test_round_trip_and_lookup(neo4j_server: Settings) -> None:
     finally:
         loop.run_until_complete(database.close())
         loop.close()
-
-
-TEXTS = ('\0{"date": 1}', "gw_none", "a")
-TIMES = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:00Z"))
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        pytest.param({"one": TEXTS[0], "list": TEXTS}, id="text-that-looks-like-a-mark-of-ours"),
-        pytest.param({"time": TIMES[0], "moment": TIMES[1]}, id="times-in-utc"),
-    ],
-)
-async def test_round_trip_of_special_values(values: dict[str, Value], neo4j_server: Settings) -> None:
-    graph = PropertyGraph.from_rows([Node("a", ("A",), values)], [])
-    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
-    store = await database.load(graph)
-    await comes_back(store, graph)
-    await is_found_as_shown(store, graph)
-    await schema_is_read_from_the_server(neo4j_server, store.scope, graph)
-    await store.drop()
-    await database.close()
 
 
 async def schema_is_read_from_the_server(server: Settings, scope: str, graph: PropertyGraph) -> None:
