@@ -31,7 +31,7 @@ def magma_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
     published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), report.published.mark
     for measure, (name, title, y) in _EXACT.items():
-        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark, most=None)
+        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark)
         panel = Panel((*averages(ours), *averages(_over_sizes(published, measure), published=True)))
         about = f"Over all sizes. {_BARS} Hollow: the paper's, over the sizes of this run."
         yield Plot(f"{name}-average", f"{title}, over all sizes", "dots", (panel,), y=y, about=about, percent=True)
@@ -91,7 +91,6 @@ def _panels(report: Report, grouping: str, measure: str, published: Iterable[Rep
             measure=measure,
             x=lambda group: float(group.split()[-1]),
             mark=report.published.mark,
-            most=None,
         )
         ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
@@ -128,6 +127,6 @@ def _errors(report: Report) -> Iterator[Plot]:
             if names[0] in faulty and values:
                 points = tuple(PlotPoint(title, float(value)) for title, value in values.items())
                 panels.setdefault(panel, []).append(Series(series, points))
-        about = "Means over replies; players without errors are left out. Each algorithm has its own colour scale."
+        about = "Means over replies; players without errors are left out. Each panel has its own colour scale."
         shown = tuple(Panel(tuple(series), panel) for panel, series in panels.items())
-        yield Plot(name, title, "heat", shown, about=about, shade_rows=by_player)
+        yield Plot(name, title, "heat", shown, about=about)

@@ -11,7 +11,6 @@ from graphwalk.reports.common_plots import (
     against_size,
     by_group,
     effort_plots,
-    is_wide,
     outcomes,
 )
 from graphwalk.reports.measures import (
@@ -254,4 +253,4 @@ def walked_against_text(report: Report) -> Plot:
     walked = [one for one in walks.panels[0].series if any(point.y > 0 for point in one.points)]
     panel = Panel((whole, *walked) if texts else ())
     about = f"{walks.about} A walk sends all earlier turns with each call; the whole graph is sent once."
-    return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about, logarithmic=is_wide(texts))
+    return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about)
