@@ -67,6 +67,10 @@ def one_decimal(value: Any) -> str:
     return f"{value:.1f}"
 
 
+def signed(value: Any) -> str:
+    return f"{value:+.2f}"
+
+
 def dollars(value: Any) -> str:
     return f"${value:.4f}" if 0 < value < 1 else f"${value:.2f}"
 

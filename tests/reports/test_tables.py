@@ -6,7 +6,7 @@ from typing import Any
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.text_table import MOST_ROWS, TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.report import baselines, paper_reference, question_plots
+from graphwalk.suites.questions.report import baselines, question_plots
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, result
 
@@ -37,7 +37,7 @@ def cells(table: TextTable) -> list[dict[str, str]]:
 
 
 def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:
-    report = build_report(results, DECLARED, reference=paper_reference(reference))
+    report = build_report(results, DECLARED, reference=DECLARED.reference(reference))
     return {table.title: table for table in report.tables}
 
 
@@ -57,7 +57,7 @@ def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
 def test_the_plot_by_size_has_the_ceiling_of_ties_and_the_mark_of_published_rows() -> None:
     def names(**task: Any) -> list[str]:
         entry = result_of("node_with_most_relationships", "retrieval", key_fields=("node_key",), gold_size=1, **task)
-        reference = replace(paper_reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
+        reference = replace(DECLARED.reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
         report = build_report([entry], DECLARED, reference=reference)
         (plot,) = (plot for plot in question_plots(report) if plot.name == "accuracy-by-nodes")
         return [series.name for series in plot.panels[0].series]
@@ -114,14 +114,14 @@ def test_ties_under_the_papers_target_have_a_number_a_ceiling_and_a_score_of_any
 
 
 def test_the_papers_notes_are_in_every_form() -> None:
-    report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
+    report = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"))
     for text in (to_csv(report), to_json(report), to_markdown(report).replace("\\", ""), as_text(report, width=4000)):
         assert "printed 17.7; 20 of 120 right are 16.67" in text
         assert "printed 49.07; 59 of 120 are 49.17" in text
 
 
 def test_a_long_table_on_a_terminal_has_our_rows_and_the_number_of_the_others() -> None:
-    report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
+    report = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"))
     text = as_text(report, width=120)
     question = next(table for table in report.tables if table.title == "By question")
     published = [row["Model"].endswith("(paper)") for row in cells(question)].count(True)

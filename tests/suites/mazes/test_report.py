@@ -2,10 +2,6 @@
 
 from typing import Any
 
-import pytest
-
-from graphwalk.errors import ConfigError
-from graphwalk.suites.mazes.report import paper_reference
 from graphwalk.suites.mazes.suite import MazesSuite
 from tests.reports.results import build_report
 
@@ -80,7 +76,7 @@ def test_published_table_is_shown() -> None:
         100.0,
         21.4,
     )
-    assert len(paper_reference("table_1_mazes").rows) == 12
+    assert len(DECLARED.reference("table_1_mazes").rows) == 12
 
 
 def test_calls_of_solved_mazes_and_of_all() -> None:
@@ -96,8 +92,3 @@ def test_calls_of_solved_mazes_and_of_all() -> None:
     assert calls["gpt-4.1"] == (21.4, 21.4)
     assert calls["gpt-4o"] == (15.1, None)
     assert calls["gpt-4.1-nano"] == (16.2, None)
-
-
-def test_there_is_no_other_table() -> None:
-    with pytest.raises(ConfigError, match="no maze table 'table_2_questions'"):
-        paper_reference("table_2_questions")
