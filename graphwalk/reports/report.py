@@ -168,28 +168,29 @@ def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, An
     `p_value` (exact McNemar) and `p_sign_flips` (None with one graph).
     """
     rows = ((player, _memorisation_row(observed, player, seed)) for player in observed.players)
-    return [{**player._asdict(), **row} for player, row in rows if row is not None]
+    return [{**player._asdict(), **row} for player, row in rows if row]
 
 
-def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict[str, Any] | None:
-    accuracy = observed.column(observed.suite.compared[0])
+def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict[str, Any]:
+    """Return the row of a player; empty if it did not play graphs and their copies."""
+    accuracy, cases = observed.column(observed.suite.compared[0]), observed.cases
     numbers = observed.rows_of(player).tolist()
-    copies = [i for i in numbers if observed.cases[i].twin_of is not None]
-    task_ids = {observed.cases[i].twin_of for i in copies}
-    originals = [i for i in numbers if observed.cases[i].task_id in task_ids]
-    if not copies or not originals:
-        return None
-    graph_of = {observed.cases[i].task_id: observed.cases[i].cluster for i in originals}
-    graphs = len(set(graph_of.values()))
+    copies = [(i, task) for i in numbers if (task := cases[i].twin_of) is not None]
+    copied = {task for _, task in copies}
+    originals = [(i, cases[i].task_id) for i in numbers if cases[i].task_id in copied]
+    graph_of = {task: cases[i].cluster for i, task in originals}
+    if not originals:
+        return {}
 
     def outcomes(tasks: list[tuple[int, str]]) -> Outcomes:
         pairs = [(i, task) for i, task in tasks if task in graph_of]
-        numbers, names = [i for i, _ in pairs], [task for _, task in pairs]
-        return outcomes_of(accuracy[numbers], [graph_of[task] for task in names], names)
+        return outcomes_of(
+            accuracy[[i for i, _ in pairs]], [graph_of[task] for _, task in pairs], [task for _, task in pairs]
+        )
 
-    first = outcomes([(i, observed.cases[i].task_id) for i in originals])
-    second = outcomes([(i, observed.cases[i].twin_of or "") for i in copies])
+    first, second = outcomes(originals), outcomes(copies)
     (compared,) = compare(first, second, seed=seed)
+    graphs = len(set(graph_of.values()))
     return {
         "graph": round(PERCENT * float(first.means[0]), _DIGITS),
         "copy": round(PERCENT * float(second.means[0]), _DIGITS),

@@ -30,12 +30,6 @@ def test_fourteen_lines_differ_in_colour_or_marker(published: bool) -> None:
     assert len(drawn) == len(styles) == 14
 
 
-def test_a_point_is_at_its_step() -> None:
-    with canvas_of(lines(14, "bfs"), "path") as canvas:
-        xs = {float(x) for line in canvas.axes[0].lines for x in line.get_xdata()}
-    assert xs == {0.0, 1.0}
-
-
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_title_fits_over_its_panel(count: int) -> None:
     with canvas_of(lines(2, *[LONG] * count), "path") as canvas:

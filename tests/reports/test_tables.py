@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.text_table import MOST_ROWS, TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
@@ -78,26 +80,25 @@ def chance(entry: dict[str, Any]) -> dict[str, Any] | None:
     return next((baseline["score"] for baseline in baselines(entry) if baseline["model"] == "chance"), None)
 
 
-def test_chance_is_what_one_valid_row_scores() -> None:
-    value = chance(result_of("remote_node_property", "traversal", mode="any-one", candidates=5, gold_size=3))
+@pytest.mark.parametrize(
+    ("template", "task", "scores"),
+    [
+        ("remote_node_property", {"mode": "any-one", "candidates": 5, "gold_size": 3}, (0.6, 0.6, 0.6, 0.6)),
+        ("path_finding", {"gold_size": 4}, (0, 0.2, 0.05, 0.2 * 2 / 5)),
+        ("node_by_property", {"gold_size": 1}, (1 / 20, 1 / 20, 1 / 20, 1 / 20)),
+        ("node_count", {"candidates": None, "gold_size": 1}, (1 / 100,) * 4),
+        ("relationship_count", {"candidates": None, "gold_size": 1}, (1 / 300,) * 4),
+        ("node_with_most_relationships", {"candidates": None, "gold_size": 1}, (1 / 30_000,) * 4),
+    ],
+)
+def test_chance_is_what_one_valid_row_scores(template: str, task: dict[str, Any], scores: tuple[float, ...]) -> None:
+    value = chance(result_of(template, "retrieval", **task))
     assert value is not None
-    assert (value["correct"], value["precision"], value["recall"], value["f1"]) == (0.6, 0.6, 0.6, 0.6)
-    pair = chance(result_of("path_finding", "traversal", candidates=20, gold_size=4))
-    assert pair is not None
-    assert (pair["correct"], pair["precision"], pair["recall"], pair["f1"]) == (0, 0.2, 0.05, 0.2 * 2 / 5)
-    single = chance(result_of("node_by_property", "retrieval", candidates=20, gold_size=1))
-    assert single is not None
-    assert single["correct"] == 1 / 20
+    assert tuple(value[name] for name in ("correct", "precision", "recall", "f1")) == pytest.approx(scores)
 
 
-def test_chance_of_a_count_is_one_in_what_there_is() -> None:
-    counted = {"candidates": None, "gold_size": 1}
-    expected = {"node_count": 1 / 100, "relationship_count": 1 / 300, "node_with_most_relationships": 1 / 30_000}
-    for template, probability in expected.items():
-        score = chance(result_of(template, "retrieval", **counted))
-        assert score is not None
-        assert score["correct"] == probability
-    assert chance(result_of("a_question_of_my_own", "retrieval", **counted)) is None
+def test_chance_of_a_question_without_known_rows_is_unknown() -> None:
+    assert chance(result_of("a_question_of_my_own", "retrieval", candidates=None, gold_size=1)) is None
 
 
 def test_ties_under_the_papers_target_have_a_number_a_ceiling_and_a_score_of_any_tied_row() -> None:

@@ -73,7 +73,9 @@ def question_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-@pytest.fixture(params=["questions", "mazes", "magma", "ask"])
+@pytest.fixture(
+    params=["questions", *(pytest.param(name, marks=pytest.mark.extended) for name in ("mazes", "magma", "ask"))]
+)
 def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
     """A run of each suite with hostile text in everything that the program did not write."""
     run = request.getfixturevalue("question_run") if request.param == "ask" else request.param
@@ -110,7 +112,6 @@ def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, host
 FORMATS = ("terminal", "markdown", "csv", "json")
 
 
-@pytest.mark.extended
 def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) -> None:
     """Terminals get no escape and nothing that reorders, Markdown no tag, spreadsheets no formula, pictures no script."""
     run = str(hostile.path)
