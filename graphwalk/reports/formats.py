@@ -43,7 +43,7 @@ def to_csv(report: Report) -> str:
         ends = {f"{name}_low": low for name, (low, _) in row.get("intervals", {}).items()}
         ends |= {f"{name}_high": high for name, (_, high) in row.get("intervals", {}).items()}
         note = "; ".join(dict.fromkeys(row.get("no_interval", {}).values()))
-        lines.append({"table": table, "group": group, "note": note, **row, **ends})
+        lines.append({"table": table, "group": group, **row, "note": row.get("note", note), **ends})
     hidden = {"intervals", "no_interval", "known", *(grouping.name for grouping in report.suite.groupings)}
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))

@@ -121,7 +121,8 @@ def _dots(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     canvas.set_size_inches(_WIDTH, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
     for number, one in enumerate(panel.series):
-        style = styles[one.name] | {"linestyle": "none", "markerfacecolor": "none" if one.published else None}
+        face = "none" if one.published else None
+        style = {**styles[one.name], "linestyle": "none", "markerfacecolor": face}
         ys = [groups.index(str(p.x)) + (number - (room - 1) / 2) * step for p in one.points]
         xs = [p.y for p in one.points]
         axes.errorbar(xs, ys, xerr=_errors(one), markersize=4.5, label=_label(one.name), **_bars(style, 1.6, 0.55))
@@ -178,7 +179,7 @@ def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = 
 
 
 def _line(axes: "Axes", one: Series, style: Mapping[str, Any], kind: PlotKind) -> None:
-    form = {"markersize": 7 if kind == "points" else 3.8, "linewidth": 1.1 if one.published else 1.8}
+    form: dict[str, Any] = {"markersize": 7 if kind == "points" else 3.8, "linewidth": 1.1 if one.published else 1.8}
     if kind == "steps":
         form |= {"drawstyle": "steps-post", "marker": ""}
     xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
@@ -262,8 +263,8 @@ def _legend(canvas: "Canvas") -> None:
     """Name each series once below the plot."""
     named: dict[str, Any] = {}
     for axes in canvas.axes:
-        handles, labels = axes.get_legend_handles_labels()
-        named |= dict(zip(labels, (handle[0] for handle in handles), strict=True))
+        containers: tuple[Any, list[str]] = axes.get_legend_handles_labels()
+        named |= {label: handle[0] for handle, label in zip(*containers, strict=True)}
     if named:
         columns = max(1, min(4, len(named), 100 // (max(map(len, named)) + 6)))
         canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns)

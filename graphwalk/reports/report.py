@@ -1,6 +1,6 @@
 """The report of a run: its figures as plain data, and the tables and plots made of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -116,7 +116,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         rows=rows,
         baselines=baseline_rows,
         groups=groups,
-        baseline_groups=dict(_rows_by_grouping(baselines, exact_row, list(groups))) if baselines else {},
+        baseline_groups=dict(_rows_by_grouping(baselines, exact_row)) if baselines else {},
         comparisons=comparisons,
         memorisation_test=memorised,
         reference=_matching(reference, observed.players),
@@ -132,18 +132,16 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     )
 
 
-def _rows_by_grouping(
-    observed: Observations, row: Callable[..., ReportRow], only: Sequence[str] | None = None
-) -> Iterator[tuple[str, list[ReportRow]]]:
-    """Yield each grouping with its rows. `only`: only these groupings."""
+def _rows_by_grouping(observed: Observations, row: Callable[..., ReportRow]) -> Iterator[tuple[str, list[ReportRow]]]:
+    """Yield each grouping that has groups, with its rows."""
     for number, grouping in enumerate(observed.suite.groupings):
-        members = observed.members(number) if only is None or grouping.name in only else {}
+        members = observed.members(number)
         ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), player_order(key[1])))
         if ordered:
-            yield (
-                grouping.name,
-                [row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered],
-            )
+            rows = [
+                row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered
+            ]
+            yield grouping.name, rows
 
 
 def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:

@@ -108,15 +108,6 @@ def test_of_many_players_the_best_is_compared_with_the_others() -> None:
     assert verdict(tied)[0] == "m0 and m1 have the highest accuracy: 100.0 %."
 
 
-def test_of_three_players_on_too_few_graphs_no_pair_is_listed() -> None:
-    few = [result(f"m{m}", graph=g, correct=m == 0) for m in range(3) for g in range(3)]
-    assert verdict(few)[:2] == [
-        "m0 has the highest accuracy: 100.0 % of 3 answers are correct (46.4 to 100.0).",
-        "No difference can be significant: in 3 comparisons on 3 graphs each, Holm p is at least 0.38."
-        " It takes 6 graphs each.",
-    ]
-
-
 @pytest.mark.parametrize(
     "results",
     [
