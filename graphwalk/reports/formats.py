@@ -26,6 +26,7 @@ from graphwalk.sanitise import escape_markdown, escape_markup, one_line
 
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
+_ENDS = ("low", "high")
 
 
 def to_json(report: Printed) -> str:
@@ -40,8 +41,8 @@ def to_csv(report: Report) -> str:
     """
     lines: list[dict[str, Any]] = []
     for table, group, row in _all_rows(report):
-        ends = {f"{name}_low": low for name, (low, _) in row.get("intervals", {}).items()}
-        ends |= {f"{name}_high": high for name, (_, high) in row.get("intervals", {}).items()}
+        intervals = row.get("intervals", {}).items()
+        ends = {f"{name}_{end}": value for name, pair in intervals for end, value in zip(_ENDS, pair, strict=True)}
         note = "; ".join(dict.fromkeys(row.get("no_interval", {}).values()))
         lines.append({"table": table, "group": group, **row, "note": row.get("note", note), **ends})
     hidden = {"intervals", "no_interval", "known", *(grouping.name for grouping in report.suite.groupings)}

@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
 from graphwalk.reports.common_plots import common_plots
-from graphwalk.reports.compare import comparisons_of, difference_of, reasons_of, test_notes
+from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
 from graphwalk.reports.observations import Observations, Player, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.plots import Plot, worth_drawing
@@ -20,11 +20,10 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.tables import text_tables
-from graphwalk.reports.text_table import TextTable, interval_notes
+from graphwalk.reports.text_table import TextTable
 from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import SCHEMA_VERSION, setting_of
 
-_PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
 _DIGITS = 6
 
 
@@ -108,8 +107,6 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         memorised = memorisation_test(observed, seed=seed)
     with comment("verdict", missing.append):
         verdict = verdict_on(observed, rows, comparisons, baseline_rows)
-    every = list(chain(rows, *groups.values()))
-    reasons = {reason for row in every for reason in row["no_interval"].values()}
     return Report(
         suite=declared,
         observed=observed,
@@ -122,9 +119,7 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         reference=_matching(reference, observed.players),
         notes=(
             *declared.notes,
-            *interval_notes((row["unit"] for row in every if row["intervals"]), reasons | reasons_of(comparisons)),
-            *([_PASS] if any("k" in row for row in rows) else []),
-            *test_notes(comparisons),
+            *method_notes(chain(rows, *groups.values()), comparisons),
             *observed.remarks,
             *missing,
         ),
