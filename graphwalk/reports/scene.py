@@ -152,14 +152,14 @@ class Scene:
         """Return all calls in order."""
         return [call for turn in self.turns for call in turn.calls]
 
-    @property
-    def used(self) -> dict[int, SceneNode]:
-        """Return the nodes that belong to question, answer or the path between them, by their places."""
-        return {place: node for place, node in enumerate(self.nodes) if node.fate}
-
-    def links_among(self, places: Mapping[int, SceneNode]) -> list[SceneLink]:
-        """Return the links between these nodes."""
-        return [link for link in self.links if link.source in places and link.target in places]
+    def evidence(self) -> tuple[dict[int, SceneNode], list[SceneLink], int]:
+        """Return the first nodes of question, answer and the path between them by place, their links, and how many
+        such nodes are left out.
+        """
+        used = {place: node for place, node in enumerate(self.nodes) if node.fate}
+        nodes = dict(islice(used.items(), MOST_USED))
+        links = [link for link in self.links if link.source in nodes and link.target in nodes]
+        return nodes, links, len(used) - len(nodes)
 
 
 def trajectory_of(record: ResultRecord) -> Trajectory:

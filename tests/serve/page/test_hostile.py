@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.reports.plot_files import page_svg, save_plots
-from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series, plot_csv
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, write_page
 from graphwalk.terminal.console import stderr, stdout
@@ -157,20 +154,3 @@ def assert_no_formula(table: str, name: str) -> None:
     cells = [cell for row in csv.reader(io.StringIO(table)) for cell in row]
     begun = [cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r"))]
     assert not begun, (name, begun[:3])
-
-
-FIGURE = Plot(
-    "evil",
-    EVIL,
-    "dots",
-    (Panel((Series(f"_{EVIL}", (PlotPoint(EVIL, 50.0, 10.0, 90.0),)), Series("=2+2", (PlotPoint("a", 1.0),)))),),
-)
-
-
-def test_a_plot_has_no_script_and_its_data_no_formula(tmp_path: Path) -> None:
-    save_plots([FIGURE], tmp_path)
-    for text in (page_svg(FIGURE), (tmp_path / "evil.svg").read_text()):
-        assert_only_drawn(text, "evil")
-    assert_no_formula(plot_csv(FIGURE), "evil")
-    assert (tmp_path / "evil.png").read_bytes().startswith(b"\x89PNG")
-    assert json.dumps(plot_csv(FIGURE)).count("\\u001b") == 0

@@ -172,12 +172,6 @@ def test_two_models_side_by_side_on_one_task(browser: Browser, page_of: PageOf) 
     assert browser.run(f"graphwalk.page.episodes[0].task === graphwalk.page.episodes[{rival}].task")
 
 
-def test_several_runs_share_a_page_and_a_filter(browser: Browser, page_of: PageOf) -> None:
-    browser.open(f"{page_of('mazes', 'magma')}#view=episodes")
-    set_value(browser, "#filter-run", "mazes")
-    assert browser.run("graphwalk.page.listed.length && graphwalk.page.listed.every((one) => one.kind === 'maze')")
-
-
 @pytest.mark.parametrize(("dark", "width"), [(False, 400), (True, 1280)])
 def test_every_view_fits_the_window_and_names_its_elements(
     browser: Browser, page_of: PageOf, width: int, dark: bool
