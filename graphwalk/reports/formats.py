@@ -12,7 +12,7 @@ from rich.text import Text
 
 from graphwalk.reports.compare import RunComparison
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import ReportRow
+from graphwalk.reports.suite_report import ESTIMATED, ReportRow
 from graphwalk.reports.text_table import (
     Column,
     csv_text,
@@ -39,12 +39,14 @@ def to_csv(report: Report) -> str:
 
     `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals, or a note.
     """
+    estimated = (measure.name for measure in report.suite.measures if measure.kind in ESTIMATED)
+    no_ends = dict.fromkeys((f"{name}_{end}" for name in estimated for end in _ENDS), "")
     lines: list[dict[str, Any]] = []
     for table, group, row in _all_rows(report):
         intervals = row.get("intervals", {}).items()
         ends = {f"{name}_{end}": value for name, pair in intervals for end, value in zip(_ENDS, pair, strict=True)}
         note = "; ".join(dict.fromkeys(row.get("no_interval", {}).values()))
-        lines.append({"table": table, "group": group, **row, "note": row.get("note", note), **ends})
+        lines.append({"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **ends})
     hidden = {"intervals", "no_interval", "known", *(grouping.name for grouping in report.suite.groupings)}
     columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))

@@ -94,26 +94,23 @@ def declared_report(
     numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of wrong answers are
     counted.
 
-    `readers`: further functions that read measures. `behaviour`: fields of the report that are functions or groupings.
+    `readers`: further functions that read measures. `behaviour`: fields of the report in place of these.
     """
     own, shared = _read(suite), _read("shared")
     tables, plain = layout(suite), layout("shared")["plain"]
     own_columns = (Column(m.name, m.name, two_decimals, optional=6) for m in _own_measures(score_type))
     plain_causes = (Column(name.replace("_", " ").capitalize(), name, integer, 1) for name in causes_of(score_type))
     declared: dict[str, Any] = {
+        "measures": tuple(_measures(own.get("measures", shared["plain"]), score_type, {**_READERS, **readers})),
         "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
+        "columns": tables.get("results", (*plain, *own_columns)),
+        "group_columns": tables.get("groups", plain[:8]),
+        "compared": tuple(own.get("compared", ("accuracy", "f1"))),
         "causes": tables.get("causes", tuple(plain_causes)),
         "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},
         "notes": tuple(own.get("notes", ())),
     }
-    return SuiteReport(
-        suite=suite,
-        measures=tuple(_measures(own.get("measures", shared["plain"]), score_type, {**_READERS, **readers})),
-        columns=tables.get("results", (*plain, *own_columns)),
-        group_columns=tables.get("groups", plain[:8]),
-        compared=tuple(own.get("compared", ("accuracy", "f1"))),
-        **declared | behaviour,
-    )
+    return SuiteReport(suite=suite, **declared | behaviour)
 
 
 def _measures(

@@ -44,17 +44,6 @@ def test_validity_and_calls_by_size() -> None:
     ]  # the other groupings have one group
 
 
-def test_failed_episodes_are_unknown_and_not_zero() -> None:
-    failed = result(1, score=None, exit_status="model_error")
-    (row,) = build_report([failed], DECLARED).rows
-    assert (row["questions"], row["infrastructure_failures"], row["accuracy"], row["length_ratio"]) == (
-        0,
-        1,
-        None,
-        None,
-    )
-
-
 def test_always_empty_is_a_baseline() -> None:
     baseline, expert = build_report([result()], DECLARED).baselines
     assert (expert["model"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (
