@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.errors import counted
-from graphwalk.reports.scene import MOST_USED, Scene, SceneCall, SceneGrid, SceneNode, SceneStep, SceneTurn, StateTable
+from graphwalk.reports.scene import Scene, SceneCall, SceneGrid, SceneNode, SceneStep, SceneTurn, StateTable
 from graphwalk.reports.text_table import dollars, duration, pairs, plain
 from graphwalk.runs.folder.result import Result
 from graphwalk.sanitise import one_line, printable
@@ -217,20 +217,20 @@ def _comparison(table: StateTable) -> Group:
 
 def evidence_table(scene: Scene) -> Table | None:
     """Return nodes of question, answer and the paths between them, then their relationships; None without any."""
-    used = dict(islice(scene.used.items(), MOST_USED))
+    used, links, more = scene.evidence()
     if not used or scene.layout == "circle":
         return None
     rows: list[list[str]] = []
     for node in used.values():
         properties = {name: value for name, value in node.about.items() if name != "key"}
         rows.append([f"({_pattern(node)})", scene.legend.get(node.fate, ""), pairs(properties)])
-    for link in scene.links_among(used):
+    for link in links:
         source, target = scene.nodes[link.source], scene.nodes[link.target]
         names = f"{source.name} {link.name} {target.name}"
         keys = [str(node.about.get("key", node.name)) for node in (source, target)]
         detail = pairs(link.about) or (names if names != f"{keys[0]} {link.name} {keys[1]}" else "")
         rows.append([f"({keys[0]})–{link.name}→({keys[1]})", "", detail])
-    if more := len(scene.used) - len(used):
+    if more:
         rows.append([f"… and {counted(more, 'more node')}", "", ""])
     if len({node.fate for node in used.values()}) == 1:
         return _grid(["evidence", "properties"], [([row[0], row[2]], "") for row in rows])

@@ -8,12 +8,10 @@ import numpy as np
 
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.sanitise import one_line
-from graphwalk.types.episode import setting_of
 
 if TYPE_CHECKING:
     from graphwalk.reports.report import Report
 
-_MOST_SERIES = 12
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _WIDE = 20
 
@@ -92,26 +90,23 @@ def _ours_and(
 
 def by_variant(report: "Report") -> Iterator[Plot]:
     """Yield accuracy by variant: over the values of a single numeric factor as lines, else as dots."""
-    rows = [(_levels(row["setting"]), row) for row in report.rows if row.get("accuracy") is not None]
-    rows = [(levels, row) for levels, row in rows if levels]
-    factors = sorted({factor for levels, _ in rows for factor in levels})
-    numeric = len(factors) == 1 and all(_NUMBER.fullmatch(level) for levels, _ in rows for level in levels.values())
-    placed = [
-        {
-            **row,
-            "setting": setting_of(row["setting"]),
-            "variant": levels[factors[0]] if numeric else row["setting"].partition(":")[2],
-        }
-        for levels, row in rows
+    rows = [
+        {**row, "setting": setting, "variant": variant}
+        for row in report.rows
+        for setting, colon, variant in [row["setting"].partition(":")]
+        if colon
     ]
-    if placed:
-        name = factors[0].replace("_", " ") if len(factors) == 1 else "variant"
-        settings = len({row["setting"] for row in placed})
+    factors = {level.partition("=")[0] for row in rows for level in row["variant"].split(",")}
+    name = factors.pop().replace("_", " ") if len(factors) == 1 else "variant"
+    numeric = name != "variant" and all(_NUMBER.fullmatch(_level(row["variant"])) for row in rows)
+    x: Callable[[str], str | float] = (lambda variant: float(_level(variant))) if numeric else one_line
+    if rows:
+        settings = len({row["setting"] for row in rows})
         yield Plot(
             "accuracy-by-variant",
             f"Accuracy by {name}",
             "lines" if numeric else "dots",
-            (Panel(tuple(series_of(placed, "variant", "accuracy", settings, x=float if numeric else one_line))),),
+            (Panel(tuple(series_of(rows, "variant", "accuracy", settings, x=x))),),
             name if numeric else "",
             "accuracy in %",
             "The same tasks in all variants. Bars: 95 % intervals, clustered by graph.",
@@ -119,10 +114,9 @@ def by_variant(report: "Report") -> Iterator[Plot]:
         )
 
 
-def _levels(setting: str) -> dict[str, str]:
-    """Return factor → level of a setting: {"turn_limit": "5"} of "tools:turn_limit=5"."""
-    variant = setting.partition(":")[2]
-    return {factor: level for factor, _, level in (part.partition("=") for part in variant.split(",")) if factor}
+def _level(variant: str) -> str:
+    """Return the level of a variant of one factor: "5" of "turn_limit=5"."""
+    return variant.partition("=")[2]
 
 
 def is_wide(numbers: Iterable[float]) -> bool:
@@ -140,7 +134,6 @@ def series_of(
     *,
     x: Callable[[Any], str | float] = one_line,
     mark: str = "",
-    most: int | None = _MOST_SERIES,
 ) -> Iterator[Series]:
     """Yield the rows of each player as points, except rows without a value. `x` places a group."""
     by_player: dict[str, list[PlotPoint]] = {}
@@ -148,7 +141,7 @@ def series_of(
         if row.get(measure) is not None:
             name = player_name(row, settings) + mark * published
             by_player.setdefault(name, []).append(point(row, measure, x(row[grouping])))
-    for name, points in list(by_player.items())[:most]:
+    for name, points in by_player.items():
         yield Series(name, tuple(points), published)
 
 
@@ -183,12 +176,15 @@ _PRICES = (
 )
 
 
+def _cost(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return the mean cost of a task, if the cost of every episode is known."""
+    known = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
+    return {"cost_per_question": row["cost"] / row["tasks"]} if known else {}
+
+
 def cost_against_accuracy(report: "Report") -> Plot:
     """Plot accuracy against cost; without prices against tokens, else calls."""
-    rows = [dict(row) for row in report.rows if row.get("accuracy") is not None]
-    for row in rows:
-        whole = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
-        row["cost_per_question"] = row["cost"] / row["tasks"] if whole else None
+    rows = [row | _cost(row) for row in report.rows if row.get("accuracy") is not None]
     field, unit = next((p for p in _PRICES if any(row.get(p[0]) for row in rows)), _PRICES[-1])
     priced = [row for row in rows if row.get(field)]
     series = tuple(
@@ -209,15 +205,12 @@ def outcomes(report: "Report", title: str = "Answers by outcome") -> Plot:
         "infrastructure_failures": "failed",
     }
     totals = [(row, sum(row.get(field) or 0 for field in named)) for row in report.rows]
-    shown = [(row, total) for row, total in totals if total]
-    series = tuple(
-        Series(
-            outcome, tuple(PlotPoint(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in shown)
-        )
-        for field, outcome in named.items()
-        if any(row.get(field) for row, _ in shown)
-    )
+    series = []
+    for field, outcome in named.items():
+        shares = [(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in totals if n]
+        if any(share for _, share in shares):
+            series.append(Series(outcome, tuple(PlotPoint(*share) for share in shares)))
     causes = [cause for cause in report.suite.causes if any(row.get(cause.field) for row in report.rows)]
     legends = [f"{cause.text}: {cause.legend}" for cause in causes if cause.legend]
     about = ". ".join(["Failed: infrastructure errors", *legends]) + "."
-    return Plot("outcomes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)
+    return Plot("outcomes", title, "stacked", (Panel(tuple(series)),), y="episodes in %", about=about, percent=True)

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from graphwalk.evaluation.statistics import Comparison, Outcomes, Unit, compare, holm, least_p_value, outcomes_of
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.player_rows import row_of
-from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping
+from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping, ReportRow
 from graphwalk.reports.tables import comparison_tables
-from graphwalk.reports.text_table import OVER_QUESTIONS, TextTable, interval_notes
+from graphwalk.reports.text_table import OVER_QUESTIONS, UNKNOWN, TextTable
 from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import SCHEMA_VERSION
 
-PAIRS_NOTE = (
-    "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
-    " Holm p: adjusted over all pairs of its table."
-)
+_INTERVALS: Mapping[Unit, str] = {
+    "graph": "The graph is the cluster, since tasks on one graph are dependent.",
+    "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
+}
 _TESTS: Mapping[Unit, str] = {
     "graph": "p: sign-flip test over graphs (mid-p). McNemar p: ignores shared graphs.",
     "question": f"p: exact McNemar test {OVER_QUESTIONS}.",
@@ -85,21 +85,30 @@ def _pairs(observed: Observations, numbers: Mapping[Player, NDArray[np.int64]], 
             }
 
 
-def test_notes(pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield notes on pairs and on the tests used, if there are pairs."""
-    if units := units_of(pairs):
-        yield PAIRS_NOTE
-        yield from (note for unit, note in _TESTS.items() if unit in units)
-
-
-def units_of(pairs: Iterable[Mapping[str, Any]]) -> set[Unit]:
-    """Return the units of intervals and tests."""
-    return {measure["unit"] for pair in pairs for measure in pair["measures"].values()}
-
-
-def reasons_of(pairs: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Return the reasons for missing intervals."""
-    return {measure["no_interval"] for pair in pairs for measure in pair["measures"].values()} - {None}
+def method_notes(rows: Iterable[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield notes on the methods behind intervals and tests, and on the reasons for which intervals are missing."""
+    rows, measures = list(rows), [measure for pair in pairs for measure in pair["measures"].values()]
+    tested = {measure["unit"] for measure in measures}
+    units = tested.union(row["unit"] for row in rows if row["intervals"])
+    reasons = {measure["no_interval"] for measure in measures if measure["no_interval"]}
+    reasons = reasons.union(*(row["no_interval"].values() for row in rows))
+    if units:
+        yield (
+            "Intervals: 95 %; shares by a hierarchical beta-binomial model, amounts and differences by t with a"
+            " cluster-robust standard error."
+        )
+        yield from (note for unit, note in _INTERVALS.items() if unit in units)
+    if reasons:
+        causes = ", or ".join(sorted(reasons))
+        yield f"{UNKNOWN} instead of an interval: {causes}; the variance between them is unknown."
+    if any("k" in row for row in rows):
+        yield "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
+    if tested:
+        yield (
+            "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
+            " Holm p: adjusted over all pairs of its table."
+        )
+        yield from (note for unit, note in _TESTS.items() if unit in tested)
 
 
 def _measure(one: Comparison, scale: float, most: float) -> dict[str, Any]:
@@ -183,7 +192,7 @@ def compare_players(observed: Observations, *, seed: int, notes: Sequence[str] =
         overall,
         groups,
         list(_changed_tasks(observed, overall)),
-        (*notes, *interval_notes(units_of(every), reasons_of(every)), *test_notes(every)),
+        (*notes, *method_notes((), every)),
         verdict_on(observed, rows, overall),
     )
 

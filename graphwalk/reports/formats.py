@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -25,6 +26,7 @@ from graphwalk.sanitise import escape_markdown, escape_markup, one_line
 
 Printed = Report | RunComparison
 """A verdict, tables and notes, which are printed in one layout."""
+_ENDS = ("low", "high")
 
 
 def to_json(report: Printed) -> str:
@@ -37,31 +39,29 @@ def to_csv(report: Report) -> str:
 
     `table` and `group` identify the table and group of a row. `note` is the reason for missing intervals, or a note.
     """
-    measures = report.suite.measures
-    names = dict.fromkeys(["model", "setting", "tasks", "graphs", *(measure.name for measure in measures)])
-    ends = dict.fromkeys(f"{m.name}_{end}" for m in measures if m.kind in ESTIMATED for end in ("low", "high"))
+    estimated = (measure.name for measure in report.suite.measures if measure.kind in ESTIMATED)
+    no_ends = dict.fromkeys((f"{name}_{end}" for name in estimated for end in _ENDS), "")
     lines: list[dict[str, Any]] = []
     for table, group, row in _all_rows(report):
-        own = {table.removeprefix("paper ").removeprefix("baseline "), "intervals", "no_interval", "known"}
-        names |= dict.fromkeys(name for name in row if name not in own)
+        intervals = row.get("intervals", {}).items()
+        ends = {f"{name}_{end}": value for name, pair in intervals for end, value in zip(_ENDS, pair, strict=True)}
         note = "; ".join(dict.fromkeys(row.get("no_interval", {}).values()))
-        lines.append({"table": table, "group": group, "note": note, **row})
-        for name, (low, high) in row.get("intervals", {}).items():
-            lines[-1] |= {f"{name}_low": low, f"{name}_high": high}
-            ends |= dict.fromkeys((f"{name}_low", f"{name}_high"))
-    columns = dict.fromkeys(["table", "group", *names, "note", *ends])
+        lines.append({"table": table, "group": group, **row, "note": row.get("note", note), **no_ends, **ends})
+    hidden = {"intervals", "no_interval", "known", *(grouping.name for grouping in report.suite.groupings)}
+    columns = [name for name in dict.fromkeys(chain.from_iterable(lines)) if name not in hidden]
     return csv_text(columns, ([line.get(name, "") for name in columns] for line in lines))
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
-    yield from (("all", "", row) for row in report.rows)
-    yield from (("baseline", "", row) for row in report.baselines)
-    reference = report.published
-    for kind, groups in (("", report.groups), ("baseline ", report.baseline_groups)):
-        yield from ((f"{kind}{name}", row[name], row) for name, rows in groups.items() for row in rows)
-    yield from (("paper", "", row) for row in reference.rows)
-    yield from ((f"paper {name}", row[name], row) for name, rows in reference.groups.items() for row in rows)
-    yield from (("paper note", "", {"note": note}) for note in reference.notes)
+    published = report.published
+    for kind, rows, groups in (
+        ("", report.rows, report.groups),
+        ("baseline ", report.baselines, report.baseline_groups),
+        ("paper ", published.rows, published.groups),
+    ):
+        yield from ((kind.strip() or "all", "", row) for row in rows)
+        yield from ((f"{kind}{name}", row[name], row) for name in groups for row in groups[name])
+    yield from (("paper note", "", {"note": note}) for note in published.notes)
     yield from (("note", "", {"note": note}) for note in report.notes)
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import cycle, product
+from itertools import chain, cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,30 +19,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-INK, SOFT, RULE, PAPER = "#1c2126", "#697079", "#e3e6ea", "#fefefe"
-_SCHEME = {INK: "ink", SOFT: "soft", RULE: "rule", PAPER: "paper"}
-_DARK = {"ink": "#e6e8ea", "soft": "#a2a9b1", "rule": "#30363d", "paper": "transparent"}
+_SCHEME = {"ink": ("#1c2126", "#e6e8ea"), "soft": ("#697079", "#a2a9b1"), "rule": ("#e3e6ea", "#30363d")}
+"""Colours of templates/plots.mplstyle on a light page, and those on a dark one."""
+_PAPER = "#fefefe"
 _DOTS_PER_INCH = 200
 _PALETTE = ("#2a9d8f", "#e07a3f", "#5e72d9", "#c9a227", "#c45b9a", "#3d9bd1", "#7fa33a", "#9a6fd0")
 _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
 _ROUNDS = (("o", "solid"), ("s", (0, (1, 1.3))), ("^", (0, (6, 1.5, 1, 1.5))))
 """Marker and dashes of the first series with a colour, of the second and of the third."""
-_OUTCOMES = (
-    "#2a9d8f",
-    "#c2c7cd",
-    "#e9b872",
-    "#d9694f",
-    "#b04a6b",
-    "#8a63b8",
-    "#5e72d9",
-    "#6f8f9f",
-    "#c9a227",
-    "#7fa33a",
-    "#3d9bd1",
-    "#c45b9a",
-    "#b08d74",
-    "#444b54",
-)
+_CORRECT, _FAILED = "#2a9d8f", "#444b54"
 _WIDTH = 7.2
 """Inches."""
 _MOST_COLUMNS = 3
@@ -77,10 +62,10 @@ def page_svg(plot: Plot, styles: Styles | None = None) -> str:
     """
     with canvas_of(plot, "none", styles) as canvas:
         text = _image_bytes(canvas, "svg").decode()
-    for colour, name in _SCHEME.items():
+    for name, (colour, _) in _SCHEME.items():
         text = text.replace(colour, f"var(--{name})")
-    light = "".join(f"--{name}:{'transparent' if name == 'paper' else colour};" for colour, name in _SCHEME.items())
-    dark = "".join(f"--{name}:{colour};" for name, colour in _DARK.items())
+    text = text.replace(_PAPER, "transparent")
+    light, dark = ("".join(f"--{name}:{pair[i]};" for name, pair in _SCHEME.items()) for i in (0, 1))
     rules = f"svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}text{{font-family:sans-serif}}"
     head, mark, rest = text.partition("<defs>")
     return f"{head}<style>{rules}</style>{mark}{rest}"
@@ -136,17 +121,26 @@ def _dots(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     canvas.set_size_inches(_WIDTH, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
     for number, one in enumerate(panel.series):
-        colour, marker = styles[one.name]["color"], styles[one.name]["marker"]
+        face = "none" if one.published else None
+        style = {**styles[one.name], "linestyle": "none", "markerfacecolor": face}
         ys = [groups.index(str(p.x)) + (number - (room - 1) / 2) * step for p in one.points]
-        for p, y in zip(one.points, ys, strict=True):
-            if p.low is not None and p.high is not None:
-                axes.plot([p.low, p.high], [y, y], color=colour, linewidth=1.6, alpha=0.55, solid_capstyle="butt")
-        face = "none" if one.published else colour
         xs = [p.y for p in one.points]
-        axes.plot(xs, ys, marker, color=colour, markerfacecolor=face, markersize=4.5, label=_label(one.name))
+        axes.errorbar(xs, ys, xerr=_errors(one), markersize=4.5, label=_label(one.name), **_bars(style, 1.6, 0.55))
     _name_rows(plot, axes, groups)
     axes.set_xlim(*((-2, 102) if plot.percent else (0, None)))
-    _legend(canvas, axes)
+    _legend(canvas)
+
+
+def _errors(one: Series) -> list[list[float]]:
+    """Return the lengths of the bars below and above the points; NaN without an interval."""
+    nan = float("nan")
+    below = [nan if p.low is None else p.y - p.low for p in one.points]
+    return [below, [nan if p.high is None else p.high - p.y for p in one.points]]
+
+
+def _bars(style: Mapping[str, Any], width: float, opacity: float) -> dict[str, Any]:
+    """Return the style of points with pale bars of their colour."""
+    return {**style, "ecolor": (style["color"], opacity), "elinewidth": width}
 
 
 def _name_rows(plot: Plot, axes: "Axes", names: Sequence[str]) -> None:
@@ -164,17 +158,16 @@ def _lines(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     series = {one.name for panel in plot.panels for one in panel.series}
     canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
     every = _grid(plot, canvas, lines, columns, share=plot.percent)
-    named: dict[str, Any] = {}
     for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=True)):
         for one in panel.series:
-            named.setdefault(_label(one.name), _line(axes, one, styles[one.name], plot.kind))
+            _line(axes, one, styles[one.name], plot.kind)
         axes.set_title(_title(panel.title, columns))
         _limits(plot, axes)
         if place + columns >= len(plot.panels):
             axes.set_xlabel(plot.x)
         if place % columns == 0:
             axes.set_ylabel(plot.y)
-    canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
+    _legend(canvas)
 
 
 def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = False) -> "list[Axes]":
@@ -185,21 +178,15 @@ def _grid(plot: Plot, canvas: "Canvas", lines: int, columns: int, share: bool = 
     return every[: len(plot.panels)]
 
 
-def _line(axes: "Axes", one: Series, style: Mapping[str, Any], kind: PlotKind) -> Any:
-    xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
-    for x, p in zip(xs, one.points, strict=True):
-        if p.low is not None and p.high is not None:
-            axes.plot([x, x], [p.low, p.high], color=style["color"], linewidth=1.4, alpha=0.4)
+def _line(axes: "Axes", one: Series, style: Mapping[str, Any], kind: PlotKind) -> None:
     form: dict[str, Any] = {"markersize": 7 if kind == "points" else 3.8, "linewidth": 1.1 if one.published else 1.8}
     if kind == "steps":
         form |= {"drawstyle": "steps-post", "marker": ""}
-    (drawn,) = axes.plot(xs, ys, **{**style, **form})
-    return drawn
+    xs, ys = [float(p.x) for p in one.points], [p.y for p in one.points]
+    axes.errorbar(xs, ys, yerr=_errors(one), label=_label(one.name), **{**_bars(style, 1.4, 0.4), **form})
 
 
 def _limits(plot: Plot, axes: "Axes") -> None:
-    from matplotlib.ticker import MaxNLocator
-
     if plot.percent:
         axes.set_ylim(-3, 103)
     elif not plot.logarithmic:
@@ -209,7 +196,7 @@ def _limits(plot: Plot, axes: "Axes") -> None:
         if not plot.percent:
             _by_magnitude(axes, "y")
         return
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.locator_params(axis="x", integer=True)
     if plot.kind in ("steps", "points"):
         furthest = axes.dataLim.x1
         axes.set_xlim(-0.03 * furthest, 1.03 * furthest)
@@ -217,12 +204,10 @@ def _limits(plot: Plot, axes: "Axes") -> None:
 
 def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
     """Set a logarithmic axis with plain numbers instead of formulas."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
     axes.set(**{f"{which}scale": "log"})
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,.0f}" if number >= 1 else f"{number:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(lambda number, _: f"{number:,.0f}" if number >= 1 else f"{number:g}")
+    axis.set_minor_formatter("")
 
 
 def _draw_stacked(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
@@ -232,36 +217,29 @@ def _draw_stacked(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
     canvas.set_size_inches(_WIDTH, 0.9 + 0.36 * len(players) + 0.2 * ((len(panel.series) + 3) // 4))
     axes = canvas.add_subplot()
     ends = dict.fromkeys(players, 0.0)
-    for number, one in enumerate(panel.series):
-        middle = _OUTCOMES[1 + (number - 1) % (len(_OUTCOMES) - 2)]
-        colour = {"correct": _OUTCOMES[0], "failed": _OUTCOMES[-1]}.get(one.name, middle)
-        values = {str(p.x): p.y for p in one.points}
-        starts, widths = [ends[player] for player in players], [values.get(player, 0.0) for player in players]
-        axes.barh(range(len(players)), widths, left=starts, height=0.62, color=colour, label=_label(one.name))
-        for player in players:
-            ends[player] += values.get(player, 0.0)
+    for one in panel.series:
+        colour = {"correct": _CORRECT, "failed": _FAILED}.get(one.name)
+        values = dict.fromkeys(players, 0.0) | {str(p.x): p.y for p in one.points}
+        starts, places = list(ends.values()), range(len(players))
+        axes.barh(places, list(values.values()), left=starts, height=0.62, color=colour, label=_label(one.name))
+        ends = {player: end + values[player] for player, end in ends.items()}
     _name_rows(plot, axes, players)
     axes.set_xlim(0, 100)
-    _legend(canvas, axes)
+    _legend(canvas)
 
 
 def _heat(plot: Plot, canvas: "Canvas", styles: Styles) -> None:
-    """Draw a matrix per panel: a row per series, a column per x; darker is nearer to the largest of its scale."""
+    """Draw a matrix per panel: a row per series, a column per x; darker is nearer to the largest of its panel."""
     longest = max(len(one.name) for panel in plot.panels for one in panel.series)
     columns = min(2 if longest <= _SHORT else 1, len(plot.panels))
     lines = -(-len(plot.panels) // columns)
-    largest: dict[str, float] = {}
-    for panel in plot.panels:
-        for one in panel.series:
-            scale = one.name if plot.shade_rows else panel.title
-            largest[scale] = max(largest.get(scale, 0.0), *(p.y for p in one.points))
     tallest = max(len(panel.series) for panel in plot.panels)
     canvas.set_size_inches(_WIDTH, (0.95 + 0.3 * tallest) * lines + 0.2)
     for axes, panel in zip(_grid(plot, canvas, lines, columns), plot.panels, strict=True):
         names = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
         cells = [[next((p.y for p in one.points if p.x == name), 0.0) for name in names] for one in panel.series]
-        tops = [largest[one.name if plot.shade_rows else panel.title] or 1.0 for one in panel.series]
-        shades = [[value / top for value in line] for line, top in zip(cells, tops, strict=True)]
+        largest = max(chain.from_iterable(cells), default=0.0) or 1.0
+        shades = [[value / largest for value in line] for line in cells]
         axes.pcolormesh(shades, cmap="YlOrBr", vmin=0, vmax=1, edgecolors=axes.get_facecolor(), linewidth=1.5)
         axes.invert_yaxis()
         for i, line in enumerate(cells):
@@ -281,15 +259,15 @@ def _title(name: str, columns: int) -> str:
     return textwrap.fill(name, 84 // columns, max_lines=3, placeholder="…")
 
 
-def _legend(canvas: "Canvas", axes: "Axes") -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    if labels:
-        canvas.legend(handles, labels, loc="outside lower center", ncols=_columns(labels))
-
-
-def _columns(labels: Sequence[str] | Mapping[str, Any]) -> int:
-    longest = max((len(label) for label in labels), default=1)
-    return max(1, min(4, len(labels), 100 // (longest + 6)))
+def _legend(canvas: "Canvas") -> None:
+    """Name each series once below the plot."""
+    named: dict[str, Any] = {}
+    for axes in canvas.axes:
+        containers: tuple[Any, list[str]] = axes.get_legend_handles_labels()
+        named |= {label: handle[0] for handle, label in zip(*containers, strict=True)}
+    if named:
+        columns = max(1, min(4, len(named), 100 // (max(map(len, named)) + 6)))
+        canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns)
 
 
 def _label(name: str) -> str:

@@ -41,8 +41,7 @@ class Panel:
 class Plot:
     """A plot. `name`: stem of its files. `about`: caption. `x` and `y`: titles of the axes.
 
-    `percent`: y is from 0 to 100. `shade_rows`: each row of a matrix has its own colour scale, else each panel.
-    `logarithmic`: x spans orders of magnitude and does not start at 0; so does the y of
+    `percent`: y is from 0 to 100. `logarithmic`: x spans orders of magnitude and does not start at 0; so does the y of
     lines that are not shares.
     """
 
@@ -55,7 +54,6 @@ class Plot:
     about: str = ""
     percent: bool = False
     logarithmic: bool = False
-    shade_rows: bool = False
 
     @property
     def rows(self) -> Iterator[tuple[str, str, str | float, float, float | None, float | None]]:

@@ -1,6 +1,6 @@
 """The report of a run: its figures as plain data, and the tables and plots made of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.evaluation.comments import comment
 from graphwalk.evaluation.statistics import Outcomes, compare, outcomes_of
 from graphwalk.reports.common_plots import common_plots
-from graphwalk.reports.compare import comparisons_of, difference_of, reasons_of, test_notes
+from graphwalk.reports.compare import comparisons_of, difference_of, method_notes
 from graphwalk.reports.observations import Observations, Player, player_order
 from graphwalk.reports.player_rows import exact_row, row_of
 from graphwalk.reports.plots import Plot, worth_drawing
@@ -20,11 +20,10 @@ from graphwalk.reports.suite_report import (
     SuiteReport,
 )
 from graphwalk.reports.tables import text_tables
-from graphwalk.reports.text_table import TextTable, interval_notes
+from graphwalk.reports.text_table import TextTable
 from graphwalk.reports.verdict import verdict_on
 from graphwalk.types.episode import SCHEMA_VERSION, setting_of
 
-_PASS = "pass@k: share of tasks with at least one correct try in k; pass^k: with k correct tries."
 _DIGITS = 6
 
 
@@ -108,23 +107,19 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
         memorised = memorisation_test(observed, seed=seed)
     with comment("verdict", missing.append):
         verdict = verdict_on(observed, rows, comparisons, baseline_rows)
-    every = list(chain(rows, *groups.values()))
-    reasons = {reason for row in every for reason in row["no_interval"].values()}
     return Report(
         suite=declared,
         observed=observed,
         rows=rows,
         baselines=baseline_rows,
         groups=groups,
-        baseline_groups=dict(_rows_by_grouping(baselines, exact_row, list(groups))) if baselines else {},
+        baseline_groups=dict(_rows_by_grouping(baselines, exact_row)) if baselines else {},
         comparisons=comparisons,
         memorisation_test=memorised,
         reference=_matching(reference, observed.players),
         notes=(
             *declared.notes,
-            *interval_notes((row["unit"] for row in every if row["intervals"]), reasons | reasons_of(comparisons)),
-            *([_PASS] if any("k" in row for row in rows) else []),
-            *test_notes(comparisons),
+            *method_notes(chain(rows, *groups.values()), comparisons),
             *observed.remarks,
             *missing,
         ),
@@ -132,18 +127,16 @@ def report_on(observed: Observations, *, reference: Reference | None = None, see
     )
 
 
-def _rows_by_grouping(
-    observed: Observations, row: Callable[..., ReportRow], only: Sequence[str] | None = None
-) -> Iterator[tuple[str, list[ReportRow]]]:
-    """Yield each grouping with its rows. `only`: only these groupings."""
+def _rows_by_grouping(observed: Observations, row: Callable[..., ReportRow]) -> Iterator[tuple[str, list[ReportRow]]]:
+    """Yield each grouping that has groups, with its rows."""
     for number, grouping in enumerate(observed.suite.groupings):
-        members = observed.members(number) if only is None or grouping.name in only else {}
+        members = observed.members(number)
         ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), player_order(key[1])))
         if ordered:
-            yield (
-                grouping.name,
-                [row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered],
-            )
+            rows = [
+                row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered
+            ]
+            yield grouping.name, rows
 
 
 def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:
@@ -168,28 +161,29 @@ def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, An
     `p_value` (exact McNemar) and `p_sign_flips` (None with one graph).
     """
     rows = ((player, _memorisation_row(observed, player, seed)) for player in observed.players)
-    return [{**player._asdict(), **row} for player, row in rows if row is not None]
+    return [{**player._asdict(), **row} for player, row in rows if row]
 
 
-def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict[str, Any] | None:
-    accuracy = observed.column(observed.suite.compared[0])
+def _memorisation_row(observed: Observations, player: Player, seed: int) -> dict[str, Any]:
+    """Return the row of a player; empty if it did not play graphs and their copies."""
+    accuracy, cases = observed.column(observed.suite.compared[0]), observed.cases
     numbers = observed.rows_of(player).tolist()
-    copies = [i for i in numbers if observed.cases[i].twin_of is not None]
-    task_ids = {observed.cases[i].twin_of for i in copies}
-    originals = [i for i in numbers if observed.cases[i].task_id in task_ids]
-    if not copies or not originals:
-        return None
-    graph_of = {observed.cases[i].task_id: observed.cases[i].cluster for i in originals}
-    graphs = len(set(graph_of.values()))
+    copies = [(i, task) for i in numbers if (task := cases[i].twin_of) is not None]
+    copied = {task for _, task in copies}
+    originals = [(i, cases[i].task_id) for i in numbers if cases[i].task_id in copied]
+    graph_of = {task: cases[i].cluster for i, task in originals}
+    if not originals:
+        return {}
 
     def outcomes(tasks: list[tuple[int, str]]) -> Outcomes:
         pairs = [(i, task) for i, task in tasks if task in graph_of]
-        numbers, names = [i for i, _ in pairs], [task for _, task in pairs]
-        return outcomes_of(accuracy[numbers], [graph_of[task] for task in names], names)
+        return outcomes_of(
+            accuracy[[i for i, _ in pairs]], [graph_of[task] for _, task in pairs], [task for _, task in pairs]
+        )
 
-    first = outcomes([(i, observed.cases[i].task_id) for i in originals])
-    second = outcomes([(i, observed.cases[i].twin_of or "") for i in copies])
+    first, second = outcomes(originals), outcomes(copies)
     (compared,) = compare(first, second, seed=seed)
+    graphs = len(set(graph_of.values()))
     return {
         "graph": round(PERCENT * float(first.means[0]), _DIGITS),
         "copy": round(PERCENT * float(second.means[0]), _DIGITS),

@@ -1,9 +1,10 @@
 """The scene of an episode: what terminal, page, SVG and notebook show of it."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from itertools import islice
+from typing import Any, Literal, TypeVar
 
 from graphwalk.evaluation.values import parse_json
 from graphwalk.models.text_protocol import find_calls
@@ -151,14 +152,14 @@ class Scene:
         """Return all calls in order."""
         return [call for turn in self.turns for call in turn.calls]
 
-    @property
-    def used(self) -> dict[int, SceneNode]:
-        """Return the nodes that belong to question, answer or the path between them, by their places."""
-        return {place: node for place, node in enumerate(self.nodes) if node.fate}
-
-    def links_among(self, places: Mapping[int, SceneNode]) -> list[SceneLink]:
-        """Return the links between these nodes."""
-        return [link for link in self.links if link.source in places and link.target in places]
+    def evidence(self) -> tuple[dict[int, SceneNode], list[SceneLink], int]:
+        """Return the first nodes of question, answer and the path between them by place, their links, and how many
+        such nodes are left out.
+        """
+        used = {place: node for place, node in enumerate(self.nodes) if node.fate}
+        nodes = dict(islice(used.items(), MOST_USED))
+        links = [link for link in self.links if link.source in nodes and link.target in nodes]
+        return nodes, links, len(used) - len(nodes)
 
 
 def trajectory_of(record: ResultRecord) -> Trajectory:
@@ -228,11 +229,28 @@ def _plain_comparison(answer: Any, target: Any) -> StateTable:
     if not isinstance(target, list):
         return StateTable(("answer", "target"), (("", answer, target),) if (answer, target) != (None, None) else ())
     items = answer if isinstance(answer, list) else [] if answer is None else [answer]
-    target_texts, answer_texts = set(map(_text, target)), set(map(_text, items))
-    rows = [("right" if _text(item) in target_texts else "wrong", item) for item in items]
-    rows += [("missed", item) for item in target if _text(item) not in answer_texts]
-    return StateTable(("item",), tuple(rows[:_MOST_COMPARED]))
+    return StateTable(("item",), tuple(islice(marked_items(items, target, _text), _MOST_COMPARED)))
 
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
+
+
+T = TypeVar("T")
+
+
+def marked_items(
+    items: Iterable[T], target: Iterable[T], form: Callable[[T], Hashable | None]
+) -> Iterator[tuple[Fate, T]]:
+    """Yield the distinct items of an answer, then the missing items of the target.
+
+    Items with the same form are equal; an item without a form is wrong.
+    """
+    target_forms = {form(item) for item in target}
+    forms = set()
+    for item in items:
+        own = form(item)
+        if own is None or own not in forms:
+            yield ("wrong" if own is None or own not in target_forms else "right"), item
+        forms.add(own)
+    yield from (("missed", item) for item in target if form(item) not in forms)

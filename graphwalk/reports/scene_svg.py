@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from math import hypot
 
 from graphwalk.errors import counted
-from graphwalk.reports.scene import MOST_USED, Scene, SceneLink, SceneNode
+from graphwalk.reports.scene import Scene, SceneLink, SceneNode
 from graphwalk.sanitise import escape_markup, one_line
 
 Point = tuple[float, float]
@@ -66,8 +65,7 @@ svg { background: #161b22; } text { fill: #e6edf3; stroke: #161b22; } .node { st
 
 def scene_svg(scene: Scene, title: str) -> str:
     """Return the nodes of question, answer and the paths between them; without any only the title."""
-    nodes = dict(islice(scene.used.items(), MOST_USED))
-    links = scene.links_among(nodes)
+    nodes, links, more = scene.evidence()
     positions = _layout(list(nodes), [(link.source, link.target) for link in links])
     min_x = min((x for x, _ in positions.values()), default=0.0) - _MARGIN_X
     min_y = min((y for _, y in positions.values()), default=0.0) - _MARGIN_Y
@@ -85,7 +83,7 @@ def scene_svg(scene: Scene, title: str) -> str:
         *_nodes(nodes, at),
         f'<text class="about" x="12" y="20">{_text(title, int(width / 6.5))}</text>',
     ]
-    if more := len(scene.used) - len(nodes):
+    if more:
         more_nodes = counted(more, "more node")
         lines.append(f'<text class="about" x="12" y="{height - 10:.0f}">and {more_nodes}</text>')
     return "\n".join([*lines, "</svg>", ""])

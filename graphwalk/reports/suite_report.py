@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from graphwalk.errors import ConfigError
 from graphwalk.reports.text_table import Column, TextTable
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 ResultRecord = Mapping[str, Any]
 """One object of `results.jsonl`."""
+Reader = Callable[[ResultRecord], float | None]
+"""Returns a number of a result; None means unknown."""
 
 BASELINE = "baseline"
 """The setting of baselines."""
@@ -33,11 +36,11 @@ PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number of a report row. `value` reads it from a result; None means unknown."""
+    """One number of a report row."""
 
     name: str
     kind: Kind
-    value: Callable[[ResultRecord], float | None]
+    value: Reader
 
 
 def in_order(text: str) -> list[str | int]:
@@ -93,6 +96,15 @@ class Reference:
         return f"{self.mark.strip()}: {self.source}.{fewer}" if self.source else ""
 
 
+def cause_of(score: Mapping[str, Any] | None) -> str | None:
+    """Return the cause of a wrong answer: that which the graph tells, else that which the tool results tell.
+
+    None for a correct answer, and without a score.
+    """
+    score = score or {}
+    return score.get("failure") or score.get("error_class")
+
+
 class Cluster(NamedTuple):
     """The units of statistics that a task belongs to: its graph, and its question if all tasks are on one graph."""
 
@@ -110,11 +122,10 @@ class SuiteReport:
     """The report of one suite.
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, used for
-    pass@k. `causes`: the columns that count the causes of wrong answers (`measures.cause_of`). `baselines` computes the
-    results of baselines from any result of a task. `reference` returns a published table by name. `records` converts
-    the log to the records to measure, if these are not episodes. `cluster` returns the units of a task, for these
-    records and for a plan. `tables` adds tables with their own layout. `remark` returns a note required by a result;
-    equal notes are shown once.
+    pass@k. `causes`: the columns that count the causes of wrong answers (`cause_of`). `baselines` computes the results
+    of baselines from any result of a task. `records` converts the log to the records to measure, if these are not
+    episodes. `cluster` returns the units of a task, for these records and for a plan. `tables` adds tables with their
+    own layout. `remark` returns a note required by a result; equal notes are shown once.
     """
 
     suite: str
@@ -124,7 +135,8 @@ class SuiteReport:
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
     causes: tuple[Column, ...] = ()
-    reference: Callable[[str], Reference | None] = lambda name: None
+    references: Mapping[str, Callable[[], Reference]] = field(default_factory=dict)
+    """Published tables by name."""
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
@@ -137,6 +149,15 @@ class SuiteReport:
     """The plots of a run; None: the common ones."""
     abbreviations: Mapping[str, str] = field(default_factory=dict)
     """Abbreviated setting → its full name."""
+    cause: Callable[[Mapping[str, Any] | None], str | None] = cause_of
+    """Returns the cause of a wrong answer from its score, as the page lists it."""
+
+    def reference(self, name: str) -> Reference:
+        """Return a published table. Raise ConfigError for an unknown name."""
+        if name not in self.references:
+            names = " or ".join(self.references) or "null"
+            raise ConfigError(f"the suite {self.suite} has no published table {name!r}", hint=f"reference: {names}")
+        return self.references[name]()
 
 
 ReportRow = dict[str, Any]

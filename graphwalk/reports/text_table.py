@@ -67,6 +67,10 @@ def one_decimal(value: Any) -> str:
     return f"{value:.1f}"
 
 
+def signed(value: Any) -> str:
+    return f"{value:+.2f}"
+
+
 def dollars(value: Any) -> str:
     return f"${value:.4f}" if 0 < value < 1 else f"${value:.2f}"
 
@@ -147,22 +151,6 @@ def table_of(
 
 
 OVER_QUESTIONS = "over the questions of this one graph"
-_UNITS = {
-    "graph": "The graph is the cluster, since tasks on one graph are dependent.",
-    "question": f"Where all tasks are on one graph, intervals are {OVER_QUESTIONS}; they do not hold for other graphs.",
-}
-
-
-def interval_notes(units: Iterable[str], reasons: Iterable[str]) -> Iterator[str]:
-    """Yield notes on the method of intervals over these units, and on the `reasons` why some are missing."""
-    if units := set(units):
-        yield (
-            "Intervals: 95 %; shares by a hierarchical beta-binomial model, amounts and differences by t with a"
-            " cluster-robust standard error."
-        )
-        yield from (note for unit, note in _UNITS.items() if unit in units)
-    if reasons := sorted(set(reasons)):
-        yield f"{UNKNOWN} instead of an interval: {', or '.join(reasons)}; the variance between them is unknown."
 
 
 def legend(headers: "Iterable[Column]") -> Iterator[str]:

@@ -16,7 +16,6 @@ from graphwalk.errors import ConfigError, install_hint
 from graphwalk.evaluation.comments import comment
 from graphwalk.files.resources import data_path
 from graphwalk.files.writing import write_whole
-from graphwalk.reports.measures import cause_of
 from graphwalk.reports.plot_files import can_draw, page_svg, styles_of
 from graphwalk.reports.plots import COLUMNS
 from graphwalk.reports.report import Report
@@ -67,7 +66,6 @@ def _call(call: SceneCall) -> dict[str, Any]:
     return _known(fields.items())
 
 
-_STEP_ERRORS = ("missing_prefix", "invalid_items", "hallucinations", "false_negatives")
 _LONGEST_QUESTION, _LONGEST_ANSWER = 400, 160
 """Characters that can be searched for."""
 _RAW = -15
@@ -150,7 +148,7 @@ def _episode(record: Record, suite: Suite[Any, Any]) -> PageEpisode:
         task["question"][:_LONGEST_QUESTION],
         task.get("reference_calls"),
     )
-    return PageEpisode(key_of(record), shared, _line(record), block)
+    return PageEpisode(key_of(record), shared, _line(record, suite.report().cause), block)
 
 
 def deflated(text: str) -> bytes:
@@ -162,7 +160,7 @@ def inflated(block: bytes) -> str:
     return zlib.decompress(block, _RAW).decode()
 
 
-def _line(record: Record) -> dict[str, Any]:
+def _line(record: Record, cause: Callable[[Record], str | None]) -> dict[str, Any]:
     """Return the fields that episodes are searched by, besides those of their tasks."""
     score, usage = record["score"] or {}, record["usage"]
     answer = "" if record["answer"] is None else record["answer"]
@@ -170,7 +168,7 @@ def _line(record: Record) -> dict[str, Any]:
     return {
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
-        "cause": cause_of(score) or _wrong_steps(score),
+        "cause": cause(score) or "",
         "ignored": score.get("ignored_condition") or "",
         "status": record["exit_status"],
         "turns": record["turns"],
@@ -180,12 +178,6 @@ def _line(record: Record) -> dict[str, Any]:
         "seconds": record["seconds"],
         "answer": (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:_LONGEST_ANSWER],
     }
-
-
-def _wrong_steps(score: Mapping[str, Any]) -> str:
-    """Return the most frequent class of errors, if a score counts several."""
-    worst = max(_STEP_ERRORS, key=lambda name: score.get(name) or 0)
-    return worst if score.get(worst) else ""
 
 
 def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:

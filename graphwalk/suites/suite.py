@@ -15,7 +15,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy, ScriptedModel
-from graphwalk.reports.measures import plain_report
+from graphwalk.reports.measures import declared_report
 from graphwalk.reports.scene import Scene, scene_of
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.settings import Settings
@@ -146,4 +146,4 @@ class Suite(ABC, Generic[C, T]):
 
     def report(self) -> SuiteReport:
         """Return the measures of the suite and the layout of its report."""
-        return plain_report(self.name, self.score_type)
+        return declared_report(self.name, self.score_type)

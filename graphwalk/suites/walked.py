@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from graphwalk.errors import counted
 from graphwalk.evaluation.values import parse_object
@@ -28,13 +27,6 @@ _LEGEND = {
 }
 
 
-class FirstSteps(NamedTuple):
-    """The step in which each node and each relationship was first observed, in the order of observation."""
-
-    of_nodes: list[int]
-    of_relationships: list[int]
-
-
 def walked_scene(
     record: ResultRecord,
     trajectory: Trajectory,
@@ -47,8 +39,8 @@ def walked_scene(
     `question_values` contains keys and values of the question, `answered` those of answer and target.
     """
     seen = ObservedGraph()
-    first = FirstSteps([], [])
-    steps = list(_steps(trajectory, seen, first))
+    since: dict[str, list[int]] = {"nodes": [], "links": []}
+    steps = list(_steps(trajectory, seen, since))
     if steps:
         steps.append(SceneStep("evidence of the answer", len(trajectory.turns)))
     fates = _fates(seen, question_values, answered)
@@ -57,8 +49,8 @@ def walked_scene(
         trajectory,
         answer,
         steps=tuple(steps),
-        nodes=tuple(_nodes(seen, first.of_nodes, fates)),
-        links=tuple(_links(seen, first.of_relationships, fates, answered)),
+        nodes=tuple(_nodes(seen, since["nodes"], fates)),
+        links=tuple(_links(seen, since["links"], fates, answered)),
         legend={fate: text for fate, text in _LEGEND.items() if fate in set(fates.values())},
     )
 
@@ -71,8 +63,8 @@ def keys_scene(record: ResultRecord, start: str) -> Scene:
     return walked_scene(record, trajectory_of(record), {start}, fates)
 
 
-def _steps(trajectory: Trajectory, seen: ObservedGraph, first: FirstSteps) -> Iterator[SceneStep]:
-    """Yield a step per call in order, and record its result in `seen` and `first`."""
+def _steps(trajectory: Trajectory, seen: ObservedGraph, since: Mapping[str, list[int]]) -> Iterator[SceneStep]:
+    """Yield a step per call in order, record its result in `seen`, and in `since` the step of each new element."""
     named: dict[str, list[int]] = {}
     """Key or text property of a node → positions of the nodes that have it."""
     calls = ((number, result) for number, turn in enumerate(trajectory.turns, 1) for result in turn.results)
@@ -82,8 +74,8 @@ def _steps(trajectory: Trajectory, seen: ObservedGraph, first: FirstSteps) -> It
         for position, (key, node) in enumerate(islice(seen.nodes.items(), before, None), before):
             for value in _texts(key, node):
                 named.setdefault(value, []).append(position)
-        first.of_nodes.extend([step] * (len(seen.nodes) - before))
-        first.of_relationships.extend([step] * (len(seen.relationships) - len(first.of_relationships)))
+        for kind, elements in (("nodes", seen.nodes), ("links", seen.relationships)):
+            since[kind].extend([step] * (len(elements) - len(since[kind])))
         arguments = [str(value) for value in parse_object(result.call.arguments).values()]
         outcome = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
         focus = tuple(dict.fromkeys(position for value in arguments for position in named.get(value, ())))

@@ -1,7 +1,6 @@
 """Scenes on a terminal: mazes, calls and evidence, without control characters of foreign texts."""
 
 import io
-from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
@@ -9,7 +8,6 @@ from rich.console import Console
 
 from graphwalk.cli.episode_text import call_table, drawn_grid
 from graphwalk.reports.scene import SceneCall, SceneGrid, SceneStep
-from tests.commands import graphwalk
 from tests.suites.mazes.stage import SMALL
 
 HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e"
@@ -39,13 +37,3 @@ def test_control_characters_of_a_call_are_escaped(error: str | None, brief: bool
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "<script>" in text
-
-
-def test_episodes_of_a_run_are_drawn(tmp_path: Path) -> None:
-    run, models = tmp_path / "run", ("-m", "scripted/expert", "-m", "scripted/random")
-    done = graphwalk("run", "paper-table-1", *models, "--setting", "tools", "--graphs", 1, "--out", run)
-    assert done.returncode == 0, done.stderr
-    drawn = graphwalk("show", run, "maze-0-0", "-m", "scripted/expert")
-    assert drawn.returncode == 0, drawn.stderr
-    assert drawn.stdout.count("answer: valid, ") == drawn.stdout.count("G ") == 1
-    assert "2 results rescored, 0 scores changed" in graphwalk("rescore", run).stderr

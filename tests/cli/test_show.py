@@ -1,13 +1,12 @@
 """`graphwalk show`: legible, whole, and obeyed by no terminal."""
 
 import re
-import unicodedata
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_commands import graphwalk
-from tests.exports.hostile_run import ESCAPE, MODEL, RUNS, SCRIPT, hostile_run
+from tests.exports.hostile_run import RUNS
 
 
 def test_one_episode_with_its_calls_rows_and_score(tmp_path: Path) -> None:
@@ -52,25 +51,10 @@ def test_a_run_at_a_glance_fits_the_window(suite: str, columns: str) -> None:
     assert "correct" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= int(columns)
     task = re.search(r"^(\S+-\S+) *$", done.stdout, re.M)
-    if columns == "200":
-        assert task is not None
-        assert graphwalk("show", RUNS / suite, task[1], COLUMNS=columns).returncode == 0
-
-
-def test_mazes_are_drawn_too() -> None:
-    assert "+------------+" in graphwalk("show", RUNS / "mazes", "maze-0-1", "-m", "scripted/expert").stdout
-
-
-def test_hostile_text_does_nothing(tmp_path: Path) -> None:
-    hostile_run(tmp_path / "run")
-    for words in (["-m", MODEL], ["node_count", "--all", "--prompt"], []):
-        done = graphwalk("show", tmp_path / "run", *words)
-        assert done.returncode == 0, done.stderr
-        for text in (done.stdout, done.stderr):
-            assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n" for c in text), repr(text[:200])
-    assert SCRIPT in graphwalk("show", tmp_path / "run", "node_count").stdout
-    assert ESCAPE not in graphwalk("report", tmp_path / "run", "--format", "markdown").stdout
-    assert "<script>" not in graphwalk("report", tmp_path / "run", "--format", "markdown").stdout
+    assert task is not None
+    episode = graphwalk("show", RUNS / suite, task[1], COLUMNS=columns)
+    assert episode.returncode == 0
+    assert ("+------------+" in episode.stdout) == (suite == "mazes")
 
 
 def test_colours_only_where_they_are_wanted() -> None:

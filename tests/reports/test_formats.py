@@ -2,18 +2,15 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from graphwalk.reports.formats import OnTerminal, to_csv, to_json, to_markdown
-from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
-from tests.reports.results import build_report, failure, result, run
+from tests.reports.results import build_report, failure, run
 
 DECLARED = suite_named("questions").report()
-HOSTILE = '=cmd|" /C calc"!A0\x1b[31m\x9b31m\u202eevil\ud800\n|<script>alert(1)</script>[x](javascript:alert(1))'
 
 
 def report(**how):
@@ -24,13 +21,6 @@ def on_terminal(full_report, width, **how) -> str:
     console = Console(width=width, file=io.StringIO(), color_system=None, **how)
     console.print(OnTerminal(full_report))
     return console.file.getvalue()
-
-
-def test_json_has_the_fixed_fields():
-    document = json.loads(to_json(report()))
-    fixed = {"model", "setting", "questions", "correct", "accuracy", "precision", "recall", "f1", "false_positives"}
-    assert all(fixed <= row.keys() for row in document["rows"])
-    assert document["reference"]["source"].startswith("arXiv 2604.01610")
 
 
 def test_csv_has_a_line_per_row_of_every_table():
@@ -66,33 +56,6 @@ def test_tables_keep_to_the_width_of_the_terminal(width):
     assert not re.search(r"\w…", "\n".join(lines)), "a name is folded, not cut"
     assert width < 250 or ("33.33" in "".join(lines) and "–100.0" in "".join(lines))
     assert width >= 250 or any("not shown at this width" in line for line in lines) or width < 40
-
-
-def test_hostile_names_stay_text_in_every_form():
-    full_report = build_report([result(model=HOSTILE), result(model="test/two")], DECLARED)
-    full_report = replace(full_report, notes=(*full_report.notes, HOSTILE), incomplete=HOSTILE)
-    written = {
-        "terminal": on_terminal(full_report, 150),
-        "json": to_json(full_report),
-        "csv": to_csv(full_report),
-        "md": to_markdown(full_report),
-    }
-    for form, text in written.items():
-        text.encode()
-        assert not any(c in text for c in "\x1b\x9b\u202e"), form
-    cells = [cell for line in csv.reader(io.StringIO(written["csv"])) for cell in line]
-    assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]
-    assert any(cell.startswith("'=cmd") for cell in cells)
-    assert "<script" not in written["md"].replace("\\<", "")
-    assert "[x](" not in written["md"]
-    assert "\n|" not in written["md"].partition("###")[0]
-    assert json.loads(written["json"])["rows"][0]["model"] == HOSTILE
-
-
-def test_hidden_characters_are_escaped():
-    assert one_line("a\x1bb\u202e\ud800\n") == "a\\x1bb\\u202e\\ud800\\n"
-    assert one_line("é – 漢") == "é – 漢"
-    assert len(one_line("x" * 1000)) == 201
 
 
 def test_the_cause_of_a_run_without_scores_comes_first_and_without_tables() -> None:

@@ -30,12 +30,6 @@ def test_fourteen_lines_differ_in_colour_or_marker(published: bool) -> None:
     assert len(drawn) == len(styles) == 14
 
 
-def test_a_point_is_at_its_step() -> None:
-    with canvas_of(lines(14, "bfs"), "path") as canvas:
-        xs = {float(x) for line in canvas.axes[0].lines for x in line.get_xdata()}
-    assert xs == {0.0, 1.0}
-
-
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_title_fits_over_its_panel(count: int) -> None:
     with canvas_of(lines(2, *[LONG] * count), "path") as canvas:
@@ -46,22 +40,14 @@ def test_a_title_fits_over_its_panel(count: int) -> None:
             assert title.get_window_extent().x1 <= axes.get_window_extent().x1 + 1
 
 
-def heat(*, shade_rows: bool) -> list[list[float]]:
-    """Return the shades of two panels with rows "a" and "b", as drawn."""
+def test_every_matrix_has_its_own_colour_scale() -> None:
     panels = tuple(
         Panel((Series("a", (PlotPoint("missing", size),)), Series("b", (PlotPoint("missing", 10 * size),))), title)
         for title, size in (("one", 1.0), ("two", 2.0))
     )
-    with canvas_of(Plot("heat", "Heat", "heat", panels, shade_rows=shade_rows), "path") as canvas:
-        return [[float(shade) for shade in axes.collections[0].get_array().ravel()] for axes in canvas.axes]
-
-
-def test_a_matrix_has_its_own_colour_scale() -> None:
-    assert heat(shade_rows=False) == [[0.1, 1.0], [0.1, 1.0]]
-
-
-def test_rows_of_one_name_share_a_colour_scale() -> None:
-    assert heat(shade_rows=True) == [[0.5, 0.5], [1.0, 1.0]]
+    with canvas_of(Plot("heat", "Heat", "heat", panels), "path") as canvas:
+        shades = [[float(shade) for shade in axes.collections[0].get_array().ravel()] for axes in canvas.axes]
+    assert shades == [[0.1, 1.0], [0.1, 1.0]]
 
 
 def test_a_player_has_one_colour_and_marker_in_all_plots_of_a_run() -> None:

@@ -3,10 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.text_table import MOST_ROWS, TextTable
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.report import baselines, paper_reference, question_plots
+from graphwalk.suites.questions.report import baselines, question_plots
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import build_report, result
 
@@ -37,7 +39,7 @@ def cells(table: TextTable) -> list[dict[str, str]]:
 
 
 def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:
-    report = build_report(results, DECLARED, reference=paper_reference(reference))
+    report = build_report(results, DECLARED, reference=DECLARED.reference(reference))
     return {table.title: table for table in report.tables}
 
 
@@ -57,7 +59,7 @@ def test_groups_have_the_counts_of_the_papers_tables_3_and_4() -> None:
 def test_the_plot_by_size_has_the_ceiling_of_ties_and_the_mark_of_published_rows() -> None:
     def names(**task: Any) -> list[str]:
         entry = result_of("node_with_most_relationships", "retrieval", key_fields=("node_key",), gold_size=1, **task)
-        reference = replace(paper_reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
+        reference = replace(DECLARED.reference("table_4_graph_size"), fewer="suite.graphs.0.count is 2, not 10")
         report = build_report([entry], DECLARED, reference=reference)
         (plot,) = (plot for plot in question_plots(report) if plot.name == "accuracy-by-nodes")
         return [series.name for series in plot.panels[0].series]
@@ -78,26 +80,25 @@ def chance(entry: dict[str, Any]) -> dict[str, Any] | None:
     return next((baseline["score"] for baseline in baselines(entry) if baseline["model"] == "chance"), None)
 
 
-def test_chance_is_what_one_valid_row_scores() -> None:
-    value = chance(result_of("remote_node_property", "traversal", mode="any-one", candidates=5, gold_size=3))
+@pytest.mark.parametrize(
+    ("template", "task", "scores"),
+    [
+        ("remote_node_property", {"mode": "any-one", "candidates": 5, "gold_size": 3}, (0.6, 0.6, 0.6, 0.6)),
+        ("path_finding", {"gold_size": 4}, (0, 0.2, 0.05, 0.2 * 2 / 5)),
+        ("node_by_property", {"gold_size": 1}, (1 / 20, 1 / 20, 1 / 20, 1 / 20)),
+        ("node_count", {"candidates": None, "gold_size": 1}, (1 / 100,) * 4),
+        ("relationship_count", {"candidates": None, "gold_size": 1}, (1 / 300,) * 4),
+        ("node_with_most_relationships", {"candidates": None, "gold_size": 1}, (1 / 30_000,) * 4),
+    ],
+)
+def test_chance_is_what_one_valid_row_scores(template: str, task: dict[str, Any], scores: tuple[float, ...]) -> None:
+    value = chance(result_of(template, "retrieval", **task))
     assert value is not None
-    assert (value["correct"], value["precision"], value["recall"], value["f1"]) == (0.6, 0.6, 0.6, 0.6)
-    pair = chance(result_of("path_finding", "traversal", candidates=20, gold_size=4))
-    assert pair is not None
-    assert (pair["correct"], pair["precision"], pair["recall"], pair["f1"]) == (0, 0.2, 0.05, 0.2 * 2 / 5)
-    single = chance(result_of("node_by_property", "retrieval", candidates=20, gold_size=1))
-    assert single is not None
-    assert single["correct"] == 1 / 20
+    assert tuple(value[name] for name in ("correct", "precision", "recall", "f1")) == pytest.approx(scores)
 
 
-def test_chance_of_a_count_is_one_in_what_there_is() -> None:
-    counted = {"candidates": None, "gold_size": 1}
-    expected = {"node_count": 1 / 100, "relationship_count": 1 / 300, "node_with_most_relationships": 1 / 30_000}
-    for template, probability in expected.items():
-        score = chance(result_of(template, "retrieval", **counted))
-        assert score is not None
-        assert score["correct"] == probability
-    assert chance(result_of("a_question_of_my_own", "retrieval", **counted)) is None
+def test_chance_of_a_question_without_known_rows_is_unknown() -> None:
+    assert chance(result_of("a_question_of_my_own", "retrieval", candidates=None, gold_size=1)) is None
 
 
 def test_ties_under_the_papers_target_have_a_number_a_ceiling_and_a_score_of_any_tied_row() -> None:
@@ -114,14 +115,14 @@ def test_ties_under_the_papers_target_have_a_number_a_ceiling_and_a_score_of_any
 
 
 def test_the_papers_notes_are_in_every_form() -> None:
-    report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
+    report = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"))
     for text in (to_csv(report), to_json(report), to_markdown(report).replace("\\", ""), as_text(report, width=4000)):
         assert "printed 17.7; 20 of 120 right are 16.67" in text
         assert "printed 49.07; 59 of 120 are 49.17" in text
 
 
 def test_a_long_table_on_a_terminal_has_our_rows_and_the_number_of_the_others() -> None:
-    report = build_report(run(), DECLARED, reference=paper_reference("table_2_questions"))
+    report = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"))
     text = as_text(report, width=120)
     question = next(table for table in report.tables if table.title == "By question")
     published = [row["Model"].endswith("(paper)") for row in cells(question)].count(True)

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from functools import cache
 
-from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, layout, scored
+from graphwalk.reports.measures import declared_report, layout
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import PLAYER, Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import PLAYER, Grouping, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import Column, TextTable, table_of
 from graphwalk.sanitise import one_line
+from graphwalk.types.episode import Score
 
 
 def _question_and_answer(result: ResultRecord) -> str:
@@ -28,19 +29,10 @@ def _questions(report: Report) -> Iterator[TextTable]:
 
 @cache
 def ask_report() -> SuiteReport:
-    return SuiteReport(
-        suite="ask",
-        measures=(
-            *OUTCOME,
-            Measure("answered", "percent", scored("answered")),
-            Measure("answers", "count", count_if(lambda result: bool(result["score"] and result["score"]["answered"]))),
-            Measure("cited", "count", scored("cited")),
-            *QUALITY,
-            *EFFORT,
-        ),
+    return declared_report(
+        "ask",
+        Score,
+        {"answers": lambda result: float((result["score"] or {}).get("answered", False))},
         groupings=(Grouping("question", "question", _question_and_answer, shown=False),),
-        columns=layout("ask")["results"],
-        group_columns=layout("ask")["questions"],
-        compared=("answered",),
         tables=_questions,
     )

@@ -1,9 +1,8 @@
 """Report of GraphWalks by operation and size of the prompt."""
 
-from dataclasses import replace
 from functools import cache, partial
 
-from graphwalk.reports.measures import plain_report
+from graphwalk.reports.measures import declared_report
 from graphwalk.reports.suite_report import Grouping, ResultRecord, SuiteReport
 from graphwalk.suites.graphwalks.task import GraphwalksScore
 from graphwalk.suites.reference import expert_result
@@ -28,10 +27,10 @@ def _remark(result: ResultRecord) -> str | None:
 @cache
 def graphwalks_report() -> SuiteReport:
     """Return the report of GraphWalks."""
-    plain = plain_report("graphwalks", GraphwalksScore)
     size = Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes"))
-    return replace(
-        plain,
+    return declared_report(
+        "graphwalks",
+        GraphwalksScore,
         groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
         baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
         remark=_remark,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from statistics import fmean
 
-from graphwalk.reports.common_plots import cost_against_accuracy, player_name, point, series_of
+from graphwalk.reports.common_plots import cost_against_accuracy, player_name, series_of
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.report import Report
 from graphwalk.reports.suite_report import ReportRow
@@ -31,7 +31,7 @@ def magma_plots(report: Report) -> Iterator[Plot]:
     """Yield the plots of a run."""
     published, ours, mark = _published_rows(report), report.groups.get("algorithm", ()), report.published.mark
     for measure, (name, title, y) in _EXACT.items():
-        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark, most=None)
+        averages = partial(series_of, grouping="algorithm", measure=measure, x=_words, mark=mark)
         panel = Panel((*averages(ours), *averages(_over_sizes(published, measure), published=True)))
         about = f"Over all sizes. {_BARS} Hollow: the paper's, over the sizes of this run."
         yield Plot(f"{name}-average", f"{title}, over all sizes", "dots", (panel,), y=y, about=about, percent=True)
@@ -57,16 +57,13 @@ def _steps_and_sizes(report: Report) -> Iterator[Plot]:
     """Yield a plot per algorithm with a line per size (the paper's Figure 13), and the average (9b–f)."""
     plot = partial(Plot, kind="lines", x="step", y="states exact, in %", percent=True)
     for algorithm in ALGORITHMS:
-        lines: dict[str, dict[str, list[PlotPoint]]] = {}
+        players: dict[str, list[ReportRow]] = {}
         for row in _of(report.groups.get("step", ()), "step", algorithm):
-            _, size, step = row["step"].split()
-            points = lines.setdefault(player_name(row), {}).setdefault(f"{size} nodes", [])
-            points.append(point(row, "step_exact", float(step)))
-        if lines:
-            panels = tuple(
-                Panel(tuple(Series(size, tuple(points)) for size, points in sizes.items()), player)
-                for player, sizes in lines.items()
-            )
+            size = row["step"].split()[1]
+            players.setdefault(player_name(row), []).append({**row, "model": f"{size} nodes"})
+        if players:
+            lines = partial(series_of, grouping="step", measure="step_exact", settings=1, x=_last_number)
+            panels = tuple(Panel(tuple(lines(rows)), player) for player, rows in players.items())
             title = f"Exact states by step and size: {_words(algorithm)}"
             yield plot(f"exact-by-step-{algorithm.replace('_', '-')}", title, panels=panels, about=f"{_STEPS} {_BARS}")
     panels = tuple(_panels(report, "averaged_step", "step_exact"))
@@ -89,14 +86,17 @@ def _panels(report: Report, grouping: str, measure: str, published: Iterable[Rep
             series_of,
             grouping=grouping,
             measure=measure,
-            x=lambda group: float(group.split()[-1]),
+            x=_last_number,
             mark=report.published.mark,
-            most=None,
         )
         ours = tuple(lines(_of(report.groups.get(grouping, ()), grouping, algorithm)))
         if ours:
             paper = lines(_of(published, grouping, algorithm), published=True)
             yield Panel((*ours, *paper), _words(algorithm))
+
+
+def _last_number(group: str) -> float:
+    return float(group.split()[-1])
 
 
 def _words(algorithm: str) -> str:
@@ -128,6 +128,6 @@ def _errors(report: Report) -> Iterator[Plot]:
             if names[0] in faulty and values:
                 points = tuple(PlotPoint(title, float(value)) for title, value in values.items())
                 panels.setdefault(panel, []).append(Series(series, points))
-        about = "Means over replies; players without errors are left out. Each algorithm has its own colour scale."
+        about = "Means over replies; players without errors are left out. Each panel has its own colour scale."
         shown = tuple(Panel(tuple(series), panel) for panel, series in panels.items())
-        yield Plot(name, title, "heat", shown, about=about, shade_rows=by_player)
+        yield Plot(name, title, "heat", shown, about=about)

@@ -1,20 +1,20 @@
 """Report of MAGMA: measures, tables, and the figures of the paper."""
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from graphwalk.errors import ConfigError
 from graphwalk.files.resources import data_path
-from graphwalk.reports.measures import EFFORT, OUTCOME, layout, scored
+from graphwalk.reports.measures import declared_report, layout
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import PLAYER, Grouping, Kind, Measure, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import PLAYER, Grouping, Reader, Reference, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import Column, TextTable, table_of
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.plots import AVERAGED_SIZES, magma_plots
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
-from graphwalk.suites.magma.score import ERRORS
+from graphwalk.suites.magma.score import ERRORS, MagmaScore
 from graphwalk.suites.magma.trace_results import (
     GIVEN_EARLIER,
     STEP,
@@ -28,7 +28,6 @@ from graphwalk.suites.magma.trace_results import (
 from graphwalk.types.episode import setting_of
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
-_PAPER = "magma-paper"
 _NOTES = (
     "The paper prints no table of final states. Its rows that share their label with another are left out.",
     "Mistral and Llama are fine-tuned there for one algorithm, size and strategy at a time; GPT-4o is zero-shot.",
@@ -38,13 +37,11 @@ _NOTES = (
 _ZERO_SHOT = "gpt-4o"
 
 
-def paper_reference(name: str) -> Reference:
-    """Return the MAGMA paper's figures by algorithm and size. Raise ConfigError for another name.
+def paper_figures() -> Reference:
+    """Return the MAGMA paper's figures by algorithm and size.
 
     Two rows of the paper with the same label are omitted: they cannot be distinguished.
     """
-    if name != _PAPER:
-        raise ConfigError(f"the MAGMA paper has no table {name!r}", hint=f"reference: {_PAPER}")
     return Reference(
         "Taylor et al., arXiv 2410.22597, exact match by graph size",
         _NOTES,
@@ -88,7 +85,7 @@ def more_tables(report: Report) -> Iterator[TextTable]:
         yield table_of("Errors per reply", shown, rows)
 
 
-def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
+def _at(level: str, value: Reader) -> Reader:
     """Return a reader of `value` from records of one level only. A trace without a score is still one."""
     return lambda record: value(record) if (record["score"] or {}).get("level", TRACE) == level else None
 
@@ -112,39 +109,30 @@ def _of_averaged_step(record: ResultRecord) -> str | None:
     return None if step is None or algorithm is None else f"{algorithm} {step:>3}"
 
 
-_OF_TRACE: dict[Kind, tuple[str, ...]] = {
-    "percent": (
-        *("intermediate_exact", "trajectory_exact", "divergence_at", "diverged", "recovered"),
-        *GIVEN_EARLIER,
-    ),
-    "share": ("precision", "recall", "f1", "intermediate_f1", "trajectory_f1"),
-    "count": ("false_positives",),
-    "amount": ("first_divergence",),
+_OF_STEPS = {"replies", "step_exact", "step_f1", *ERRORS, *(f"{name}_per_reply" for name in ERRORS)}
+"""Measures over replies; the others are over traces."""
+READERS: Mapping[str, Reader] = {
+    "dialogues": lambda r: float(r["task"]["step"] is None and setting_of(r["setting"]) in STEPWISE),
+    "replies": lambda record: 1.0,
 }
-"""Kind of measure → fields of the score of a trace."""
-MEASURES = (
-    *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in OUTCOME),
-    *(Measure(name, kind, _at(TRACE, scored(name))) for kind, names in _OF_TRACE.items() for name in names),
-    Measure("answer_reasoning_tokens", "count", _at(TRACE, scored("reasoning_tokens"))),
-    Measure(
-        "dialogues",
-        "count",
-        _at(TRACE, lambda r: float(r["task"]["step"] is None and setting_of(r["setting"]) in STEPWISE)),
-    ),
-    Measure("replies", "count", _at(STEP, lambda record: 1.0)),
-    Measure("step_exact", "percent", _at(STEP, scored("exact"))),
-    Measure("step_f1", "share", _at(STEP, scored("f1"))),
-    *(Measure(name, "count", _at(STEP, scored(name))) for name in ERRORS),
-    *(Measure(f"{name}_per_reply", "amount", _at(STEP, scored(name))) for name in ERRORS),
-    *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in EFFORT),
-)
+
+
+def most_frequent_error(score: Mapping[str, Any] | None) -> str | None:
+    """Return the class of errors that the replies of an episode have most often, None without errors.
+
+    Of equally frequent ones it is the last in ERRORS.
+    """
+    score = score or {}
+    error = max(reversed(ERRORS), key=lambda name: score.get(name) or 0)
+    return error if score.get(error) else None
 
 
 @cache
 def magma_report() -> SuiteReport:
-    return SuiteReport(
-        suite="magma",
-        measures=MEASURES,
+    report = declared_report(
+        "magma",
+        MagmaScore,
+        READERS,
         groupings=(
             Grouping("algorithm", "algorithm", lambda r: r["task"]["algorithm"], ALGORITHMS),
             Grouping("n", "nodes", lambda r: r["task"]["n"]),
@@ -153,20 +141,14 @@ def magma_report() -> SuiteReport:
             Grouping("averaged", "algorithm, 5 to 15 nodes", _of_averaged, ALGORITHMS, shown=False),
             Grouping("averaged_step", "algorithm and step, 5 to 15 nodes", _of_averaged_step, shown=False),
         ),
-        columns=layout("magma")["results"],
-        group_columns=layout("magma")["groups"],
-        compared=("accuracy", "trajectory_exact", "f1"),
         baselines=repeat_baseline,
-        reference=paper_reference,
-        notes=(
-            "The io strategies ask for the last state only; with io_steps: true, for each state in a separate prompt.",
-            f"{'; '.join(f'{name}: {words}' for name, words in STRATEGIES.items())}.",
-            "All traces and steps on one graph are one cluster.",
-            "repeat the previous state: over the states after the first one, with the correct state before each.",
-        ),
+        references={"magma-paper": paper_figures},
         records=trace_records,
         cluster=cluster_of,
         tables=more_tables,
         plots=magma_plots,
         abbreviations=STRATEGIES,
+        cause=most_frequent_error,
     )
+    levels = ((one, STEP if one.name in _OF_STEPS else TRACE) for one in report.measures)
+    return replace(report, measures=tuple(replace(one, value=_at(level, one.value)) for one, level in levels))

@@ -1,9 +1,20 @@
 """The scene of an algorithm trace: the given states, then the model's states."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.scene import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable, scene_of, trajectory_of
+from graphwalk.reports.scene import (
+    Fate,
+    Scene,
+    SceneLink,
+    SceneNode,
+    SceneStep,
+    StateTable,
+    marked_items,
+    scene_of,
+    trajectory_of,
+)
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
@@ -34,7 +45,7 @@ def magma_scene(task: "MagmaTask", record: ResultRecord) -> Scene:
         if turn is None and len(steps) and task.whole:
             break
         items = read_answer(task.algorithm, turn.message.content or "").answer if turn is not None else None
-        marked = list(_mark_items(task.algorithm, items, gold))
+        marked = list(marked_items(items or (), gold, partial(canonical, task.algorithm)))
         place = number - task.first_step + 1 if task.whole else len(trajectory.turns)
         caption = f"{_state(task, number)}: {_verdict(marked, items)}"
         steps.append(_step(task, caption, place, marked, links))
@@ -62,20 +73,6 @@ def _prompt_states(
         items = read_answer(task.algorithm, message.content or "").answer or []
         marked: list[_Item] = [("given", item) for item in items]
         yield _step(task, f"{_state(task, number)}, given in the prompt", 0, marked, links)
-
-
-def _mark_items(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
-    """Yield the distinct items of the answer, then the missing items of the target; malformed items are wrong."""
-    target = {canonical(algorithm, item) for item in gold}
-    forms = set()
-    for item in items or ():
-        form = canonical(algorithm, item)
-        if form is None or form not in forms:
-            yield ("right" if form is not None and form in target else "wrong"), item
-        forms.add(form)
-    for item in gold:
-        if canonical(algorithm, item) not in forms:
-            yield "missed", item
 
 
 def _state(task: "MagmaTask", number: int) -> str:

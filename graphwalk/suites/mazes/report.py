@@ -4,17 +4,16 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import (
     against_size,
     cost_against_accuracy,
     outcomes,
     within_calls,
 )
-from graphwalk.reports.measures import EFFORT, OUTCOME, WASTE, count_causes, layout, number, scored
+from graphwalk.reports.measures import declared_report
 from graphwalk.reports.plots import Plot
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import REFERENCE, Grouping, Kind, Measure, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import REFERENCE, Grouping, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.mazes.score import MazeScore
 from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
 
@@ -25,9 +24,6 @@ _SIZES = {
 }
 
 
-_PAPER = "table_1_mazes"
-
-
 def _of_graph(name: str) -> Callable[[ResultRecord], Any]:
     return lambda result: result.get("graph", {}).get(name)
 
@@ -36,37 +32,14 @@ def _calls_if_solved(result: ResultRecord) -> float | None:
     return float(result["tool_calls"]) if (result["score"] or {}).get("correct") else None
 
 
-_SCORED: dict[Kind, tuple[str, ...]] = {
-    "count": (
-        *("strict_correct", "repeated_cells", "wall_hits", "teleports", "jumps", "wall_calls", "revisits"),
-        *(name for name in WASTE if name != "unused_results"),
-    ),
-    "amount": ("length_ratio", "path_length", "visited"),
-    "percent": ("optimal", "goal_visited"),
-    "share": ("grounded",),
-}
-"""Kind of measure → fields of the score."""
-MEASURES = (
-    *OUTCOME,
-    Measure("shortest_path", "median", lambda result: number(result["task"].get("shortest_path_length"))),
-    Measure("calls_per_solved", "amount", _calls_if_solved),
-    Measure("strict_accuracy", "percent", scored("strict_correct")),
-    *count_causes(MazeScore),
-    *(Measure(name, kind, scored(name)) for kind, names in _SCORED.items() for name in names),
-    *EFFORT,
-)
-
-
-def paper_reference(name: str) -> Reference:
-    """Return the paper's Table 1 with ten mazes per model. Raise ConfigError for another name."""
-    if name != _PAPER:
-        raise ConfigError(f"the paper has no maze table {name!r}", hint=f"reference: {_PAPER}")
+def table_1() -> Reference:
+    """Return the paper's Table 1 with ten mazes per model."""
     paper = paper_figures()
     notes = (
         "The paper's mazes differ: 10 × 10 cells, half of them walls, at least 15 steps from start to goal.",
         "Its calls of gpt-4o-mini, 22.125 = 177/8, can only be an average over the 8 mazes solved.",
     )
-    return Reference(f"{paper['source']}, Table 1", notes, tuple(_row(**row) for row in paper[_PAPER]))
+    return Reference(f"{paper['source']}, Table 1", notes, tuple(_row(**row) for row in paper["table_1_mazes"]))
 
 
 def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None, **row: Any) -> dict[str, Any]:
@@ -102,9 +75,10 @@ def maze_plots(report: Report) -> Iterator[Plot]:
 
 @cache
 def maze_report() -> SuiteReport:
-    return SuiteReport(
-        suite="mazes",
-        measures=MEASURES,
+    return declared_report(
+        "mazes",
+        MazeScore,
+        {"calls_per_solved": _calls_if_solved},
         groupings=(
             Grouping("size", "size", _of_graph("size")),
             Grouping("wall_ratio", "share of walls", _of_graph("wall_ratio")),
@@ -114,13 +88,7 @@ def maze_report() -> SuiteReport:
                 "shortest_path_length", "steps of the shortest path", _of_graph("shortest_path_length"), shown=False
             ),
         ),
-        columns=layout("mazes")["results"],
-        group_columns=layout("mazes")["groups"],
-        compared=("accuracy",),
-        causes=layout("mazes")["causes"],
-        player_tables={"Wasted calls": layout("mazes")["waste"]},
-        reference=paper_reference,
+        references={"table_1_mazes": table_1},
         baselines=baselines,
-        notes=("Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",),
         plots=maze_plots,
     )

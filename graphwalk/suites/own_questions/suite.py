@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import replace
 from random import Random
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy
-from graphwalk.reports.measures import plain_report
+from graphwalk.reports.measures import declared_report
 from graphwalk.reports.suite_report import Grouping, SuiteReport
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -72,4 +71,4 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
 
     def report(self) -> SuiteReport:
         by_tag = Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"]))
-        return replace(plain_report(self.name, self.score_type), groupings=(by_tag,))
+        return declared_report(self.name, self.score_type, groupings=(by_tag,))

@@ -1,34 +1,21 @@
 """Report of questions: measures, groupings, columns, plots and scenes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import prod
 from typing import Any
 
-from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import (
     against_size,
     by_group,
     effort_plots,
-    is_wide,
     outcomes,
 )
-from graphwalk.reports.measures import (
-    EFFORT,
-    OUTCOME,
-    QUALITY,
-    ROWS,
-    WASTE,
-    count_causes,
-    count_if,
-    if_scored,
-    layout,
-    scored,
-)
+from graphwalk.reports.measures import declared_report, if_scored
 from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series
 from graphwalk.reports.report import Report
-from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Measure, Reference, ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import CHANCE, REFERENCE, Grouping, Reader, Reference, ResultRecord, SuiteReport
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.scoring.failures import CONDITIONS
 from graphwalk.suites.questions.scoring.score import QuestionScore
@@ -42,7 +29,7 @@ def _per_answer(result: ResultRecord) -> float | None:
     return float(result["score"]["false_positives"]) if result["score"].get("answered") else None
 
 
-def _with_paper_target(read: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
+def _with_paper_target(read: Reader) -> Reader:
     """Return a reader of results with the paper's target; None for others, whose tasks have no key fields."""
     return if_scored(lambda result: read(result) if result["task"].get("key_fields") else None)
 
@@ -58,35 +45,23 @@ def _evidence_unused(result: ResultRecord) -> float:
     return float(not score.get("correct") and bool(score.get("evidence_sufficient")))
 
 
-def _count_ignored(wanted: Callable[[str], bool]) -> Callable[[ResultRecord], float | None]:
-    return count_if(lambda result: wanted((result["score"] or {}).get("ignored_condition") or ""))
+def _ignored(result: ResultRecord) -> str:
+    return (result["score"] or {}).get("ignored_condition") or ""
 
 
-MEASURES = (
-    *OUTCOME,
-    ROWS,
-    *(Measure(name, "count", scored(name)) for name in ("strict_correct", "answered", "last_mile")),
-    Measure("strict_accuracy", "percent", scored("strict_correct")),
-    Measure("keys_right", "count", scored("keys_correct")),
-    Measure("all_properties_right", "count", scored("all_properties_correct")),
-    Measure("all_properties_accuracy", "percent", scored("all_properties_correct")),
-    Measure("tied", "count", _with_paper_target(lambda result: float(bool(result["task"].get("tied_rows"))))),
-    Measure("any_tied_accuracy", "percent", _with_paper_target(_any_tied)),
-    *QUALITY,
-    Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
-    *count_causes(QuestionScore),
-    Measure("evidence_unused", "count", _evidence_unused),
-    *(Measure(f"ignored_{name}", "count", _count_ignored(name.__eq__)) for name in CONDITIONS),
-    Measure("ignored_other", "count", _count_ignored(lambda name: name not in ("", *CONDITIONS))),
-    Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
-    Measure(
-        "tool_calls_without_think",
-        "count",
-        if_scored(lambda r: float(r["tool_calls"] - r["score"].get("think_calls", 0))),
-    ),
-    *(Measure(name, "count", scored(name)) for name in WASTE),
-    *EFFORT,
-)
+def _counts_ignored(name: str) -> Reader:
+    return lambda result: float(_ignored(result) == name)
+
+
+READERS: Mapping[str, Reader] = {
+    "tied": _with_paper_target(lambda result: float(bool(result["task"].get("tied_rows")))),
+    "any_tied_accuracy": _with_paper_target(_any_tied),
+    "false_positives_per_answered": if_scored(_per_answer),
+    "evidence_unused": _evidence_unused,
+    **{f"ignored_{name}": _counts_ignored(name) for name in CONDITIONS},
+    "ignored_other": lambda result: float(_ignored(result) not in ("", *CONDITIONS)),
+    "tool_calls_without_think": if_scored(lambda r: float(r["tool_calls"] - r["score"].get("think_calls", 0))),
+}
 
 
 def remark(result: ResultRecord) -> str | None:
@@ -121,51 +96,43 @@ def question_plots(report: Report) -> Iterator[Plot]:
 @cache
 def question_report() -> SuiteReport:
     """Return the report of questions, with groups in the order of the built-in questions."""
-    return SuiteReport(
-        suite="questions",
-        measures=MEASURES,
+    return declared_report(
+        "questions",
+        QuestionScore,
+        READERS,
         groupings=(
             Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
             Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
             Grouping("graph", "graph", lambda result: result.get("graph", {}).get("name")),
             Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes")),
         ),
-        columns=layout("questions")["results"],
-        group_columns=layout("questions")["groups"],
-        compared=("accuracy", "f1"),
-        causes=layout("questions")["causes"],
-        player_tables={
-            "Wrong answers by ignored condition": layout("questions")["conditions"],
-            "Wasted calls": layout("questions")["waste"],
+        references={
+            "table_2_questions": tables_2_and_3,
+            "table_3_correct_of_10_by_question": tables_2_and_3,
+            "table_4_graph_size": table_4,
         },
-        reference=paper_reference,
         baselines=baselines,
         remark=remark,
-        notes=(
-            "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to"
-            " the nodes or relationships of the graph); expert (reference) is the scripted expert with the whole schema"
-            " and the page size of this run, without the other limits of its agent.",
-        ),
         plots=question_plots,
     )
 
 
-_TABLES = ("table_2_questions", "table_3_correct_of_10_by_question", "table_4_graph_size")
 _OF_ALL, _OF_EACH = 120, 10
 """Questions per model in the paper, in total and per kind."""
 
 
-def paper_reference(name: str) -> Reference:
-    """Return the figures of a table of the paper. Raise ConfigError for an unknown table."""
-    if name not in _TABLES:
-        raise ConfigError(f"the paper has no question table {name!r}", hint=f"reference: {' or '.join(_TABLES)}")
+def table_4() -> Reference:
+    """Return the paper's figures by graph size, with the counts behind the printed percentages."""
     paper = paper_figures()
-    notes = tuple(paper["notes"])
-    if name == "table_4_graph_size":
-        # The counts behind the printed percentages.
-        counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL} for row in paper[name]]
-        sizes = tuple({**row, **count} for row, count in zip(paper[name], counts, strict=True))
-        return Reference(f"{paper['source']}, Table 4", notes, groups={"nodes": sizes})
+    rows = paper["table_4_graph_size"]
+    counts = [{"correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL} for row in rows]
+    sizes = tuple({**row, **count} for row, count in zip(rows, counts, strict=True))
+    return Reference(f"{paper['source']}, Table 4", tuple(paper["notes"]), groups={"nodes": sizes})
+
+
+def tables_2_and_3() -> Reference:
+    """Return the paper's figures overall, by category and by kind of question."""
+    paper = paper_figures()
     table_2 = [{**row, "correct": row["correct_of_120"], "questions": _OF_ALL} for row in paper["table_2_questions"]]
     overall = tuple({name: row[name] for name in row if name != "correct_of_120"} for row in table_2)
     table = paper["table_3_correct_of_10_by_question"]
@@ -184,7 +151,7 @@ def paper_reference(name: str) -> Reference:
         "category": tuple(grouped("category", members)),
         "question": tuple(grouped("question", {name: [name] for name in category_of})),
     }
-    return Reference(f"{paper['source']}, Tables 2 and 3", notes, overall, groups)
+    return Reference(f"{paper['source']}, Tables 2 and 3", tuple(paper["notes"]), overall, groups)
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
@@ -254,4 +221,4 @@ def walked_against_text(report: Report) -> Plot:
     walked = [one for one in walks.panels[0].series if any(point.y > 0 for point in one.points)]
     panel = Panel((whole, *walked) if texts else ())
     about = f"{walks.about} A walk sends all earlier turns with each call; the whole graph is sent once."
-    return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about, logarithmic=is_wide(texts))
+    return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about)

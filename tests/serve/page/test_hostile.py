@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.reports.plot_files import page_svg, save_plots
-from graphwalk.reports.plots import Panel, Plot, PlotPoint, Series, plot_csv
 from graphwalk.runs.folder.run_folder import RunFolder
 from graphwalk.serve.page import content_of, write_page
 from graphwalk.terminal.console import stderr, stdout
@@ -73,7 +70,9 @@ def question_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-@pytest.fixture(params=["questions", "mazes", "magma", "ask"])
+@pytest.fixture(
+    params=["questions", *(pytest.param(name, marks=pytest.mark.extended) for name in ("mazes", "magma", "ask"))]
+)
 def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
     """A run of each suite with hostile text in everything that the program did not write."""
     run = request.getfixturevalue("question_run") if request.param == "ask" else request.param
@@ -110,7 +109,6 @@ def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, host
 FORMATS = ("terminal", "markdown", "csv", "json")
 
 
-@pytest.mark.extended
 def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) -> None:
     """Terminals get no escape and nothing that reorders, Markdown no tag, spreadsheets no formula, pictures no script."""
     run = str(hostile.path)
@@ -156,20 +154,3 @@ def assert_no_formula(table: str, name: str) -> None:
     cells = [cell for row in csv.reader(io.StringIO(table)) for cell in row]
     begun = [cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r"))]
     assert not begun, (name, begun[:3])
-
-
-FIGURE = Plot(
-    "evil",
-    EVIL,
-    "dots",
-    (Panel((Series(f"_{EVIL}", (PlotPoint(EVIL, 50.0, 10.0, 90.0),)), Series("=2+2", (PlotPoint("a", 1.0),)))),),
-)
-
-
-def test_a_plot_has_no_script_and_its_data_no_formula(tmp_path: Path) -> None:
-    save_plots([FIGURE], tmp_path)
-    for text in (page_svg(FIGURE), (tmp_path / "evil.svg").read_text()):
-        assert_only_drawn(text, "evil")
-    assert_no_formula(plot_csv(FIGURE), "evil")
-    assert (tmp_path / "evil.png").read_bytes().startswith(b"\x89PNG")
-    assert json.dumps(plot_csv(FIGURE)).count("\\u001b") == 0

@@ -25,11 +25,3 @@ def test_a_published_run_beside_a_folder_of_runs(tmp_path: Path) -> None:
 def test_a_place_without_a_run_is_named_beside_others(tmp_path: Path, words: list[str]) -> None:
     with pytest.raises(AssertionError, match="nowhere"):
         output_of("view", str(RUNS / "mazes"), str(RUNS / "nowhere"), *words)
-
-
-def test_a_compressed_run_shows_the_same(tmp_path: Path) -> None:
-    run = changed_run("mazes", tmp_path / "run", lambda record: record)
-    plain = content_of(run)
-    run.compress_results()
-    assert not run.results_path.exists()
-    assert content_of(run).episodes == plain.episodes

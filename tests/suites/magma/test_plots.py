@@ -74,7 +74,6 @@ def test_errors_are_drawn_by_player_up_to_15_nodes_and_by_algorithm_over_all() -
     (player,) = by_name["errors-per-reply"].panels
     assert (player.title, [series.name for series in player.series]) == ("random · is", ["bfs", "mst prim"])
     assert player.series[0].points[1].y == pytest.approx(missing((5,)))
-    assert by_name["errors-per-reply"].shade_rows
     algorithms = by_name["errors-by-algorithm"].panels
     assert [panel.title for panel in algorithms] == ["bfs", "mst prim"]
     (bfs,) = algorithms[0].series

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from graphwalk.errors import ConfigError
 from graphwalk.reports.report import Report
 from graphwalk.reports.text_table import TextTable
-from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.trace_results import case
 from tests.reports.results import build_report
@@ -19,7 +17,7 @@ DECLARED = MagmaSuite().report()
 @pytest.fixture(scope="module")
 def report() -> Report:
     run = logged({"bfs 5 0": [True, False], "bfs 5 1": [True, True, True, True], "bfs 50 2": [False, True]})
-    return build_report(run, DECLARED, reference=paper_reference("magma-paper"))
+    return build_report(run, DECLARED, reference=DECLARED.reference("magma-paper"))
 
 
 def table(report: Report, title: str) -> TextTable:
@@ -46,7 +44,7 @@ def test_a_table_per_algorithm_with_sizes_as_columns_and_the_papers_rows_below_o
 def test_published_rows_need_no_model_of_their_name() -> None:
     ours = logged({"dfs 5 0": [True, False]}, model="scripted/expert", setting="is")
     sizes = table(
-        build_report(ours, DECLARED, reference=paper_reference("magma-paper")),
+        build_report(ours, DECLARED, reference=DECLARED.reference("magma-paper")),
         "dfs: exact match in % by number of nodes",
     )
     assert sum("(paper" in row[1] for row in texts(sizes)) == 2 * 4
@@ -60,7 +58,7 @@ def test_steps_of_each_size(report: Report) -> None:
 
 
 def test_the_papers_rows_beside_fewer_traces_are_marked() -> None:
-    reference = replace(paper_reference("magma-paper"), fewer="suite.traces.0.count is 12, not unset")
+    reference = replace(DECLARED.reference("magma-paper"), fewer="suite.traces.0.count is 12, not unset")
     report = build_report(logged({"bfs 5 0": [True, False]}), DECLARED, reference=reference)
     sizes = table(report, "bfs: exact match in % by number of nodes")
     assert "gpt-4o (paper, more graphs, zero-shot)" in [row[1] for row in texts(sizes)]
@@ -68,10 +66,8 @@ def test_the_papers_rows_beside_fewer_traces_are_marked() -> None:
 
 
 def test_the_papers_figures() -> None:
-    cases = paper_reference("magma-paper").groups["case"]
+    cases = DECLARED.reference("magma-paper").groups["case"]
     assert len(cases) == 13 * 12 * 5
     gpt = next(r for r in cases if (r["case"], r["model"]) == (case("mst_prim", 5), "gpt-4o"))
     assert (gpt["setting"], gpt["intermediate_exact"], gpt["note"]) == ("io_reasoning", 12.56, "zero-shot")
     assert "accuracy" not in gpt
-    with pytest.raises(ConfigError, match="no table"):
-        paper_reference("table_2_questions")

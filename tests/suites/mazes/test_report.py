@@ -2,10 +2,6 @@
 
 from typing import Any
 
-import pytest
-
-from graphwalk.errors import ConfigError
-from graphwalk.suites.mazes.report import paper_reference
 from graphwalk.suites.mazes.suite import MazesSuite
 from tests.reports.results import build_report
 
@@ -48,17 +44,6 @@ def test_validity_and_calls_by_size() -> None:
     ]  # the other groupings have one group
 
 
-def test_failed_episodes_are_unknown_and_not_zero() -> None:
-    failed = result(1, score=None, exit_status="model_error")
-    (row,) = build_report([failed], DECLARED).rows
-    assert (row["questions"], row["infrastructure_failures"], row["accuracy"], row["length_ratio"]) == (
-        0,
-        1,
-        None,
-        None,
-    )
-
-
 def test_always_empty_is_a_baseline() -> None:
     baseline, expert = build_report([result()], DECLARED).baselines
     assert (expert["model"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (
@@ -80,7 +65,7 @@ def test_published_table_is_shown() -> None:
         100.0,
         21.4,
     )
-    assert len(paper_reference("table_1_mazes").rows) == 12
+    assert len(DECLARED.reference("table_1_mazes").rows) == 12
 
 
 def test_calls_of_solved_mazes_and_of_all() -> None:
@@ -96,8 +81,3 @@ def test_calls_of_solved_mazes_and_of_all() -> None:
     assert calls["gpt-4.1"] == (21.4, 21.4)
     assert calls["gpt-4o"] == (15.1, None)
     assert calls["gpt-4.1-nano"] == (16.2, None)
-
-
-def test_there_is_no_other_table() -> None:
-    with pytest.raises(ConfigError, match="no maze table 'table_2_questions'"):
-        paper_reference("table_2_questions")
