@@ -289,16 +289,16 @@ def _run_on_ray(
     experiment: "Experiment", new: "NewRun", address: str | None, shards: int | None, log_level: str
 ) -> "RunSummary":
     """Execute a run in shards on a Ray cluster, and merge them."""
-    from graphwalk.runs.playing.cluster import ShardedRun, ray_cluster
+    from graphwalk.runs.playing.cluster import ShardedRun, play_on_cluster, ray_cluster
 
     sharded = ShardedRun(experiment, new)
     how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"
     try:
-        with ray_cluster(address) as cluster:
-            number = sharded.number(shards, cluster.cores)
-            say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
+        with ray_cluster(address) as cores:
+            number = sharded.number(shards, cores)
+            say(f"{counted(number, 'shard')} on {counted(cores, 'core')}, in {sharded.shards}")
             with progress_bar("shards", number) as done:
-                return sharded.play(cluster.play, number, log_level, done)
+                return sharded.play(play_on_cluster, number, log_level, done)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. {how_to_continue}")
         raise

@@ -16,7 +16,7 @@ from graphwalk.files.json_lines import LineWriter
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.runs.episodes.episode import RunModels, play, unrecorded
-from graphwalk.runs.episodes.fingerprint import check_unchanged, new_manifest
+from graphwalk.runs.episodes.fingerprint import check_unchanged, fingerprint, keep_texts, new_manifest
 from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, grow
 from graphwalk.runs.episodes.resolve import Experiment, resolve
@@ -250,13 +250,19 @@ class _PlayedRun:
         is_new = then is None and not self.counters.lines
         async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
             if is_new:
+                if settled == 0:
+                    keep_texts(self.folder, self.experiment)
                 if len(plan.graphs) >= 2 * settled:
                     settled = len(plan.graphs)
-                    self._check_unchanged(None, whole=False)
+                    self._write_fingerprint(whole=False)
                 for planned in self._shard.part(plan, episodes):
                     yield planned
                 await asyncio.sleep(0)
-        self._check_unchanged(then, whole=True)
+        if then is not None:
+            check_unchanged(self.folder, self.experiment, plan, then)
+        if not is_new:
+            keep_texts(self.folder, self.experiment)
+        self._write_fingerprint(whole=True)
         for text in plan.notes():
             self.note(text)
         if not is_new:
@@ -267,9 +273,9 @@ class _PlayedRun:
         _LOGGER.info("%d episodes planned, %d of them finished earlier", self._own_episodes(), len(finished))
         self.progress.started(self._own_episodes(), len(finished))
 
-    def _check_unchanged(self, then: Mapping[str, Any] | None, *, whole: bool) -> None:
-        """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
-        self.manifest["fingerprint"] = check_unchanged(self.folder, self.experiment, self.plan, then, whole=whole)
+    def _write_fingerprint(self, *, whole: bool) -> None:
+        """Write the fingerprint of the run into run.json. `whole`: the plan is complete."""
+        self.manifest["fingerprint"] = fingerprint(self.experiment, self.plan, whole=whole)
         if whole and self._shard != WHOLE:
             self.manifest["shard_episodes"] = self._own_episodes()
         if whole and self.plan.unplayed:

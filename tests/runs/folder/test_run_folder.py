@@ -156,10 +156,8 @@ def test_folder_of_a_killed_merge_names_the_next_step(run: Path) -> None:
     assert f"if a merge into {run} was killed, remove this folder" in refused.value.hint
 
 
-@pytest.mark.parametrize("words", [("export", "csv", "RUN", "--out", "F"), ("view", "RUN", "--out", "F.html")])
-def test_a_full_disk_is_no_mistake_in_the_command(run: Path, words: tuple[str, ...], tmp_path: Path) -> None:
-    places = {"RUN": run, "F": tmp_path / "out.csv", "F.html": tmp_path / "out.html"}
-    done = limited(*(str(places.get(word, word)) for word in words), size=100)
+def test_a_full_disk_is_no_mistake_in_the_command(run: Path, tmp_path: Path) -> None:
+    done = limited("export", "csv", str(run), "--out", str(tmp_path / "out.csv"), size=100)
     assert (done.returncode, "free some space" in done.stderr) == (3, True), done.stderr
 
 
