@@ -74,14 +74,6 @@ def page_tables() -> list[list[list[str]]]:
     return [[table[0], *table[2:]] for table in tables]
 
 
-def test_every_table_of_scores_has_the_row_of_chance() -> None:
-    tables = [table for table in page_tables() if table[0][0] != "pupil"]
-    assert len(tables) == 7
-    for table in tables:
-        cells = [cell for row in table for cell in (row[0], row[1], *table[0])]
-        assert any("chance" in cell or "random" in cell for cell in cells), table[0]
-
-
 def test_limits_that_ended_walks_are_those_of_the_logs() -> None:
     (table,) = [table for table in page_tables() if "repeat limit" in table[0]]
     turns, repeats = (table[0].index(f"{name} limit") for name in ("turn", "repeat"))
@@ -141,10 +133,3 @@ def test_differences_are_those_of_the_report(results: ModuleType) -> None:
     low, high = sorted(sign * end for end in pair["measures"]["accuracy"]["interval"])
     lead = results.lead(("magma-*", "is-0 is"), ("magma-*", "io-0 io"))
     assert lead == f"{sign * pair['measures']['accuracy']['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
-
-
-def test_readme_names_both_halves_with_chance() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    line = text.rpartition("[Results with real models]")[2].partition("<!--")[0]
-    for half in ("learnt to walk", "learnt to read", "chance is", "by walking", "by reading", "no difference is shown"):
-        assert half in line

@@ -114,7 +114,7 @@ class _ResultsLog:
 async def _play(
     experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any], log_level: str
 ) -> RunSummary:
-    """Play the episodes of a run folder that have no result. Raise errors of the run."""
+    """Play the episodes without a result, one worker for each in flight, while the plan grows. Raise its errors."""
 
     def note(text: str) -> None:
         _LOGGER.warning("%s", text)
@@ -128,7 +128,23 @@ async def _play(
             _graph_sources(experiment, manifest["run_id"], note) as sources,
         ):
             run = _PlayedRun(experiment, folder, progress, manifest, note, results, counters, models, sources)
-            return await run.play()
+            run.announce()
+            raise_file_limit()
+            number = 0
+            try:
+                async with asyncio.TaskGroup() as workers:
+                    async for planned in run.unplayed_episodes():
+                        run.queue.put_nowait(planned)
+                        if number < experiment.config.limits.max_concurrency:
+                            number += 1
+                            workers.create_task(run.work())
+                    for _ in range(number):
+                        run.queue.put_nowait(None)
+            except BaseExceptionGroup as errors:
+                raise errors.exceptions[0] from None
+            finally:
+                results.close()
+            return await run.conclude()
 
 
 @asynccontextmanager
@@ -159,7 +175,7 @@ async def _graph_sources(
 
 @dataclass(frozen=True)
 class _PlayedRun:
-    """One process that plays the episodes of a run folder, with one worker per episode in flight."""
+    """What one process that plays the episodes of a run folder works on."""
 
     experiment: Experiment
     folder: RunFolder
@@ -173,30 +189,7 @@ class _PlayedRun:
     plan: Plan = field(default_factory=Plan)
     queue: asyncio.Queue[PlannedEpisode | None] = field(default_factory=asyncio.Queue)
 
-    async def play(self) -> RunSummary:
-        """Play the episodes without a result while the plan grows, and return the summary."""
-        self._announce()
-        raise_file_limit()
-        workers = 0
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                async for planned in self._unplayed_episodes():
-                    self.queue.put_nowait(planned)
-                    if workers < self.experiment.config.limits.max_concurrency:
-                        workers += 1
-                        tasks.create_task(self._work())
-                for _ in range(workers):
-                    self.queue.put_nowait(None)
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None
-        finally:
-            self.results.close()
-        await self._conclude()
-        summary = self.counters.summary(self._own_episodes(), self.models.budget.exhausted)
-        _LOGGER.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
-        return summary
-
-    async def _work(self) -> None:
+    async def work(self) -> None:
         """Play episodes from the queue until it ends or the budget is spent, and log each result."""
         while (planned := await self.queue.get()) is not None:
             if self.models.budget.exhausted:
@@ -222,7 +215,7 @@ class _PlayedRun:
                 raise self.sources.health.failure
             await asyncio.sleep(0)
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
         """Charge the usage of earlier processes to the budget, and note what is special about the run."""
         usage = self.counters.usage
         if self.counters.status_of:
@@ -233,8 +226,8 @@ class _PlayedRun:
             self.note(protocol_note(self.manifest["config"]))
         self.progress.priced(usage, self.experiment.prices)
 
-    async def _conclude(self) -> None:
-        """Compress the results, and record databases that changed during the run."""
+    async def conclude(self) -> RunSummary:
+        """Compress the results, record databases that changed during the run, and return the summary."""
         for caveat in self.models.caveats():
             self.note(caveat)
         self.folder.compress_results()
@@ -242,8 +235,11 @@ class _PlayedRun:
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
             self.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
+        summary = self.counters.summary(self._own_episodes(), self.models.budget.exhausted)
+        _LOGGER.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
+        return summary
 
-    async def _unplayed_episodes(self) -> AsyncIterator[PlannedEpisode]:
+    async def unplayed_episodes(self) -> AsyncIterator[PlannedEpisode]:
         """Yield the episodes without a result: of a new run graph by graph, else after the whole plan is checked."""
         plan, then, settled = self.plan, self.manifest.get("fingerprint"), 0
         finished = frozenset(self.counters.status_of)

@@ -41,21 +41,16 @@ async def test_results_do_not_depend_on_the_number_of_workers(tmp_path: Path) ->
     assert one == eight
 
 
-@pytest.mark.parametrize(
-    ("field_name", "value"),
-    [("seed", 8), ("models", ["scripted/random"]), ("limit", 2), ("agent", {"turn_limit": 3})],
-)
-async def test_a_changed_configuration_is_refused_with_the_difference(
-    tmp_path: Path, field_name: str, value: Any
-) -> None:
+async def test_a_changed_configuration_is_refused_with_the_difference(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(limit=1))
     folder = RunFolder.open(tmp_path / "run")
     manifest = folder.read_manifest()
-    manifest["config"][field_name] = value
-    folder.write_manifest(manifest)
+    changes = {"seed": 8, "models": ["scripted/random"], "limit": 2}
+    folder.write_manifest({**manifest, "config": {**manifest["config"], **changes}})
     before = folder.results_file.read_bytes()
-    with pytest.raises(RunLogError, match=f"config.{field_name}"):
+    with pytest.raises(RunLogError) as caught:
         await resume(tmp_path / "run")
+    assert all(f"config.{field}" in str(caught.value) for field in changes)
     assert folder.results_file.read_bytes() == before
 
 
