@@ -94,21 +94,18 @@ class _ResultsLog:
         self._folder = folder
         self._opened: LineWriter | None = None
 
+    def writer(self) -> LineWriter:
+        if self._opened is None:
+            self._opened = self._folder.results_writer()
+        return self._opened
+
     def check(self) -> None:
         """Raise RunLogError if results can no longer be written."""
-        self._writer().check()
-
-    def append(self, record: dict[str, Any]) -> None:
-        self._writer().append(record)
+        self.writer().check()
 
     def close(self) -> None:
         if self._opened is not None:
             self._opened.close()
-
-    def _writer(self) -> LineWriter:
-        if self._opened is None:
-            self._opened = self._folder.results_writer()
-        return self._opened
 
 
 async def _play(
@@ -199,13 +196,14 @@ class _PlayedRun:
             await self.sources.health.finished()
             async with self.models.for_episode(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
+            writer = self.results.writer()
             try:
-                self.results.append(result.as_line(self.manifest))
+                writer.append(result.as_line(self.manifest))
             except GraphwalkError:
                 raise
             except Exception as error:
                 result = unrecorded(planned, self.experiment, error)
-                self.results.append(result.as_line(self.manifest))
+                writer.append(result.as_line(self.manifest))
             if self.counters.count(result):
                 stopped = f"stopped calling {planned.key.model}: {MOST_FAILURES} episodes without a reply"
                 self.note(f"{stopped}; {result.trajectory.error}")
