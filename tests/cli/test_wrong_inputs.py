@@ -245,52 +245,6 @@ def test_every_flag_refuses_what_it_cannot_be(call: Call) -> None:
     assert not any(troubles), "\n".join(filter(None, troubles))
 
 
-WRONG_TEXTS = {
-    "--model": ("nobody/nothing", "no-slash", "openai/"),
-    "--base-url": ("nowhere", "ftp://host", ""),
-    "--setting": ("magic", ""),
-    "--question": ("why", "", "./nowhere.yaml"),
-    "--graph": ("nowhere.json", ".", "graph.xls"),
-    "--database": ("", " "),
-    "--store": ("oracle", ""),
-    "--extractor": ("nobody/nothing",),
-    "-o": ("seed", "=1", "nosuch=1", "seed=[", "suite.graphs.7.nodes=3", "seed=!!python/name:os.system", "seed.x=1"),
-    "-M": ("path", "=1", "path=[", "no_such=1"),
-    "--without": ("magic", ""),
-    "--backend": ("My Lab", "../lab", "", "openai"),
-    "--svg": ("picture.png", ""),
-    "--task": ("none",),
-    "--tool": ("hammer",),
-    "--heap": ("lots", "", "-1g"),
-    "--preset": ("paper-7", ""),
-    "--generator": ("no-such", ""),
-    "--algorithm": ("no-such",),
-    "--strategy": ("no-such",),
-    "--split": ("no-such",),
-    "--out": ("/proc/no/such/place.json",),
-    "--mapping": ("/proc/no/such/place.json",),
-}
-"""By flag, what is well-formed and means nothing."""
-
-
-def test_every_flag_looks_up_what_it_names(call: Call) -> None:
-    troubles, flags = [], set()
-    for command, one in commands():
-        words = working(command)
-        for option in (p for p in one.params if p.param_type_name == "option"):
-            flag = option.opts[0]
-            for value in WRONG_TEXTS.get(flag, ()):
-                # A dry run writes nothing, and may name any folder.
-                given = [word for word in words if flag != "--out" or word != "--dry-run"]
-                ended = call(*command, *given, flag, value)
-                bare = value.strip().removeprefix("./")
-                named = bare if bare and bare in ended.stdout + ended.stderr else flag.lstrip("-")
-                troubles.append(refused(ended, named, (*command, flag, value)))
-                flags.add(flag)
-    assert flags == set(WRONG_TEXTS)
-    assert not any(troubles), "\n".join(filter(None, troubles))
-
-
 def test_every_command_refuses_what_it_does_not_know(call: Call) -> None:
     troubles = []
     for command, one in commands():

@@ -172,7 +172,7 @@ async def _graph_sources(
 
 @dataclass(frozen=True)
 class _PlayedRun:
-    """What one process that plays the episodes of a run folder works on."""
+    """The parts of a run that one process plays, and what it has planned."""
 
     experiment: Experiment
     folder: RunFolder
