@@ -67,37 +67,6 @@ def test_figures_of_the_page_are_those_of_the_published_runs(monkeypatch: pytest
     assert Cog().main(["cog", "-I", ".ci", "--check", "docs/results.md"]) == 0
 
 
-def page_tables() -> list[list[list[str]]]:
-    """Return the cells of each table of the page, with its head and without its rule."""
-    text = re.sub(
-        r"<!-- \[\[\[cog.*?\]\]\] -->", "", (ROOT / "docs" / "results.md").read_text("utf-8"), flags=re.DOTALL
-    )
-    blocks = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
-    tables = [
-        [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()] for block in blocks
-    ]
-    return [[table[0], *table[2:]] for table in tables]
-
-
-def test_limits_that_ended_walks_are_those_of_the_logs() -> None:
-    (table,) = [table for table in page_tables() if "repeat limit" in table[0]]
-    turns, repeats = (table[0].index(f"{name} limit") for name in ("turn", "repeat"))
-    checked = 0
-    for task, model, setting, *_ in [row for row in table[1:] if row[2] in ("tools", "write_cypher")]:
-        path = ROOT / "results" / f"{task}-{model.strip('`')}.zip"
-        if not path.exists():
-            continue
-        folder = RunFolder.open(path)
-        limit = folder.read_manifest()["config"]["agent"]["turn_limit"]
-        logged = [record for record in folder.records() if record["setting"] == setting]
-        forced = [record["turns"] - 1 for record in logged if record["trajectory"]["turns"][-1].get("forced")]
-        (row,) = [row for row in table if row[:3] == [task, model, setting]]
-        used_up = sum(number >= limit for number in forced)
-        assert (row[turns], row[repeats]) == (str(used_up), str(len(forced) - used_up)), row
-        checked += 1
-    assert checked == 8
-
-
 def ends(difference: str) -> tuple[float, float]:
     low, high = re.findall(r"[+-][\d.]+", difference.partition("(")[2])
     return float(low), float(high)
@@ -126,15 +95,3 @@ def test_leads_on_the_page_are_shown(results: ModuleType) -> None:
         (("magma-*", "is-1 is"), results.COPYING, "accuracy"),
     ):
         assert ends(results.lead(first, second, measure))[0] > 0
-
-
-def test_differences_are_those_of_the_report(results: ModuleType) -> None:
-    (pair,) = [
-        pair
-        for pair in results.together("magma-*").comparisons
-        if {results.player(pair, "first_").words, results.player(pair, "second_").words} == {"is-0 is", "io-0 io"}
-    ]
-    sign = 1 if results.player(pair, "first_").words == "is-0 is" else -1
-    low, high = sorted(sign * end for end in pair["measures"]["accuracy"]["interval"])
-    lead = results.lead(("magma-*", "is-0 is"), ("magma-*", "io-0 io"))
-    assert lead == f"{sign * pair['measures']['accuracy']['difference']:+.1f} ({low:+.1f} to {high:+.1f})"
