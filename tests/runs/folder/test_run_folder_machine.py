@@ -207,7 +207,7 @@ class RunFolderMachine(RuleBasedStateMachine):
         """Start or resume a run."""
         name = "run" if name == "merged" and not self.exists(name) else name
         self.second = second, name
-        end = self.command(lambda: self.played(name, fails, concurrency), fault, seed)
+        end = self.command(lambda: self.played(name, fails, concurrency), fault, seed, writes=name)
         if fault is None:
             assert end in ((DONE, FAILED) if fails else (DONE,)), (end, self.error)
             self.logged[name].texts = True
@@ -217,7 +217,7 @@ class RunFolderMachine(RuleBasedStateMachine):
     def rescore(self, name: str, fault: Fault | None, second: str, seed: int) -> None:
         name = self.existing(name)
         self.second = second, name
-        end = self.command(lambda: rescore_run(RunFolder.open(self.home / name)), fault, seed)
+        end = self.command(lambda: rescore_run(RunFolder.open(self.home / name)), fault, seed, writes=name)
         if fault is None:
             assert end == (DONE if self.has_lines(name) else REFUSED), (end, self.error)
 
@@ -240,7 +240,7 @@ class RunFolderMachine(RuleBasedStateMachine):
         if not self.exists("merged") and (self.home / "merged").exists():
             self.disk.remove(self.home / "merged")  # the next step that the error names
         whole = all(self.finished(name) for name in ("first", "second")) and not self.exists("merged")
-        end = self.command(self.merged, fault, seed)
+        end = self.command(self.merged, fault, seed, writes="merged")
         if fault is None:
             assert end == DONE or (end == REFUSED and not whole), (end, self.error)
         if end == DONE:
@@ -290,7 +290,7 @@ class RunFolderMachine(RuleBasedStateMachine):
         """Resume every run to its end, which has the results of an undisturbed one."""
         try:
             for name in filter(self.exists, FOLDERS):
-                assert self.command(partial(self.played, name, False, 1)) == DONE, self.error
+                assert self.command(partial(self.played, name, False, 1), writes=name) == DONE, self.error
                 assert self.finished(name)
             assert not self.broken, self.broken
         finally:
@@ -315,16 +315,17 @@ class RunFolderMachine(RuleBasedStateMachine):
         expected = [*undisturbed().items()][shard.number - 1 :: shard.of]
         return self.logged[name].results == dict(expected)
 
-    def command(self, work: Callable[[], object], fault: Fault | None = None, seed: int = 0) -> object:
-        """Run a command as a process; return its exit code."""
+    def command(
+        self, work: Callable[[], object], fault: Fault | None = None, seed: int = 0, *, writes: str = ""
+    ) -> object:
+        """Run a command as a process; return its exit code. A command that succeeds synced the run that it `writes`."""
         end: object = KILLED
         self.second_is_running = False
         with self.disk.process(fault), suppress(Killed):
             end = self.ended(work)
         self.look()
-        if end == DONE:
-            for one in self.logged.values():
-                one.synced_results |= one.results.keys()
+        if end == DONE and writes:
+            self.logged[writes].synced_results |= self.logged[writes].results.keys()
         if self.disk.fired and fault is not None and fault.action == "cut":
             self.after_cut(seed)
         return end
