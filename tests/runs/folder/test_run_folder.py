@@ -152,7 +152,8 @@ def test_a_full_disk_ends_a_resume_without_a_traceback(run: Path) -> None:
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
     assert "Logging error" not in done.stderr
-    assert f"free some space; then graphwalk resume {run}" in " ".join(done.stderr.split())
+    assert "free some space" in done.stderr
+    assert f"then  graphwalk resume {run}" in done.stderr
 
 
 def test_a_text_that_a_power_cut_left_in_part_is_named_and_written_again_by_a_resume(run: Path) -> None:
