@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.prompts import shipped_prompts
 from graphwalk.config.strict import is_path
 from graphwalk.errors import ConfigError, RunLogError, did_you_mean
 from graphwalk.experiments.experiment import AnyExperiment
@@ -15,13 +16,13 @@ from graphwalk.files.writing import check_links
 from graphwalk.models.base import Model
 from graphwalk.models.prices import STATED, KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
-from graphwalk.runs.folder.run_folder import RunFolder
+from graphwalk.runs.folder.run_folder import RunFolder, read_kept
 from graphwalk.sanitise import LOOKS_LIKE_KEYS
 from graphwalk.settings import Settings
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
-from graphwalk.tools.tool import Tool, load_tools
+from graphwalk.tools.tool import Tool, load_tools, tool_names
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory, setting_of
 from graphwalk.types.wire import from_dict
@@ -272,7 +273,7 @@ def _check_model(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, Any]
 
 
 _KEPT_IN = {"prompts": "variants"}
-"""Field → folder of its texts, where they differ; those of `agent.prompts` itself are in `prompts`."""
+"""Field → folder of its texts, where they differ; those of `agent.prompts` itself: see `_prompts`."""
 
 
 def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = None) -> Experiment:
@@ -284,10 +285,9 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
     data = folder.read_manifest()["config"]
     check_links(folder.path, RunLogError)
     texts = folder.texts_path.resolve()
-    prompts = {"prompts": str(texts / "prompts")} if (texts / "prompts").is_dir() else {}
     changed = {
         "suite": _kept_paths(data.get("suite"), texts),
-        "agent": {**_kept_paths(data.get("agent", {}), texts), **prompts},
+        "agent": {**_kept_paths(data.get("agent", {}), texts), "prompts": _prompts(data.get("agent", {}), texts)},
         "store": data.get("store", "embedded") if store is None else store,
         **({"vary": _kept_paths(data["vary"], texts)} if "vary" in data else {}),
     }
@@ -316,7 +316,19 @@ def _kept_paths(value: Any, texts: Path, field: str = "") -> Any:
     return str(path) if path.exists() else value
 
 
+def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
+    """Return the folder of the kept prompts if they differ from the built-in ones."""
+    folder = texts / "prompts"
+    if not folder.is_dir():
+        return agent.get("prompts")
+    prompts = {path.name: read_kept(path) for path in folder.iterdir()}
+    return None if prompts == dict(shipped_prompts().files) else str(folder)
+
+
 def _kept_tool(name: str, texts: Path) -> str:
-    """Return the kept file of a tool, else its name."""
+    """Return the kept file of a tool if it differs from the built-in one, else the name."""
     path = texts / "tools" / f"{Path(name).stem if is_path(name) else name}.yaml"
-    return str(path) if path.is_file() else name
+    if not path.is_file():
+        return name
+    shipped = load_tools([path.stem])[0].file_text if path.stem in tool_names() else None
+    return path.stem if shipped == read_kept(path) else str(path)

@@ -158,7 +158,10 @@ async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = N
     return await verify_run(RunFolder.open(folder / "run"), settings)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.extended] if name in ("example", "by_reference") else []) for name in RUNS],
+)
 async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> None:
     outcome = await verified_run(tmp_path, RUNS[name])
     assert outcome.error is None, outcome.error
