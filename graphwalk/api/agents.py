@@ -175,32 +175,10 @@ def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "lis
     "error". `tools` and `agent`: as for `openai_tools`. `tools=graphwalk.MAZE_TOOLS` walks one maze
     (`graphwalk.generate_maze`) once: visited cells are remembered.
     """
-    check_type("store", store, Store)
-    return _langchain_tools(store.wait_for(_toolbox(store.inner, tools, agent)), store)
-
-
-def _config(agent: Mapping[str, Any]) -> AgentConfig:
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return validate(AgentConfig, {**FOREIGN, "clock": now, **agent}, "agent")
-
-
-async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) -> Toolbox:
-    config, names = _config(agent), names_of("tools", tools)
-    schema, loaded = await store.schema(config.schema_samples), load_tools(names)
-    if not set(names) & set(MAZE_TOOLS):
-        return GraphToolbox(store, schema, loaded, config)
-    if schema.node(CELL) is None:
-        raise ConfigError(
-            "MAZE_TOOLS require a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
-        )
-    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
-    size = math.isqrt((await store.run(cypher))[0]["cells"])
-    return MazeToolbox(store, size, "0", agent=config, tools=loaded, schema=schema)
-
-
-def _langchain_tools(toolbox: Toolbox, store: Store) -> "list[StructuredTool]":
-    """Return the tools for LangChain, which work with and without `await`."""
     from langchain_core.tools import StructuredTool, ToolException
+
+    check_type("store", store, Store)
+    toolbox = store.wait_for(_toolbox(store.inner, tools, agent))
 
     async def call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         try:
@@ -229,3 +207,22 @@ def _langchain_tools(toolbox: Toolbox, store: Store) -> "list[StructuredTool]":
         )
 
     return list(map(structured_tool, toolbox.specs))
+
+
+def _config(agent: Mapping[str, Any]) -> AgentConfig:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return validate(AgentConfig, {**FOREIGN, "clock": now, **agent}, "agent")
+
+
+async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) -> Toolbox:
+    config, names = _config(agent), names_of("tools", tools)
+    schema, loaded = await store.schema(config.schema_samples), load_tools(names)
+    if not set(names) & set(MAZE_TOOLS):
+        return GraphToolbox(store, schema, loaded, config)
+    if schema.node(CELL) is None:
+        raise ConfigError(
+            "MAZE_TOOLS require a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
+        )
+    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
+    size = math.isqrt((await store.run(cypher))[0]["cells"])
+    return MazeToolbox(store, size, "0", agent=config, tools=loaded, schema=schema)

@@ -123,17 +123,12 @@ def main() -> None:
     logging.getLogger("graphwalk").addHandler(logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler())
     try:
         heed_signals()
-        _run()
+        app(prog_name="graphwalk")
     except Interrupted as interrupted:
         # The run is saved. The interpreter's shutdown can take seconds and would ignore a second signal.
         with suppress(OSError, ValueError):
             sys.stdout.flush()
         os._exit(interrupted.exit_code)
-
-
-def _run() -> None:
-    try:
-        app(prog_name="graphwalk")
     except SystemExit:
         if reader_gone():
             sys.exit(0)  # as other tools do in `| head`

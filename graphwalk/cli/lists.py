@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 models = App(help="List model providers, and check a model's capabilities.")
 
-Name = Annotated[str | None, typer.Argument(help="Name to show in full.")]
 NameOrFile = Annotated[str | None, typer.Argument(help="Name or YAML file to show in full.")]
 
 
@@ -63,17 +62,13 @@ def questions(name: NameOrFile = None) -> None:
 
 
 def experiments(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Name or YAML file to show in full."),
-    ] = None,
-    shown: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    name: NameOrFile = None,
     resolved: Annotated[bool, typer.Option("--resolved", help="Include all fields with their defaults.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of experiments.")] = False,
 ) -> None:
     """List the shipped experiments, or show one in full.
 
-    Example: graphwalk experiments show quickstart --resolved
+    Example: graphwalk experiments quickstart --resolved
     """
     from graphwalk.experiments.experiment import experiment_schema
     from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
@@ -81,7 +76,6 @@ def experiments(
     if schema:
         data(dumps(experiment_schema(), indent=2))
         return
-    name = shown if name == "show" and shown else name
     if name is not None and resolved:
         data(load_experiment(name).as_yaml().rstrip())
         return
@@ -167,9 +161,7 @@ def tasks(
         source, read_settings(), seed=seed, questions=question, per_question=per_question, left_out=left_out
     )
     for task in run_async(work):
-        # Other programs read the reference figures by their earlier names too.
-        par = {"par_turns": task.reference_turns, "par_calls": task.reference_calls}
-        data(dumps({**task.model_dump(mode="json"), **par}) if json else _text(task, answers))
+        data(task.model_dump_json() if json else _text(task, answers))
     for name, reason in left_out.items():
         say(f"{name}: {reason}")
 

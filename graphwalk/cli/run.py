@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 _WIDTH = 80
+_LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "budget_usd", "budget_tokens")
+"""Limits that `run` and `resume` take as options of the same names."""
 _COLUMNS = {
     "episodes": "episodes",
     "model_calls": "calls",
@@ -66,6 +68,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON ins
 
 
 def run(
+    context: typer.Context,
     experiment_name: Annotated[
         str,
         typer.Argument(metavar="EXPERIMENT", help="Experiment name (see `graphwalk experiments`) or YAML file."),
@@ -175,11 +178,7 @@ def run(
         "extractor": extractor,
         "tags": tag,
         "keep": keep or None,
-        "limits.max_concurrency": max_concurrency,
-        "limits.requests_per_minute": requests_per_minute,
-        "limits.tokens_per_minute": tokens_per_minute,
-        "limits.budget_usd": budget_usd,
-        "limits.budget_tokens": budget_tokens,
+        **{f"limits.{name}": context.params[name] for name in _LIMITS},
     }
     if graph is not None or database is not None:
         source = options.chosen_source(graph, database)
@@ -217,6 +216,7 @@ def run(
 
 
 def resume(
+    context: typer.Context,
     path: Annotated[Path, typer.Argument(metavar="FOLDER", help="Run folder.")],
     max_concurrency: MaxConcurrency = None,
     requests_per_minute: RequestsPerMinute = None,
@@ -234,14 +234,7 @@ def resume(
     from graphwalk.runs.folder.run_folder import RunFolder
     from graphwalk.runs.playing.execute import resume_run
 
-    limits = {
-        "max_concurrency": max_concurrency,
-        "requests_per_minute": requests_per_minute,
-        "tokens_per_minute": tokens_per_minute,
-        "budget_usd": budget_usd,
-        "budget_tokens": budget_tokens,
-    }
-    changes = {name: value for name, value in limits.items() if value is not None}
+    changes = {name: context.params[name] for name in _LIMITS if context.params[name] is not None}
     folder = RunFolder.open(path)
     summary = _play(folder, partial(resume_run, folder, read_settings(), changes=changes, log_level=log_level))
     _conclude(folder, summary, fail_under, json)
@@ -289,16 +282,16 @@ def _run_on_ray(
     experiment: "Experiment", new: "NewRun", address: str | None, shards: int | None, log_level: str
 ) -> "RunSummary":
     """Execute a run in shards on a Ray cluster, and merge them."""
-    from graphwalk.runs.playing.cluster import ShardedRun, ray_cluster
+    from graphwalk.runs.playing.cluster import ShardedRun, play_on_cluster, ray_cluster
 
     sharded = ShardedRun(experiment, new)
     how_to_continue = f"Rerun the same command with  --out {new.folder.quoted}  to resume"
     try:
-        with ray_cluster(address) as cluster:
-            number = sharded.number(shards, cluster.cores)
-            say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
+        with ray_cluster(address) as cores:
+            number = sharded.number(shards, cores)
+            say(f"{counted(number, 'shard')} on {counted(cores, 'core')}, in {sharded.shards}")
             with progress_bar("shards", number) as done:
-                return sharded.play(cluster.play, number, log_level, done)
+                return sharded.play(play_on_cluster, number, log_level, done)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. {how_to_continue}")
         raise

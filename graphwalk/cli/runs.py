@@ -55,22 +55,15 @@ def _print(listed: "list[ListedRun]") -> None:
     for title in ("Episodes", "Accuracy %", "Cost"):
         table.add_column(title, justify="right")
     for run in listed:
-        names = Text(printable(str(run.path))), Text(printable("\n".join(run.models)))
-        table.add_row(*names, _state(run), *_figures(run))
+        table.add_row(
+            Text(printable(str(run.path))),
+            Text(printable("\n".join(run.models))),
+            run.state if run.shard is None else f"{run.shard}, {run.state}",
+            f"{run.done}/{'?' if run.episodes is None else run.episodes}",
+            "–" if run.accuracy is None else f"{run.accuracy:.2f}",
+            "–" if run.cost is None else f"${run.cost:.4f}",
+        )
     stdout().print(table)
-
-
-def _state(run: "ListedRun") -> str:
-    return run.state if run.shard is None else f"{run.shard}, {run.state}"
-
-
-def _figures(run: "ListedRun") -> tuple[str, str, str]:
-    total = "?" if run.episodes is None else run.episodes
-    return (
-        f"{run.done}/{total}",
-        "–" if run.accuracy is None else f"{run.accuracy:.2f}",
-        "–" if run.cost is None else f"${run.cost:.4f}",
-    )
 
 
 def merge(
@@ -87,11 +80,7 @@ def merge(
 
     folders = [RunFolder.open(shard) for shard in shards]
     new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
-    try:
-        episodes = merge_runs(folders, new)
-    finally:
-        if not new.folder.manifest_path.exists():
-            new.folder.remove()
+    episodes = merge_runs(folders, new)
     print_report(new.folder, "terminal", tables=OVERVIEW)
     say(f"merged {counted(episodes, 'episode')} of {counted(len(folders), 'shard')} into {new.folder.path}")
 

@@ -309,26 +309,12 @@ def test_the_example_plays_an_episode_and_is_short() -> None:
     assert done.stdout.endswith("correct: True, F1: 1.00\n")
 
 
-def test_wrong_task_error_lists_accepted_forms(graph: PropertyGraph) -> None:
-    with pytest.raises(graphwalk.ConfigError, match="task: must be a Task") as caught:
-        graphwalk.play(None, graph)  # type: ignore[arg-type]
-    assert "make_tasks" in caught.value.hint
-
-
 def test_missing_model_error_lists_accepted_forms(graph: PropertyGraph) -> None:
     task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
     for call in (lambda: graphwalk.play(task, graph), lambda: graphwalk.ask("Who?", graph)):
         with pytest.raises(graphwalk.ConfigError, match="model is missing") as caught:
             call()
         assert "provider/model" in caught.value.hint
-
-
-def test_one_name_is_a_list_of_one(graph: PropertyGraph) -> None:
-    assert [task.template for task in graphwalk.make_tasks(graph, questions="node_count")] == ["node_count"]
-    with graphwalk.open_store(graph) as store:
-        (spec,) = graphwalk.openai_tools(store, tools="think").specs
-        (tool,) = graphwalk.langchain_tools(store, tools="think")
-    assert spec["function"]["name"] == tool.name == "think"
 
 
 def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
@@ -388,16 +374,6 @@ def test_values_are_shown_on_one_short_line(graph: PropertyGraph) -> None:
     assert f"{graph.relationship_count:,} relationships (" in repr(graph)
     assert task.question[:90] in repr(task)
     assert f"scripted/expert tools · {task.task_id} · correct · answer [" in repr(result)
-
-
-def test_a_failed_episode_is_shown_with_its_cause(graph: PropertyGraph) -> None:
-    class Refusing:
-        async def complete(self, *_: object) -> graphwalk.Reply:
-            raise graphwalk.ModelError("the model gpt-9 does not exist")
-
-    (task,) = graphwalk.make_tasks(graph, seed=7, questions=["path_finding"])
-    result = graphwalk.play(task, graph, model=Refusing())
-    assert "· model_error: the model gpt-9 does not exist ·" in str(result)
 
 
 def test_a_notebook_shows_progress(

@@ -19,7 +19,6 @@ def blank_ends(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "words",
     [
-        ("show", RUN),
         ("show", RUN, "node_count"),
         ("runs", RUN.parent),
         ("run", "quickstart", "--dry-run"),

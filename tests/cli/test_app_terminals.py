@@ -26,7 +26,7 @@ def words_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("command", ["tools", "models list", "questions", "experiments", "doctor"])
+@pytest.mark.parametrize("command", ["tools", "questions", "doctor"])
 def test_lists_break_between_words(command: str, columns: int, tmp_path: Path) -> None:
     home = {"GRAPHWALK_HOME": str(tmp_path)}
     code, shown = on_terminal(columns, *command.split(), folder=tmp_path, **home)
@@ -61,7 +61,7 @@ def test_the_words_of_a_model_arrive_one_by_one(tmp_path: Path) -> None:
     """The stream stops half way, and what came before it is on the screen."""
     with served_in_thread(half_a_stream) as url:
         words = ("ask", "Which film is f2?", "--graph", FILMS, "-m", "openai-api/local/m", "--no-log")
-        limits = ("-o", "limits.call_seconds=5", "-o", "limits.retries=0")
+        limits = ("-o", "limits.call_seconds=2", "-o", "limits.retries=0")
         code, shown = on_terminal(80, *words, *limits, folder=tmp_path, LOCAL_BASE_URL=url)
     assert code == 4
     assert "It is Red" in shown

@@ -37,18 +37,6 @@ def test_written_experiment_runs(mine: Path) -> None:
     assert (run / "texts" / "prompts" / "graph_tools.j2").read_text() == (mine / "prompts/graph_tools.j2").read_text()
 
 
-def test_a_file_changed_in_the_meantime_stops_a_resume(mine: Path) -> None:
-    words = ("run", "experiment.yaml", *SHIPPED_QUESTIONS, "--limit", 1, "--out", "run")
-    assert graphwalk(*words, folder=mine).returncode == 0
-    tool = mine / "my_tool.yaml"
-    tool.write_text(tool.read_text().replace("Lists the types", "Names the types"))
-    done = graphwalk("resume", "run", folder=mine)
-    assert done.returncode == 3
-    assert "texts: tools/my_tool.yaml: changed" in done.stderr
-    assert "that of the run is in run/texts" in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
-
-
 def test_a_file_that_is_gone_is_named_with_where_it_is_kept(mine: Path) -> None:
     words = ("run", "experiment.yaml", *SHIPPED_QUESTIONS, "--limit", 1, "--out", "run")
     assert graphwalk(*words, folder=mine).returncode == 0

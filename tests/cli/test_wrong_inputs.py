@@ -83,15 +83,14 @@ def test_every_field_refuses_what_it_cannot_be(suite: str, call: Call) -> None:
     assert not any(troubles), "\n".join(filter(None, troubles))
 
 
-@pytest.mark.parametrize("place", ["task_id", "question", "encoding", "description"])
-def test_no_command_prints_control_characters_of_a_run(place: str, call: Call, tmp_path: Path) -> None:
+def test_no_command_prints_control_characters_of_a_run(call: Call, tmp_path: Path) -> None:
     folder = hostile_run(tmp_path / "runs" / "run")
     records = list(read_lines(folder.results_path))
     manifest = folder.read_manifest()
     for record in records:
-        record["task_id"] += HOSTILE if place == "task_id" else ""
-        record["task"]["question"] += HOSTILE if place == "question" else ""
-    manifest["config"]["agent"]["encoding"] += HOSTILE if place == "encoding" else ""
+        record["task_id"] += HOSTILE
+        record["task"]["question"] += HOSTILE
+    manifest["config"]["agent"]["encoding"] += HOSTILE
     manifest["config"]["description"] += HOSTILE
     folder.results_path.write_bytes(b"".join(map(encode_line, records)))
     folder.write_manifest(manifest)
@@ -203,85 +202,6 @@ def test_a_credential_in_an_option_is_refused_and_written_nowhere(
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and CANARY in path.read_text()]
 
 
-NAMED = {
-    "models": [
-        "nobody/nothing",
-        "no-slash",
-        "openai/",
-        "/m",
-        "",
-        "scripted/no-such",
-        "replay/nowhere",
-    ],
-    "settings": ["magic", ""],
-    "suite.questions": ["why", "", "./nowhere.yaml", "/proc/self/mem.yaml"],
-    "agent.tools": ["hammer", "", "./nowhere.yaml"],
-}
-"""Lists of names that can only be looked up."""
-SINGLE = {
-    "store": ["oracle", "", "../store"],
-    "reference": ["nothing", ""],
-    "extractor": ["nobody/nothing", "", "no-slash"],
-    "agent.prompts": ["./nowhere", "quickstart"],
-    "agent.clock": ["", 7],
-    "servers": [{"openai": "nowhere"}, {"openai": ""}, {"openai": "https://user:secret@host/v1"}],
-    "prices": [{"openai/m": {"input": -1, "output": 1}}, {"openai/m": {}}, {"openai/m": 7}],
-    "suite.graphs": [[{"preset": "paper-7"}], [{"file": "nowhere.json"}], [{"file": ""}], [{"nodes": 10**12}], []],
-    "suite.name": ["no-such", None, 7, []],
-    "name": ["../etc", "a b", "", None, "ü"],
-    "seed": ["1e400", [], "x"],
-}
-
-
-def test_every_name_is_looked_up_before_anything_is_played(call: Call) -> None:
-    cases = [(key, [value]) for key, values in NAMED.items() for value in values]
-    cases += [(key, value) for key, values in SINGLE.items() for value in values]
-    troubles = []
-    for key, value in cases:
-        data = {"name": "wrong", "suite": {"name": "questions", "graphs": [{"nodes": 20, "labels": 2}]}, "limit": 1}
-        first, _, rest = key.partition(".")
-        if rest:
-            data.setdefault(first, {})[rest] = value  # type: ignore[attr-defined]
-        else:
-            data[first] = value
-        Path("wrong.yaml").write_text(yaml.safe_dump(data, allow_unicode=True))
-        ended = call("run", "wrong.yaml", "--dry-run")
-        shown = value[0] if isinstance(value, list) and value else value
-        named = (
-            str(shown) if isinstance(shown, str) and str(shown) in ended.stderr and shown else key.rpartition(".")[2]
-        )
-        troubles.append(refused(ended, named.removesuffix("s"), (key, value)))
-    assert not any(troubles), "\n".join(filter(None, troubles))
-
-
-TEXTS = {
-    "twice": "name: a\nname: b\nsuite: {name: questions}\n",
-    "a tag": "name: a\nsuite: !!python/object:os.system {name: questions}\n",
-    "binary": "name: a\nsuite: {name: questions}\ndescription: !!binary /////w==\n",
-    "a timestamp": "name: 2026-01-01\nsuite: {name: questions}\n",
-    "a list": "- name: a\n",
-    "a word": "quickstart\n",
-    "nothing": "",
-    "aliases": "a: &a [x]\nname: [" + "*a, " * 200 + "]\nsuite: {name: questions}\n",
-    "an alias of itself": "name: &a [*a]\nsuite: {name: questions}\n",
-    "merged": "name: a\nsuite: {name: questions}\n<<: 7\n",
-    "a number as a field": "name: a\n7: 8\nsuite: {name: questions}\n",
-    "an empty field": "name: a\n? \n: 8\nsuite: {name: questions}\n",
-    "an escaped zero": 'name: "a\\0"\nsuite: {name: questions}\n',
-}
-
-
-def test_no_text_is_too_odd_for_a_file_of_an_experiment(call: Call) -> None:
-    troubles = []
-    for what, text in TEXTS.items():
-        Path("wrong.yaml").write_text(text)
-        troubles.append(refused(call("run", "wrong.yaml", "--dry-run"), "wrong.yaml", what))
-    for bad in (b"\xff\xfe\x00", b"name: \x80"):
-        Path("wrong.yaml").write_bytes(bad)
-        troubles.append(refused(call("run", "wrong.yaml", "--dry-run"), "wrong.yaml", bad))
-    assert not any(troubles), "\n".join(filter(None, troubles))
-
-
 def working(command: tuple[str, ...]) -> tuple[str, ...]:
     """Words after the command with which it would do something small, were it not for what is put behind them."""
     run = "run" if Path("run").exists() else str(shutil.copytree(RUNS / "mazes", "run"))
@@ -325,59 +245,10 @@ def test_every_flag_refuses_what_it_cannot_be(call: Call) -> None:
     assert not any(troubles), "\n".join(filter(None, troubles))
 
 
-WRONG_TEXTS = {
-    "--model": ("nobody/nothing", "no-slash", "openai/"),
-    "--base-url": ("nowhere", "ftp://host", ""),
-    "--setting": ("magic", ""),
-    "--question": ("why", "", "./nowhere.yaml"),
-    "--graph": ("nowhere.json", ".", "graph.xls"),
-    "--database": ("", " "),
-    "--store": ("oracle", ""),
-    "--extractor": ("nobody/nothing",),
-    "-o": ("seed", "=1", "nosuch=1", "seed=[", "suite.graphs.7.nodes=3", "seed=!!python/name:os.system", "seed.x=1"),
-    "-M": ("path", "=1", "path=[", "no_such=1"),
-    "--without": ("magic", ""),
-    "--backend": ("My Lab", "../lab", "", "openai"),
-    "--svg": ("picture.png", ""),
-    "--task": ("none",),
-    "--tool": ("hammer",),
-    "--heap": ("lots", "", "-1g"),
-    "--preset": ("paper-7", ""),
-    "--generator": ("no-such", ""),
-    "--algorithm": ("no-such",),
-    "--strategy": ("no-such",),
-    "--split": ("no-such",),
-    "--out": ("/proc/no/such/place.json",),
-    "--mapping": ("/proc/no/such/place.json",),
-}
-"""By flag, what is well-formed and means nothing."""
-
-
-def test_every_flag_looks_up_what_it_names(call: Call) -> None:
-    troubles, flags = [], set()
-    for command, one in commands():
-        words = working(command)
-        for option in (p for p in one.params if p.param_type_name == "option"):
-            flag = option.opts[0]
-            for value in WRONG_TEXTS.get(flag, ()):
-                # A dry run writes nothing, and may name any folder.
-                given = [word for word in words if flag != "--out" or word != "--dry-run"]
-                ended = call(*command, *given, flag, value)
-                bare = value.strip().removeprefix("./")
-                named = bare if bare and bare in ended.stdout + ended.stderr else flag.lstrip("-")
-                troubles.append(refused(ended, named, (*command, flag, value)))
-                flags.add(flag)
-    assert flags == set(WRONG_TEXTS)
-    assert not any(troubles), "\n".join(filter(None, troubles))
-
-
 def test_every_command_refuses_what_it_does_not_know(call: Call) -> None:
     troubles = []
     for command, one in commands():
-        words = working(command)
-        troubles.append(refused(call(*command, *words, "--no-such-flag"), "no-such-flag", command))
+        troubles.append(refused(call(*command, *working(command), "--no-such-flag"), "no-such-flag", command))
         if any(p.param_type_name == "argument" and p.required for p in one.params):
             troubles.append(refused(call(*command), "argument", command))
-        for option in (p for p in one.params if p.param_type_name == "option" and not p.is_flag):
-            troubles.append(refused(call(*command, *words, option.opts[0]), option.opts[0], (command, option.opts)))
     assert not any(troubles), "\n".join(filter(None, troubles))

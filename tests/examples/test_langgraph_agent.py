@@ -140,18 +140,6 @@ async def test_callbacks_see_usage_and_model(server: ModelServer) -> None:
     assert await with_agent(work) == {"m": {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}}
 
 
-async def test_words_arrive_one_by_one(server: ModelServer) -> None:
-    """A client that stops after the first word has had it before the reply is whole."""
-
-    async def first_word(agent: Any) -> Any:
-        async for chunk, _ in agent.astream(asked(), stream_mode="messages"):
-            if isinstance(chunk, AIMessageChunk):
-                return chunk.content
-        return None
-
-    assert await with_agent(lambda agent: asyncio.run(first_word(agent))) == "It "
-
-
 async def test_schemas_and_picture(server: ModelServer) -> None:
     agent = await with_agent(lambda agent: agent)
     assert "messages" in agent.get_input_jsonschema()["properties"]

@@ -163,9 +163,11 @@ def test_fewer_graphs_are_the_only_difference(name: str, override: str, differen
 
 def test_the_order_of_the_differences_is_the_same_in_every_process() -> None:
     program = (
-        "from tests.experiments.test_protocol_differences import *;"
+        "from graphwalk.experiments.loading import load_experiment;"
+        "from graphwalk.experiments.protocol_differences import in_words, published_differences;"
         "names = ('turn_limit=2', 'encoding=csv', 'think=false', 'direction=false', 'query_rows=5', 'schema_samples=1');"
-        "print(in_words(published_differences(config_of('paper-table-2', tuple(f'agent.{name}' for name in names)))))"
+        "config = load_experiment('paper-table-2', [f'agent.{name}' for name in names], {'protocol': 'paper'});"
+        "print(in_words(published_differences(config.model_dump(mode='json'))))"
     )
     texts = {
         subprocess.run(
@@ -178,7 +180,9 @@ def test_the_order_of_the_differences_is_the_same_in_every_process() -> None:
     assert texts.pop().count("agent.") == 5
 
 
-@pytest.mark.parametrize(("count", "mark"), [(10, "(paper)"), (2, "(paper, more graphs)")])
+@pytest.mark.parametrize(
+    ("count", "mark"), [pytest.param(10, "(paper)", marks=pytest.mark.extended), (2, "(paper, more graphs)")]
+)
 def test_one_of_the_papers_sizes_has_its_rows_and_fewer_graphs_mark_them(tmp_path: Path, count: int, mark: str) -> None:
     run = graphwalk.run(
         "paper-scaling", protocol="paper", models=["scripted/expert"], settings=["tools"], out=tmp_path / "run",

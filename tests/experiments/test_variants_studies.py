@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
@@ -37,12 +38,14 @@ def test_turn_budget(tmp_path: Path) -> None:
     assert (accuracies[0], accuracies[-1]) == (0, 100)
 
 
+@pytest.mark.extended
 def test_wording_sensitivity(tmp_path: Path) -> None:
     report = run(tmp_path, "wording-sensitivity", "--limit", "3", "-m", "scripted/expert")
     assert len(report["rows"]) == 12
     assert {row["accuracy"] for row in report["rows"]} == {100}
 
 
+@pytest.mark.extended
 def test_one_factor(tmp_path: Path) -> None:
     report = run(tmp_path, "one-factor", *ONE, "-m", "scripted/expert")
     groups = [row["graph"] for row in report["groups"]["graph"]]

@@ -10,13 +10,14 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphwalk.runs.folder.run_folder import RunFolder
-from tests.commands import graphwalk
+from tests.commands import graphwalk, start, wait
 from tests.models.server import Answer, ModelServer, Request, chat
 
 WALL_CLOCK = ("seconds", "seconds_per_question", "tool_seconds", "tool_seconds_per_question")
@@ -43,8 +44,16 @@ async def begin(url: str, *words: str | Path) -> asyncio.subprocess.Process:
 
 
 def start_words(folder: Path, seed: int) -> list[str | Path]:
-    graphs = ["--graphs", "2", "--limit", "24", "--max-concurrency", "4", "--seed", str(seed)]
+    graphs = ["--graphs", "2", "-o", "suite.graphs.*.nodes=40", "--max-concurrency", "4", "--seed", str(seed)]
     return ["run", "quickstart", "--model", "openai-api/local/m", *graphs, "--out", folder]
+
+
+async def forked(url: str, folder: Path, *words: str | Path) -> ForkServerProcess:
+    """Start a command that is forked from a process with its imports; `folder` gets its output."""
+    streams = [folder / name for name in ("stdin", "stdout", "stderr")]
+    for stream in streams:
+        stream.touch()
+    return await asyncio.to_thread(start, words, environment(url), Path.cwd(), streams)
 
 
 def table(folder: Path) -> dict[str, Any]:
@@ -71,23 +80,22 @@ async def killed_and_resumed(folder: Path, kills: int, draw: random.Random) -> N
     """A run that is killed again and again at random moments ends like an undisturbed one."""
     async with ModelServer(thinker) as server:
         undisturbed = folder / "undisturbed"
-        await (await begin(server.url, *start_words(undisturbed, 1))).communicate()
+        await asyncio.to_thread(wait, await forked(server.url, folder, *start_words(undisturbed, 1)))
         asked = len(server.requests)
         server.requests.clear()
         disturbed = folder / "disturbed"
         words, in_flight = start_words(disturbed, 1), 0
         for number in range(kills):
-            process = await begin(server.url, *words)
+            process = await forked(server.url, folder, *words)
             await wait_for_results(disturbed, number * 24 // (kills + 1))
             await asyncio.sleep(draw.uniform(0.0, 0.3))
-            process.send_signal(signal.SIGKILL)
-            await process.communicate()
+            process.kill()
+            await asyncio.to_thread(process.join)
             in_flight += 4
             if (disturbed / "run.json").exists():
                 words = ["resume", disturbed]
-        process = await begin(server.url, *words)
-        _, errors = await process.communicate()
-        assert process.returncode == 0, errors.decode()
+        process = await forked(server.url, folder, *words)
+        assert await asyncio.to_thread(wait, process) == 0, (folder / "stderr").read_text()
         keys = [(r["task_id"], r["model"], r["setting"], r["repeat"]) for r in RunFolder.open(disturbed).records()]
         assert len(keys) == len(set(keys)) == 24
         assert table(disturbed) == table(undisturbed)

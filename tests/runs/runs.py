@@ -30,8 +30,8 @@ class Notes(Progress):
 
 
 def experiment(**flags: Any) -> AnyExperiment:
-    """The quickstart on one graph."""
-    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, **flags})
+    """The quickstart on one small graph."""
+    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, "suite.graphs.*.nodes": 40, **flags})
 
 
 async def start(

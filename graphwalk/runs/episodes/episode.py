@@ -43,6 +43,7 @@ class RunModels:
     """All models of an experiment, an asynchronous context manager.
 
     `replies`: file of the reply cache; None: no cache. `note` gets messages about long pauses and damaged replies.
+    `check_results` is called before each request; it raises if results can no longer be written.
     """
 
     def __init__(
@@ -50,10 +51,10 @@ class RunModels:
         experiment: Experiment,
         replies: Path | None = None,
         note: Callable[[str], object] = lambda text: None,
+        check_results: Callable[[], None] = lambda: None,
     ) -> None:
         self.experiment = experiment
-        self.check_results: Callable[[], None] = lambda: None
-        """Called before each request; raises if results can no longer be written."""
+        self._check_results = check_results
         config, limits = experiment.config, experiment.config.limits
         self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies)
@@ -117,7 +118,7 @@ class RunModels:
 
     def _check_files(self) -> None:
         """Raise RunLogError if replies or results could not be written."""
-        self.check_results()
+        self._check_results()
         if self._cache is not None:
             self._cache.check()
 
@@ -302,23 +303,15 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
         raise ConfigError(
             f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
         )
-    async with _loaded(GraphInstance.of(graph), experiment) as loaded:
-        for planned in episodes_about(task, PlannedGraph(loaded), experiment):
+    sources, instance = sources_for(experiment, secrets.token_hex(4)), GraphInstance.of(graph)
+    try:
+        loaded = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
+        for planned in episodes_about(task, loaded, experiment):
             async with RunModels(experiment) as models, models.for_episode(planned) as (model, extractor):
                 return await play(planned, model, extractor, experiment)
-    raise no_episode(experiment)
-
-
-@asynccontextmanager
-async def _loaded(instance: GraphInstance, experiment: Experiment) -> AsyncIterator[LoadedGraph]:
-    """Load a graph into its store while the block runs."""
-    sources = sources_for(experiment, secrets.token_hex(4))
-    try:
-        store = await sources.store_of(instance)
-        try:
-            yield LoadedGraph(instance, store)
-        finally:
-            if store is not None:
-                await store.drop()
     finally:
-        await sources.close()
+        try:
+            await sources.drop_graphs()
+        finally:
+            await sources.close()
+    raise no_episode(experiment)

@@ -41,12 +41,18 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
         "created": created,
         "commit": commit(),
         "python": platform.python_version(),
-        "libraries": {name: metadata.version(name) for name in _LIBRARIES},
+        "libraries": dict(_libraries()),
         "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
         "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
         "conditions": _sha(json.dumps(_conditions(experiment), sort_keys=True))[:16],
         "fingerprint": None,
     }
+
+
+@cache
+def _libraries() -> Mapping[str, str]:
+    """Return the versions of the libraries that can affect results."""
+    return {name: metadata.version(name) for name in _LIBRARIES}
 
 
 @cache
@@ -120,23 +126,21 @@ def tasks_digest(tasks: Iterable[Task]) -> str:
     return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks))
 
 
-def check_unchanged(
-    folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool = True
-) -> dict[str, Any]:
-    """Return the fingerprint and keep the texts in the folder. Raise RunLogError if it differs from `then`.
+def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any]) -> None:
+    """Raise RunLogError if the fingerprint differs from `then`, the one at the start of the run.
 
-    `then` is the fingerprint at the start of the run, None for a new run. If the run ended before its plan was
-    complete, its graphs must be the first ones of `plan`.
+    If the run ended before its plan was complete, its graphs must be the first ones of `plan`.
     """
-    now = fingerprint(experiment, plan, whole=whole)
+    part = plan.known_to(then)
+    changed = differences(then, fingerprint(experiment, part, whole=part is plan))
+    if changed:
+        raise _changed(folder, changed)
+
+
+def keep_texts(folder: RunFolder, experiment: Experiment) -> None:
+    """Write the texts that models can read, and the experiment, into the folder of its run."""
     texts = {name: experiment.settings.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
-    if then is not None:
-        settled_part = plan.known_to(then)
-        changed = differences(then, now if settled_part is plan else fingerprint(experiment, settled_part, whole=False))
-        if changed:
-            raise _changed(folder, changed)
     folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
-    return now
 
 
 def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]]) -> RunLogError:

@@ -1,5 +1,6 @@
 """The graph sources of a run: graphs that it loads, and existing databases."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -13,11 +14,12 @@ from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
 from graphwalk.suites.loaded_graph import GraphInstance
 
+_LOGGER = logging.getLogger("graphwalk")
 OpenOnce = Callable[[], Awaitable[Database]]
 
 
-def sources_for(experiment: Experiment, run_id: str, health: HealthCheck | None = None) -> "GraphSources":
-    """Return the graph sources of an experiment, in the store that it names."""
+def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning) -> "GraphSources":
+    """Return the graph sources of an experiment, in the store that it names. `note` gets messages about outages."""
     config, settings, limits = experiment.config, experiment.settings, experiment.config.limits
     open_once = partial(
         open_database,
@@ -27,6 +29,7 @@ def sources_for(experiment: Experiment, run_id: str, health: HealthCheck | None 
         timeout_seconds=limits.store_seconds,
         wait_seconds=limits.store_wait_seconds,
     )
+    health = HealthCheck(limits.store_wait_seconds, note)
     return GraphSources(open_once, settings if queries_in_place(config.store) else None, health)
 
 
@@ -38,13 +41,11 @@ class GraphSources:
     ) -> None:
         """Prepare the sources. `open_database` (None: the embedded engine) opens the database of loaded graphs.
 
-        `settings`: those of existing databases; None: load copies of them.
-
-        `health`: the health check that all databases share; None: each has its own.
+        `settings`: those of existing databases; None: load copies of them. `health`: the check that all share.
         """
         self._open_database = open_database
         self._settings = settings
-        self._health = health
+        self.health = health or HealthCheck(WAIT_SECONDS)
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
         self._existing: list[GraphInstance] = []
@@ -58,19 +59,16 @@ class GraphSources:
         if instance.graph is None:
             return None
         if instance.existing_database is not None and self._settings is not None:
-            wait_seconds = WAIT_SECONDS if self._health is None else self._health.seconds
-            source = open_source(instance.existing_database, self._settings, wait_seconds=wait_seconds)
+            source = open_source(instance.existing_database, self._settings, wait_seconds=self.health.seconds)
             opened = await self._opened.enter_async_context(source)
-            if self._health is not None:
-                opened.store.share_health_check(self._health, instance.digest)
+            opened.store.share_health_check(self.health, instance.digest)
             self._existing.append(instance)
             return opened.store
         if self._open_database is None or (instance.in_memory and self._settings is not None):
             return await self._memory.load(instance.graph)
         if self._database is None:
             self._database = await self._open_database()
-            if self._health is not None:
-                self._database.share_health_check(self._health)
+            self._database.share_health_check(self.health)
         self.half_loaded = not isinstance(self._database, EmbeddedDatabase)
         self._loaded.append(await self._database.load(instance.graph))
         self.half_loaded = False

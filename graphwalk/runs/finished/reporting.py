@@ -26,45 +26,41 @@ def report_of(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None
 
     Raise RunLogError if results do not have the suite's form.
     """
-    try:
-        return _report_of(folder, folder.records() if records is None else records)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        cause = f"{type(error).__name__}: {error}"
-        raise RunLogError(
-            f"{folder.path}: a result does not have the form of its suite ({cause})",
-            hint=f"to find the line: graphwalk verify {folder.quoted}",
-        ) from error
-
-
-def _report_of(folder: RunFolder, records: Iterable[dict[str, Any]]) -> Report:
     manifest = folder.read_manifest()
-    config, suite = manifest["config"], folder.suite
-    declared = suite.report()
+    config, declared = manifest["config"], folder.suite.report()
     seen: set[EpisodeKey] = set()
     missing: Counter[str] = Counter()
     unread = ambiguous = 0
 
     def noted() -> Iterator[ResultRecord]:
         nonlocal unread, ambiguous
-        for record in records:
+        for record in folder.records() if records is None else records:
+            score = record["score"] or {}
             seen.add(key_of(record))
-            missing.update(filter(None, [(record["score"] or {}).get("missing")]))
-            unread += bool(record["score"]) and record["score"].get("extraction_stage") is None
-            ambiguous += bool(record["score"]) and record["score"].get("lossy", False)
+            missing.update(filter(None, [score.get("missing")]))
+            unread += bool(score) and score.get("extraction_stage") is None
+            ambiguous += score.get("lossy", False)
             yield _with_limit(record, config)
 
-    observed = observe(noted(), declared)
-    missing_extractor = _without_extractor(manifest)
-    reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
-    report = report_on(observed, reference=reference, seed=config.get("seed", 0))
-    incomplete = _missing_part(manifest, len(seen))
-    first = [note for note in (incomplete, protocol_note(config)) if note]
-    hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
-    comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
-    last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
-    every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
-    protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
-    return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+    try:
+        observed = observe(noted(), declared)
+        missing_extractor = _without_extractor(manifest)
+        reference, notes = _published(declared, config, missing_extractor is not None and unread > 0)
+        report = report_on(observed, reference=reference, seed=config.get("seed", 0))
+        incomplete = _missing_part(manifest, len(seen))
+        first = [note for note in (incomplete, protocol_note(config)) if note]
+        hint = f"The traceback is in run.log; to try again: graphwalk rescore {folder.quoted}."
+        comments = (f"{counted(number, 'result')} with {text}. {hint}" for text, number in missing.most_common())
+        last = [note for note in (*notes, _ambiguous_part(ambiguous, config), missing_extractor, *comments) if note]
+        every = (*first, *report.notes, *last, *map(str, manifest.get("unplayed", ())))
+        protocol = {"name": config.get("protocol", OWN), "differences": [list(one) for one in deviations(config)]}
+        return replace(report, notes=every, incomplete=incomplete, protocol=protocol)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise RunLogError(
+            f"{folder.path}: a result does not have the form of its suite ({cause})",
+            hint=f"to find the line: graphwalk verify {folder.quoted}",
+        ) from error
 
 
 def _with_limit(record: ResultRecord, config: Mapping[str, Any]) -> ResultRecord:

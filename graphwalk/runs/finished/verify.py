@@ -146,20 +146,24 @@ async def verify_run(
             }
             without_models = replace(experiment, config=config, models=models_called, opened=cached)
             async with RunModels(without_models, replies) as models:
-                run = _VerifiedRun(folder, experiment, plan, models, manifest.get("fingerprint") or {})
-                return await run.verified(done)
+                then = manifest.get("fingerprint") or {}
+                planned = {episode.key: episode for episode in plan.episodes}
+                return await _VerifiedRun(folder, experiment, plan, models, then, planned).verified(done)
     finally:
         await sources.close()
 
 
+@dataclass(frozen=True)
 class _VerifiedRun:
-    def __init__(
-        self, folder: RunFolder, experiment: Experiment, plan: Plan, models: RunModels, then: dict[str, Any]
-    ) -> None:
-        self.folder, self.experiment, self.plan, self.models, self.then = folder, experiment, plan, models, then
-        self.checks = {name: VerifyCheck() for name in CHECKS}
-        self.planned = {episode.key: episode for episode in plan.episodes}
-        self.scored: Counter[EpisodeKey] = Counter()
+    folder: RunFolder
+    experiment: Experiment
+    plan: Plan
+    models: RunModels
+    then: Mapping[str, Any]
+    """The fingerprint in run.json."""
+    planned: Mapping[EpisodeKey, PlannedEpisode]
+    checks: dict[str, VerifyCheck] = field(default_factory=lambda: {name: VerifyCheck() for name in CHECKS})
+    scored: Counter[EpisodeKey] = field(default_factory=Counter)
 
     async def verified(self, done: Callable[[], object]) -> RunVerification:
         self._check_manifest()
@@ -295,21 +299,13 @@ class _VerifiedRun:
         try:
             task = self.experiment.suite.task_type.model_validate(result.task)
             planned = self.planned.get(result.key)
-            answer_and_score = judge(
-                task,
-                result.key.setting,
-                result.trajectory,
-                result.extractor_reply,
-                self.experiment.config.scoring,
-                None if planned is None else planned.graph.about,
-            )
+            scoring, about = self.experiment.config.scoring, None if planned is None else planned.graph.about
+            answer, score = judge(task, result.key.setting, result.trajectory, result.extractor_reply, scoring, about)
         except ValidationError as error:
             self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
             return
         logged = {"answer": record["answer"], "score": record["score"]}
-        self.checks["scores"].compare(
-            where, logged, _json({"answer": answer_and_score[0], "score": answer_and_score[1]})
-        )
+        self.checks["scores"].compare(where, logged, _json({"answer": answer, "score": score}))
 
     def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
         """Compare the totals of a line with its trajectory. The extractor's share is not logged."""

@@ -11,7 +11,6 @@ from graphwalk.evaluation.statistics import outcomes_of
 from graphwalk.files.json_lines import decode_line, open_lines
 from graphwalk.runs.folder.result import EpisodeKey, key_of
 from graphwalk.runs.folder.run_folder import RunFolder, is_own, own_episodes, shard_in_words
-from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
 _LISTING_SECONDS = 0.05
@@ -22,7 +21,7 @@ _REST = b', "task": {'
 
 @dataclass(frozen=True)
 class ListedRun:
-    """One run. `correct` of `scored` episodes are correct; `cost` in US dollars, None if unknown."""
+    """One run. `cost` is in US dollars, None if unknown."""
 
     path: Path
     state: State
@@ -33,9 +32,6 @@ class ListedRun:
     episodes: int | None = None
     """Planned episodes, of a shard its own."""
     done: int = 0
-    scored: int = 0
-    correct: int | None = 0
-    """None for a suite without correct and wrong answers."""
     cost: float | None = None
     shard: str | None = None
     """"shard 2 of 4"; None for a whole run."""
@@ -61,9 +57,7 @@ def listed(folder: RunFolder) -> ListedRun:
     manifest = folder.read_manifest()
     config, episodes = manifest["config"], own_episodes(manifest)
     results = {key_of(head): head for head in heads(folder)}
-    scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
     due = sum(bool(head["score"]) for head in results.values())
-    scores = [head["score"]["correct"] for head in results.values() if head["score"]]
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,
@@ -74,8 +68,6 @@ def listed(folder: RunFolder) -> ListedRun:
         models=tuple(config["models"]),
         episodes=episodes,
         done=len(results),
-        scored=len(scored),
-        correct=None if None in scores else sum(scores),
         cost=sum(costs) if costs and None not in costs else None,
         shard=shard_in_words(manifest),
         accuracy=_accuracy(results),

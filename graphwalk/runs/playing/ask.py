@@ -17,7 +17,7 @@ from graphwalk.models.base import Model
 from graphwalk.reports.scene import Scene, SceneCall, scene_of
 from graphwalk.reports.scene_svg import scene_svg
 from graphwalk.runs.episodes.episode import RunModels, play
-from graphwalk.runs.episodes.fingerprint import check_unchanged, new_manifest
+from graphwalk.runs.episodes.fingerprint import fingerprint, keep_texts, new_manifest
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, PlannedGraph
 from graphwalk.runs.episodes.resolve import Experiment, resolve
 from graphwalk.runs.folder.result import EpisodeKey, Result
@@ -222,8 +222,9 @@ class Conversation:
             **new_manifest(self._experiment, self._log.run_id, self._log.created),
             # The configuration grows with every question.
             "conditions": f"conversation {self._log.run_id}",
-            "fingerprint": check_unchanged(self._log.folder, self._experiment, self._plan, None),
+            "fingerprint": fingerprint(self._experiment, self._plan),
         }
+        keep_texts(self._log.folder, self._experiment)
         self._log.folder.write_manifest(manifest)
         return manifest
 

@@ -168,38 +168,28 @@ _LOOK_SECONDS = 0.5
 _CONNECT_SECONDS = 10.0
 
 
-class RayCluster:
-    """A cluster that this process is connected to."""
+def play_on_cluster(works: Sequence[ShardWork]) -> Iterator[RunSummary]:
+    """Yield each summary when its shard is done. Raise GraphwalkError for a worker lost too often."""
+    import ray
 
-    def __init__(self, ray: Any) -> None:
-        self._ray = ray
-
-    @property
-    def cores(self) -> int:
-        """Number of cores of the cluster."""
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-
-    def play(self, works: Sequence[ShardWork]) -> Iterator[RunSummary]:
-        """Yield each summary when its shard is done. Raise GraphwalkError for a worker lost too often."""
-        ray = self._ray
-        task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_shard)
-        waiting = {task.remote(work): work for work in works}
-        while waiting:
-            done, _ = ray.wait(list(waiting), timeout=_LOOK_SECONDS)
-            for one in done:
-                work = waiting.pop(one)
-                try:
-                    yield ray.get(one)
-                except ray.exceptions.RayTaskError as error:
-                    raise error.cause from None
-                except ray.exceptions.RayError as error:
-                    cause = str(error).strip().splitlines()[0]
-                    raise GraphwalkError(f"shard {work.shard} was lost {RETRIES + 1} times: {cause}") from error
+    task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_shard)
+    waiting = {task.remote(work): work for work in works}
+    while waiting:
+        done, _ = ray.wait(list(waiting), timeout=_LOOK_SECONDS)
+        for one in done:
+            work = waiting.pop(one)
+            try:
+                yield ray.get(one)
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+            except ray.exceptions.RayError as error:
+                cause = str(error).strip().splitlines()[0]
+                raise GraphwalkError(f"shard {work.shard} was lost {RETRIES + 1} times: {cause}") from error
 
 
 @contextmanager
-def ray_cluster(address: str | None) -> Iterator[RayCluster]:
-    """Connect to a cluster; None: start one on this machine while the block runs, on loopback only.
+def ray_cluster(address: str | None) -> Iterator[int]:
+    """Connect to a cluster and yield its number of cores; None: start one on this machine, on loopback only.
 
     Raise ConfigError if Ray is not installed or there is no cluster at the address, GraphwalkError if Ray does not
     start.
@@ -235,6 +225,6 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
         ) from error
     heed_signals()  # Ray has replaced the signal handlers
     try:
-        yield RayCluster(ray)
+        yield max(1, int(ray.cluster_resources().get("CPU", 1)))
     finally:
         ray.shutdown()

@@ -44,8 +44,8 @@ TokenCounter = Callable[[Message | str], int]
 class Figures:
     """Calls, tokens and US dollars of an episode, or of all; `usd` is None without a price.
 
-    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again. `usd` prices repeated
-    input as cached where providers cache it, `usd_uncached` as new.
+    `new_tokens` and `repeated_tokens` are input; a conversation sends repeated tokens again. `usd` prices them as
+    cached where providers cache them.
     """
 
     model_calls: float = 0
@@ -54,7 +54,6 @@ class Figures:
     repeated_tokens: float = 0
     output_tokens: float = 0
     usd: float | None = 0.0
-    usd_uncached: float | None = 0.0
     assumed: float = 0
     """Episodes without an expert; replies are the target alone."""
     longest_request: float = 0
@@ -63,14 +62,6 @@ class Figures:
     @property
     def input_tokens(self) -> float:
         return self.new_tokens + self.repeated_tokens
-
-    def charge(self, price: Price | None, cached: int, read: int, written: int) -> None:
-        """Add the cost of one call."""
-        if price is None or self.usd is None or self.usd_uncached is None:
-            self.usd = self.usd_uncached = None
-        else:
-            self.usd += price.cost(read - cached, cached, written)
-            self.usd_uncached += price.cost(read, 0, written)
 
 
 @dataclass(kw_only=True)
@@ -90,7 +81,7 @@ class ModelEstimate(Figures):
         for name in (each.name for each in fields(Figures) if each.name != "longest_request"):
             values = [getattr(self, name), *(getattr(figures, name) for figures in sample)]
             total = None if None in values else values[0] + sum(values[1:]) * episodes / len(sample)
-            setattr(self, name, total if total is None or name.startswith("usd") else round(total))
+            setattr(self, name, total if total is None or name == "usd" else round(total))
 
 
 @dataclass
@@ -142,7 +133,11 @@ class _CountingModel:
         self.figures.repeated_tokens += repeated
         self.figures.output_tokens += written
         self.figures.longest_request = max(self.figures.longest_request, read)
-        self.figures.charge(self._price, repeated if repeated >= CACHED_FROM else 0, read, written)
+        if self._price is None or self.figures.usd is None:
+            self.figures.usd = None
+        else:
+            cached = repeated if repeated >= CACHED_FROM else 0
+            self.figures.usd += self._price.cost(read - cached, cached, written)
         self._before = tuple(messages)
         return reply
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
@@ -16,18 +16,17 @@ from graphwalk.files.json_lines import LineWriter
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.runs.episodes.episode import RunModels, play, unrecorded
-from graphwalk.runs.episodes.fingerprint import check_unchanged, new_manifest
-from graphwalk.runs.episodes.graph_sources import sources_for
+from graphwalk.runs.episodes.fingerprint import check_unchanged, fingerprint, keep_texts, new_manifest
+from graphwalk.runs.episodes.graph_sources import GraphSources, sources_for
 from graphwalk.runs.episodes.plan import Plan, PlannedEpisode, grow
 from graphwalk.runs.episodes.resolve import Experiment, resolve
-from graphwalk.runs.folder.result import EpisodeKey, Result
+from graphwalk.runs.folder.result import Result
 from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-from graphwalk.runs.playing.counters import CircuitBreaker, RunSummary, earlier_results
+from graphwalk.runs.playing.counters import MOST_FAILURES, EpisodeCounters, RunSummary
 from graphwalk.runs.playing.run_log import run_log
 from graphwalk.runs.playing.run_progress import Progress
 from graphwalk.runs.playing.shards import WHOLE, Shard
 from graphwalk.settings import Settings
-from graphwalk.stores.health import HealthCheck
 
 _LOGGER = logging.getLogger("graphwalk")
 _CLEAN_UP_SECONDS = 2.0
@@ -53,7 +52,7 @@ async def start_run(
         if shard != WHOLE:
             manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
-        return await _PlayedRun(experiment, new.folder, progress, manifest, log_level).play()
+        return await _play(experiment, new.folder, progress, manifest, log_level)
 
 
 async def resume_run(
@@ -81,81 +80,123 @@ async def resume_run(
             raise
         manifest["config"] = config.model_dump(mode="json")
         try:
-            prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
-        except (LookupError, AttributeError, ValidationError) as error:
+            prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest.get("prices"))
+        except ValidationError as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
         experiment = resolve(config, settings, objects=objects, prices=prices)
-        return await _PlayedRun(experiment, folder, progress, manifest, log_level).play()
+        return await _play(experiment, folder, progress, manifest, log_level)
 
 
-@dataclass
+class _ResultsLog:
+    """The results of a run. The file is opened when needed, so that the one of a finished run stays compressed."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._opened: LineWriter | None = None
+
+    def writer(self) -> LineWriter:
+        if self._opened is None:
+            self._opened = self._folder.results_writer()
+        return self._opened
+
+    def check(self) -> None:
+        """Raise RunLogError if results can no longer be written."""
+        self.writer().check()
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
+
+async def _play(
+    experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any], log_level: str
+) -> RunSummary:
+    """Play the episodes without a result, one worker for each in flight, while the plan grows. Raise its errors."""
+
+    def note(text: str) -> None:
+        _LOGGER.warning("%s", text)
+        progress.note(text)
+
+    with run_log(folder.log_path, log_level, experiment.settings.secrets.redact):
+        _LOGGER.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
+        results, counters = _ResultsLog(folder), EpisodeCounters.of(folder)
+        async with (
+            RunModels(experiment, folder.replies_path, note, results.check) as models,
+            _graph_sources(experiment, manifest["run_id"], note) as sources,
+        ):
+            run = _PlayedRun(experiment, folder, progress, manifest, note, results, counters, models, sources)
+            run.announce()
+            raise_file_limit()
+            number = 0
+            try:
+                async with asyncio.TaskGroup() as workers:
+                    async for planned in run.unplayed_episodes():
+                        run.queue.put_nowait(planned)
+                        if number < experiment.config.limits.max_concurrency:
+                            number += 1
+                            workers.create_task(run.work())
+                    for _ in range(number):
+                        run.queue.put_nowait(None)
+            except BaseExceptionGroup as errors:
+                raise errors.exceptions[0] from None
+            finally:
+                results.close()
+            return await run.conclude()
+
+
+@asynccontextmanager
+async def _graph_sources(
+    experiment: Experiment, run_id: str, note: Callable[[str], None]
+) -> AsyncIterator[GraphSources]:
+    """Open the graph sources of a run; at the end, drop its graphs and close them, of an interrupted run in time."""
+    sources = sources_for(experiment, run_id, note)
+    try:
+        yield sources
+    finally:
+        task = asyncio.current_task()
+        limit = _CLEAN_UP_SECONDS if task is not None and task.cancelling() else None
+        try:
+            try:
+                if not experiment.config.keep and sources.health.failure is None:
+                    async with asyncio.timeout(limit):
+                        await sources.drop_graphs()
+            finally:
+                async with asyncio.timeout(limit):
+                    await sources.close()
+            if sources.half_loaded:
+                raise StoreError("a load was interrupted")
+        except (StoreError, TimeoutError) as error:
+            cause = (str(error) or "time out").splitlines()[0]
+            note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
+
+
+@dataclass(frozen=True)
 class _PlayedRun:
-    """One process that plays the episodes of a run folder, with one worker per episode in flight."""
+    """The parts of a run that one process plays, and what it has planned."""
 
     experiment: Experiment
     folder: RunFolder
     progress: Progress
     manifest: dict[str, Any]
-    log_level: str
+    note: Callable[[str], None]
+    results: _ResultsLog
+    counters: EpisodeCounters
+    models: RunModels
+    sources: GraphSources
+    plan: Plan = field(default_factory=Plan)
+    queue: asyncio.Queue[PlannedEpisode | None] = field(default_factory=asyncio.Queue)
 
-    def __post_init__(self) -> None:
-        self._shard = Shard.parse(self.manifest.get("shard", str(WHOLE)))
-        self._queue: asyncio.Queue[PlannedEpisode | None] = asyncio.Queue()
-
-    async def play(self) -> RunSummary:
-        """Play the episodes without a result while the plan grows, and return the summary. Raise errors of the run.
-
-        The file of results is opened with the first episode, so that the one of a finished run stays compressed.
-        """
-        plan, limits, writer, started = Plan(), self.experiment.config.limits, None, 0
-        async with AsyncExitStack() as stack:
-            log = stack.enter_context(
-                run_log(self.folder.log_path, self.log_level, self.experiment.settings.secrets.redact)
-            )
-            log.info("GraphWalk %s works on %s", self.manifest["graphwalk_version"], self.folder.path)
-            self._health = HealthCheck(limits.store_wait_seconds, self._note)
-            self._sources = sources_for(self.experiment, self.manifest["run_id"], self._health)
-            models = RunModels(self.experiment, self.folder.replies_path, self._note)
-            self._models = await stack.enter_async_context(models)
-            stack.push_async_callback(self._clean_up)
-            self._counters, lines = earlier_results(self.folder)
-            self._breaker = CircuitBreaker(self._note, self._counters.replied)
-            self._announce()
-            raise_file_limit()
-            try:
-                async with asyncio.TaskGroup() as workers:
-                    async for episodes in self._unplayed_episodes(plan, lines):
-                        if episodes and writer is None:
-                            writer = self.folder.results_writer()
-                            models.check_results = writer.check
-                        for planned in episodes:
-                            self._queue.put_nowait(planned)
-                        for _ in range(started, min(limits.max_concurrency, started + len(episodes))):
-                            assert writer is not None
-                            workers.create_task(self._work(writer))
-                            started += 1
-                    for _ in range(started):
-                        self._queue.put_nowait(None)
-            except BaseExceptionGroup as errors:
-                raise errors.exceptions[0] from None
-            finally:
-                if writer is not None:
-                    writer.close()
-            await self._conclude()
-            summary = self._counters.summary(self._due(plan), models.budget.exhausted)
-            log.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
-        return summary
-
-    async def _work(self, writer: LineWriter) -> None:
+    async def work(self) -> None:
         """Play episodes from the queue until it ends or the budget is spent, and log each result."""
-        while (planned := await self._queue.get()) is not None:
-            if self._models.budget.exhausted:
+        while (planned := await self.queue.get()) is not None:
+            if self.models.budget.exhausted:
                 return
-            if self._breaker.skips(planned.key.model):
+            if self.counters.skips(planned.key.model):
                 continue
-            await self._health.finished()
-            async with self._models.for_episode(planned) as (model, extractor):
+            await self.sources.health.finished()
+            async with self.models.for_episode(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
+            writer = self.results.writer()
             try:
                 writer.append(result.as_line(self.manifest))
             except GraphwalkError:
@@ -163,103 +204,92 @@ class _PlayedRun:
             except Exception as error:
                 result = unrecorded(planned, self.experiment, error)
                 writer.append(result.as_line(self.manifest))
-            self._counters.count(planned.key, result.exit_status, result.usage)
-            self._breaker.count(result)
+            if self.counters.count(result):
+                stopped = f"stopped calling {planned.key.model}: {MOST_FAILURES} episodes without a reply"
+                self.note(f"{stopped}; {result.trajectory.error}")
             _log_result(result)
             self.progress.finished(result)
-            if self._health.failure is not None:
-                raise self._health.failure
+            if self.sources.health.failure is not None:
+                raise self.sources.health.failure
             await asyncio.sleep(0)
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
         """Charge the usage of earlier processes to the budget, and note what is special about the run."""
-        usage = self._counters.usage
-        if self._counters.status_of:
-            self._models.budget.charge(usage)
+        usage = self.counters.usage
+        if self.counters.status_of:
+            self.models.budget.charge(usage)
         if self.experiment.without_extractor:
-            self._note(self.experiment.without_extractor)
+            self.note(self.experiment.without_extractor)
         if deviations(self.manifest["config"]):
-            self._note(protocol_note(self.manifest["config"]))
+            self.note(protocol_note(self.manifest["config"]))
         self.progress.priced(usage, self.experiment.prices)
 
-    async def _conclude(self) -> None:
-        """Compress the results, and record databases that changed during the run."""
-        for caveat in self._models.caveats():
-            self._note(caveat)
+    async def conclude(self) -> RunSummary:
+        """Compress the results, record databases that changed during the run, and return the summary."""
+        for caveat in self.models.caveats():
+            self.note(caveat)
         self.folder.compress_results()
-        for name in await self._sources.changed():
+        for name in await self.sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
-            self._note(f"the database {name} changed during the run: correct answers may be scored as wrong")
+            self.note(f"the database {name} changed during the run: correct answers may be scored as wrong")
+        summary = self.counters.summary(self._own_episodes(), self.models.budget.exhausted)
+        _LOGGER.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
+        return summary
 
-    def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
-        """Write the fingerprint of the run. Raise RunLogError if it differs from `then`."""
-        self.manifest["fingerprint"] = check_unchanged(self.folder, self.experiment, plan, then, whole=whole)
-        if whole and self._shard != WHOLE:
-            self.manifest["shard_episodes"] = self._due(plan)
-        if whole and plan.unplayed:
-            self.manifest["unplayed"] = list(plan.unplayed_notes())
-        self.folder.write_manifest(self.manifest)
-
-    def _due(self, plan: Plan) -> int:
-        """Return the number of episodes of this run, or of its shard."""
-        return sum(1 for _ in self._shard.part(plan, plan.episodes))
-
-    async def _unplayed_episodes(
-        self, plan: Plan, lines: Mapping[EpisodeKey, int]
-    ) -> AsyncIterator[list[PlannedEpisode]]:
-        """Yield the episodes without a result as they are planned. `lines`: the line of each logged episode."""
-        earlier = frozenset(self._counters.status_of)
-        async for episodes in self._planned(plan, at_once=not lines):
-            if lines:
-                keys = {episode.key for episode in plan.episodes}
-                if other := next((key for key in lines if key not in keys), None):
-                    place = f"{self.folder.results_path}:{lines[other]}"
-                    raise RunLogError(f"{place}: the episode is not part of this run: {other}")
-            part = self._shard.part(plan, episodes)
-            yield [planned for planned in part if planned.key not in earlier]
-        _LOGGER.info("%d episodes planned, %d of them finished earlier", self._due(plan), len(earlier))
-        self.progress.started(self._due(plan), len(earlier))
-
-    async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
-        """Yield the episodes of a new run graph by graph (`at_once`); else all, after the plan is checked."""
-        then, settled = self.manifest.get("fingerprint"), 0
-        at_once = at_once and then is None
-        async for episodes in grow(plan, self.experiment, self._sources, self.progress.planning):
-            if at_once:
+    async def unplayed_episodes(self) -> AsyncIterator[PlannedEpisode]:
+        """Yield the episodes without a result: of a new run graph by graph, else after the whole plan is checked."""
+        plan, then, settled = self.plan, self.manifest.get("fingerprint"), 0
+        finished = frozenset(self.counters.status_of)
+        is_new = then is None and not self.counters.lines
+        async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
+            if is_new:
+                if settled == 0:
+                    keep_texts(self.folder, self.experiment)
                 if len(plan.graphs) >= 2 * settled:
                     settled = len(plan.graphs)
-                    self._check_unchanged(plan, None, whole=False)
-                yield episodes
+                    self._write_fingerprint(whole=False)
+                for planned in self._shard.part(plan, episodes):
+                    yield planned
                 await asyncio.sleep(0)
-        self._check_unchanged(plan, then, whole=True)
-        for note in plan.notes():
-            self._note(note)
-        if not at_once:
-            yield plan.episodes
+        if then is not None:
+            check_unchanged(self.folder, self.experiment, plan, then)
+        if not is_new:
+            keep_texts(self.folder, self.experiment)
+        self._write_fingerprint(whole=True)
+        for text in plan.notes():
+            self.note(text)
+        if not is_new:
+            self._check_lines()
+            for planned in self._shard.part(plan, plan.episodes):
+                if planned.key not in finished:
+                    yield planned
+        _LOGGER.info("%d episodes planned, %d of them finished earlier", self._own_episodes(), len(finished))
+        self.progress.started(self._own_episodes(), len(finished))
 
-    def _note(self, text: str) -> None:
-        _LOGGER.warning("%s", text)
-        self.progress.note(text)
+    def _write_fingerprint(self, *, whole: bool) -> None:
+        """Write the fingerprint of the run into run.json. `whole`: the plan is complete."""
+        self.manifest["fingerprint"] = fingerprint(self.experiment, self.plan, whole=whole)
+        if whole and self._shard != WHOLE:
+            self.manifest["shard_episodes"] = self._own_episodes()
+        if whole and self.plan.unplayed:
+            self.manifest["unplayed"] = list(self.plan.unplayed_notes())
+        self.folder.write_manifest(self.manifest)
 
-    async def _clean_up(self) -> None:
-        """Drop the graphs of the run and close the stores, with a time limit if the run was interrupted."""
-        task = asyncio.current_task()
-        interrupted = task is not None and task.cancelling() > 0
-        limit = _CLEAN_UP_SECONDS if interrupted else None
-        try:
-            try:
-                if not self.experiment.config.keep and self._health.failure is None:
-                    async with asyncio.timeout(limit):
-                        await self._sources.drop_graphs()
-            finally:
-                async with asyncio.timeout(limit):
-                    await self._sources.close()
-            if self._sources.half_loaded:
-                raise StoreError("a load was interrupted")
-        except (StoreError, TimeoutError) as error:
-            cause = (str(error) or "time out").splitlines()[0]
-            self._note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
+    def _check_lines(self) -> None:
+        """Raise RunLogError for a logged episode that is not part of the plan."""
+        keys = {planned.key for planned in self.plan.episodes}
+        for key, line in self.counters.lines.items():
+            if key not in keys:
+                raise RunLogError(f"{self.folder.results_path}:{line}: the episode is not part of this run: {key}")
+
+    @property
+    def _shard(self) -> Shard:
+        return Shard.parse(self.manifest.get("shard", str(WHOLE)))
+
+    def _own_episodes(self) -> int:
+        """Return the number of episodes of this run, or of its shard."""
+        return sum(1 for _ in self._shard.part(self.plan, self.plan.episodes))
 
 
 def _log_result(result: Result) -> None:

@@ -53,8 +53,17 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
 
     `limits`: those of the whole run, if the shards had parts of them; then all shards are there, and episodes that a
     budget left out are for a resume. The shards stay unchanged.
-    Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked.
+    Raise RunLogError if they have different plans, an episode is missing or in two shards, or a shard is locked; the
+    new folder is removed then.
     """
+    try:
+        return _merge(folders, new, limits)
+    finally:
+        if not new.folder.manifest_path.exists():
+            new.folder.remove()
+
+
+def _merge(folders: Sequence[RunFolder], new: NewRun, limits: Mapping[str, Any] | None) -> int:
     paths = Counter(folder.path.resolve() for folder in folders)
     if twice := [str(path) for path, times in paths.items() if times > 1]:
         raise RunLogError(f"named twice: {', '.join(twice)}", hint="name each shard once")

@@ -24,7 +24,9 @@ EPISODES = 3
 FAST = {"limits.retries": 0, "limits.max_concurrency": 2}
 
 
-@pytest.fixture(params=["Gemini", "Responses", "Anthropic"])
+@pytest.fixture(
+    params=["Gemini", *(pytest.param(name, marks=pytest.mark.extended) for name in ("Responses", "Anthropic"))]
+)
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StatefulServer:
     """One server for each API; tests/models has them all."""
     if request.param == "Anthropic":

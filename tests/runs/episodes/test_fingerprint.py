@@ -1,5 +1,6 @@
 """The texts that a run keeps, and the changes with which it cannot be resumed."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -87,22 +88,19 @@ async def test_other_code_is_refused(
         await resume(folder.path)
 
 
-@pytest.mark.parametrize("change", [{"schema_version": 2}, {"schema_version": None}])
-async def test_a_run_of_an_older_schema_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any]) -> None:
+async def test_a_run_of_an_older_schema_is_refused_in_one_line(tmp_path: Path) -> None:
     folder = await begin(tmp_path / "run")
-    folder.write_manifest({**folder.read_manifest(), **change})
+    folder.write_manifest({**folder.read_manifest(), "schema_version": 2})
     with pytest.raises(RunLogError, match=r"^.*run\.json has schema version .*; this GraphWalk reads 3$"):
         RunFolder.open(folder.path)
 
 
-@pytest.mark.parametrize(
-    ("limit", "value"),
-    [("episode_tokens", 7), ("episode_seconds", 7.0), ("episode_usd", 7.0), ("store_seconds", 7.0)],
-)
-async def test_limits_that_shape_an_episode_may_not_change(tmp_path: Path, limit: str, value: float) -> None:
+async def test_limits_that_shape_an_episode_may_not_change(tmp_path: Path) -> None:
     folder = await begin(tmp_path / "run")
-    with pytest.raises(RunLogError, match=rf"limits\.{limit}: .* → {value}"):
-        await resume(folder.path, **{limit: value})
+    limits = {"episode_tokens": 7, "episode_seconds": 7.0, "episode_usd": 7.0, "store_seconds": 7.0}
+    with pytest.raises(RunLogError) as caught:
+        await resume(folder.path, **limits)
+    assert re.findall(r"limits\.(\w+): .* → 7", str(caught.value)) == sorted(limits)
 
 
 async def test_another_server_behind_the_same_name_is_refused(tmp_path: Path) -> None:

@@ -69,23 +69,6 @@ async def test_resume_refuses_another_graph(tmp_path: Path) -> None:
         await resume_run(folder, Settings(), Progress())
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ({"file": "no.json"}, "suite.graphs.0.file: there is no file"),
-        ({"file": "no.json", "neo4j": "x"}, "suite.graphs.0"),
-        ({"neo4j": "x", "nodes": 3}, "suite.graphs.0.nodes: there is no such field"),
-        ({"nodes": 1}, "suite.graphs.0.nodes"),
-        ({"neo4j": "x", "labels": []}, "labels: an empty list selects nothing"),
-    ],
-)
-def test_mistakes_name_their_field(entry: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigError, match=r"suite.graphs.0") as caught:
-        load_experiment({"name": "own", "suite": {"name": "questions", "graphs": [entry]}})
-    assert said in str(caught.value)
-    assert "(own)" not in str(caught.value)
-
-
 DATED = PropertyGraph.from_rows(
     [replace(node, properties={**node.properties, "since": read_temporal("2001-04-25")}) for node in NODES],
     [Relationship("SAW", s, t, {"on": read_temporal(f"2020-0{n % 9 + 1}-01")}) for n, (s, t) in enumerate(ENDS)],

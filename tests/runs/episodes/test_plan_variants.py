@@ -12,13 +12,9 @@ from typer.testing import CliRunner
 from graphwalk.cli.app import app
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runs.episodes.resolve import resolve
 from graphwalk.runs.finished.compare_runs import compare_runs
 from graphwalk.runs.finished.verify import verify_run
-from graphwalk.runs.folder.run_folder import NewRun, RunFolder
-from graphwalk.runs.playing.execute import start_run
-from graphwalk.runs.playing.run_progress import Progress
-from graphwalk.runs.playing.shards import Shard, merge_runs
+from graphwalk.runs.folder.run_folder import RunFolder
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.playing.test_execute import local, served
 from tests.runs.runs import NOTHING_SET, experiment, plain_log, records, resume, start, without_time
@@ -96,7 +92,7 @@ def test_a_wrong_variation_is_refused_with_file_and_field(tmp_path: Path, vary: 
     assert message in str(error.value)
 
 
-async def test_a_run_resumes_and_its_shards_merge(tmp_path: Path) -> None:
+async def test_a_run_with_variants_resumes(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     await start(whole, varied({**LIMITS, **WORDINGS}))
     log = plain_log(whole)
@@ -105,15 +101,6 @@ async def test_a_run_resumes_and_its_shards_merge(tmp_path: Path) -> None:
     log.write_bytes(b"".join(lines[:3]))
     assert (await resume(whole)).finished == len(lines) == 8
     assert sorted(map(without_time, records(whole))) == straight
-    shards = []
-    for number in (1, 2):
-        new = NewRun.make("quickstart", tmp_path / f"part{number}")
-        resolved = resolve(varied({**LIMITS, **WORDINGS}), NOTHING_SET)
-        await start_run(resolved, new, Progress(), shard=Shard.parse(f"{number}/2"))
-        shards.append(new.folder)
-    merged = NewRun.make("quickstart", tmp_path / "merged")
-    assert merge_runs(shards, merged) == 8
-    assert sorted(map(without_time, records(merged.folder.path))) == straight
 
 
 async def test_variant_settings_reach_the_server(tmp_path: Path) -> None:

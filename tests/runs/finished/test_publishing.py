@@ -114,16 +114,15 @@ def test_of_a_model_that_its_server_names_by_a_path_the_file_name_remains(tmp_pa
     assert [one["reply"]["model"] for one in RunFolder.open(tmp_path / "run.zip").replies()] == ["./tiny.gguf"]
 
 
-@pytest.mark.parametrize("key", LOOKS_LIKE_KEYS)
-async def test_possible_keys_are_refused_or_redacted(key: str, tmp_path: Path) -> None:
+async def test_possible_keys_are_refused_or_redacted(tmp_path: Path) -> None:
     folder, out = copied("questions", tmp_path / "run"), tmp_path / "run.zip"
-    planted(folder, key)
+    planted(folder, ", ".join(LOOKS_LIKE_KEYS))
     with pytest.raises(RunLogError, match=r"results\.jsonl:1") as caught:
         publish(folder, out, Cleaner({}))
-    assert key not in str(caught.value)
+    assert not any(key in str(caught.value) for key in LOOKS_LIKE_KEYS)
     assert not out.exists()
     publish(folder, out, Cleaner({}, redact=True))
-    assert key not in everything_in(out)
+    assert not any(key in everything_in(out) for key in LOOKS_LIKE_KEYS)
     done = graphwalk("publish", folder.path, "--out", tmp_path / "cli.zip")
     assert (done.returncode, done.stdout, "--redact" in done.stderr) == (3, "", True)
 
@@ -201,7 +200,7 @@ def test_publish_lists_removed_text(tmp_path: Path) -> None:
     assert (done.returncode, "graphwalk report 'a run.zip'" in done.stderr) == (0, True)
 
 
-@pytest.mark.parametrize("place", ["texts/x", "texts/prompts", "texts", "run.json", "results.jsonl", "replies.jsonl"])
+@pytest.mark.parametrize("place", ["texts/x", "texts", "results.jsonl"])
 def test_a_link_out_of_the_run_folder_is_refused(place: str, tmp_path: Path) -> None:
     """By all that copies from a folder, or writes into it; the target is neither read nor changed."""
     folder, other, out = copied("mazes", tmp_path / "run"), tmp_path / "other", tmp_path / "run.zip"

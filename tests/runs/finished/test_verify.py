@@ -88,7 +88,6 @@ RUNS: dict[str, dict[str, Any]] = {
         "settings": ["tools"],
         "models": ["scripted/expert"],
     },
-    "mazes": {**SUITES["mazes"], "settings": ["tools"], "models": PLAYED},
     "mazes as text": {**SUITES["mazes"], "settings": ["no_tools"], "models": ["openai/clumsy"]},
     "magma": {**SUITES["magma"], "settings": ["is", "io", "ish", "ish_partial", "tools"]},
     "ask": {
@@ -159,7 +158,10 @@ async def verified_run(folder: Path, run: dict[str, Any], settings: Settings = N
     return await verify_run(RunFolder.open(folder / "run"), settings)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.extended] if name in ("example", "by_reference") else []) for name in RUNS],
+)
 async def test_every_kind_suite_and_setting_holds(name: str, tmp_path: Path) -> None:
     outcome = await verified_run(tmp_path, RUNS[name])
     assert outcome.error is None, outcome.error
@@ -378,11 +380,8 @@ async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_pa
     assert "Be brief." in records(tmp_path / "run")[0]["trajectory"]["prompt"][0]["content"]
 
 
-@pytest.mark.parametrize("load", ["LOAD CSV FROM '/etc/passwd'", "LOAD \\u0043SV FROM '/dev/zero'"])
 @pytest.mark.parametrize("changed", ["questions/mine.yaml", "tools/get_node_by_property.yaml"])
-async def test_cypher_in_a_strangers_run_is_refused_before_anything_runs(
-    tmp_path: Path, load: str, changed: str
-) -> None:
+async def test_cypher_in_a_strangers_run_is_refused_before_anything_runs(tmp_path: Path, changed: str) -> None:
     shipped = Path(__file__).parents[3]
     question = yaml.safe_load((shipped / "templates/questions/node_count.yaml").read_text(encoding="utf-8"))
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({**question, "name": "mine"}))
@@ -391,6 +390,7 @@ async def test_cypher_in_a_strangers_run_is_refused_before_anything_runs(
     await start(tmp_path / "run", config)
     path = tmp_path / "run" / "texts" / changed
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    path.write_text(yaml.safe_dump({**data, "cypher": f"{load} AS line RETURN count(line) AS count"}))
+    load = "LOAD CSV FROM '/etc/passwd' AS line RETURN count(line) AS count"
+    path.write_text(yaml.safe_dump({**data, "cypher": load}))
     with pytest.raises(ConfigError, match="LOAD is not allowed here"):
         await verified(tmp_path / "run")

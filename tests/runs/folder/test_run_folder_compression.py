@@ -1,43 +1,16 @@
 """Results are compressed when a run is done: read all the same, added to all the same, and never lost."""
 
-import asyncio
 import gzip
 import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
-from graphwalk.errors import RunLogError
-from graphwalk.files.json_lines import LineWriter, compressed, read_lines
+from graphwalk.files.json_lines import compressed
 from graphwalk.runs.folder.listing import list_runs
 from graphwalk.runs.folder.run_folder import RunFolder
-from tests.runs.runs import experiment, log_bytes, records, resume, start, without_time
+from tests.runs.runs import experiment, log_bytes, records, resume, start
+
 
 # A process that kills itself just before a step, as the kernel would.
-KILLED = """
-import os, pathlib, signal, sys
-from graphwalk.runs.folder.run_folder import RunFolder
-step, work, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-name, _, place = step.partition(":")
-owner = os if name == "fsync" else pathlib.Path
-real = getattr(owner, name)
-def killing(what, *rest, **named):
-    if name == "fsync" or place in str(what):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real(what, *rest, **named)
-setattr(owner, name, killing)
-run = RunFolder.open(folder)
-run.compress_results() if work == "compress" else run.results_writer()
-"""
-STEPS = {
-    "compress": ["fsync", "replace:.part", "unlink:results.jsonl"],
-    "expand": ["fsync", "replace:.part", "unlink:results.jsonl.gz"],
-}
-
-
 async def test_a_finished_run_is_compressed_and_an_unfinished_one_is_not(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"]))
     folder = RunFolder.open(tmp_path / "run")
@@ -51,52 +24,6 @@ async def test_a_finished_run_is_compressed_and_an_unfinished_one_is_not(tmp_pat
     assert len(records(folder.path)) == 12
     assert (await resume(folder.path)).finished == 12
     assert folder.results_file.read_bytes() == packed, "nothing to do, nothing written"
-
-
-async def test_incomplete_compressed_run_resumes(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"]))
-    folder = RunFolder.open(tmp_path / "run")
-    whole = sorted(map(without_time, records(folder.path)))
-    kept = log_bytes(folder.path).splitlines(keepends=True)[:5]
-    folder.results_file.write_bytes(b"".join(compressed(kept)))
-    assert len(records(folder.path)) == 5
-    assert (await resume(folder.path)).finished == 12
-    assert sorted(map(without_time, records(folder.path))) == whole
-    assert folder.results_file.suffix == ".gz"
-
-
-@pytest.mark.parametrize(("work", "step"), [(work, step) for work, steps in STEPS.items() for step in steps])
-async def test_a_kill_at_any_step_loses_and_doubles_nothing(work: str, step: str, tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=4))
-    folder = RunFolder.open(tmp_path / "run")
-    before = log_bytes(folder.path)
-    if work == "compress":
-        folder.results_writer().close()
-    words = [sys.executable, "-c", KILLED, step, work, folder.path]
-    done = await asyncio.to_thread(subprocess.run, words, check=False)
-    assert done.returncode == -signal.SIGKILL, "the step was not reached"
-    assert log_bytes(folder.path) == before
-    assert (await resume(folder.path)).finished == 4
-    assert log_bytes(folder.path) == before
-    assert [path.name for path in folder.path.glob("results*")] == ["results.jsonl.gz"]
-
-
-@pytest.mark.extended
-def test_damage_is_refused_and_a_bomb_fills_no_memory(tmp_path: Path) -> None:
-    path = tmp_path / "results.jsonl"
-    writer = LineWriter(path)
-    writer.append({"n": 1})
-    writer.append({"n": 2})
-    writer.close()
-    packed = b"".join(compressed([path.read_bytes()]))
-    path.unlink()
-    for damaged in (packed[:-9], packed[:20] + b"\xff" + packed[21:], b"nothing"):
-        (tmp_path / "results.jsonl.gz").write_bytes(damaged)
-        with pytest.raises(RunLogError, match="damaged"):
-            list(read_lines(path))
-    (tmp_path / "results.jsonl.gz").write_bytes(b"".join(compressed(b" " * (1 << 20) for _ in range(300))))
-    with pytest.raises(RunLogError, match="too large for a log"):
-        list(read_lines(path))
 
 
 async def test_an_answer_with_a_task_in_it_is_listed(tmp_path: Path) -> None:

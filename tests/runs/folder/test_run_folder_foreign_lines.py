@@ -1,7 +1,6 @@
 """Lines of other runs in a log are ignored, with a note."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +55,6 @@ async def test_lines_of_another_run_are_left_out(tmp_path: Path) -> None:
     with pytest.warns(ForeignLinesWarning):
         assert rescore_run(RunFolder.open(one))[1] == 12
     assert accuracy(one) == before
-
-
-async def test_lines_of_another_run_do_not_count_as_results(tmp_path: Path) -> None:
-    one, other = await two_runs(tmp_path)
-    shutil.copy(plain_log(other), plain_log(one))
-    with pytest.warns(ForeignLinesWarning):
-        assert records(one) == []
 
 
 async def test_a_copy_that_went_on_under_other_conditions_is_another_run(tmp_path: Path) -> None:

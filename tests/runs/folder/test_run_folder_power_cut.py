@@ -36,13 +36,11 @@ def cut(command: str, number: int, seed: int) -> bool:
     return fired
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("command", ["run", "resume", "rescore", "merge"])
-@pytest.mark.parametrize(("step", "seeds"), [(9, 1), pytest.param(1, 4, marks=pytest.mark.slow)])
-def test_a_resume_after_a_power_cut_has_all_that_was_synced(command: str, step: int, seeds: int) -> None:
-    cuts = 0
-    for seed in range(seeds):
-        number = 1 + seed % step
-        while cut(command, number, seed):
-            number, cuts = number + step, cuts + 1
-    print(f"{command}: {cuts} power cuts")
-    assert cuts
+def test_a_resume_after_a_power_cut_has_all_that_was_synced(command: str, seed: int) -> None:
+    number = 1
+    while cut(command, number, seed):
+        number += 1
+    assert number > 1

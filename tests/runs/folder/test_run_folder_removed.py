@@ -35,16 +35,15 @@ class Taking(Progress):
 
 
 @pytest.mark.parametrize(
-    ("name", "how"),
+    ("name", "how", "in_flight"),
     [
-        ("", "removed"),
-        ("", "moved"),
-        ("results.jsonl", "removed"),
-        ("results.jsonl", "replaced"),
-        ("replies.jsonl", "removed"),
+        ("", "removed", 1),
+        ("", "moved", 4),
+        ("results.jsonl", "removed", 4),
+        ("results.jsonl", "replaced", 1),
+        ("replies.jsonl", "removed", 4),
     ],
 )
-@pytest.mark.parametrize("in_flight", [1, 4])
 async def test_no_request_is_made_for_results_that_cannot_be_kept(
     tmp_path: Path, name: str, how: str, in_flight: int
 ) -> None:

@@ -14,7 +14,8 @@ from graphwalk.settings import read_settings
 
 
 def effect(*, graphs: int, **flags: int) -> float | None:
-    config = load_experiment("quickstart", (), flags, graphs=graphs)
+    small = {"models": ["scripted/expert"], "suite.graphs.*.nodes": 30}
+    config = load_experiment("quickstart", (), {**small, **flags}, graphs=graphs)
     estimate = asyncio.run(estimate_run(resolve(config, read_settings())))
     return estimate.minimum_detectable_effect
 

@@ -233,22 +233,3 @@ async def test_a_signal_while_it_is_frozen(server: OwnServer, tmp_path: Path) ->
     assert process.returncode == 143, errors
     assert f"graphwalk resume {tmp_path / 'run'}" in errors.decode()
     assert "Traceback" not in errors.decode()
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(0)
-@pytest.mark.parametrize("release", RELEASE_NAMES)
-async def test_twenty_restarts_in_the_middle_of_runs(tmp_path: Path, release: str) -> None:
-    draw = random.Random(3)
-    with own_server(tmp_path / "home", release) as own:
-        await own.run("UNWIND range(1, 1000) AS i CREATE (:Foreign {n: i})")
-        for number in range(20):
-            folder, at = tmp_path / f"run{number}", draw.randrange(1, EPISODES // 2)
-            empty = number % 4 == 3
-            await disturbed(folder, own, Disturbed(at=at, disturb=lambda empty=empty: own.restart(empty=empty)))
-            await resume(folder, own.settings)
-            assert scores(folder)[:2] == (EPISODES, 0)
-            if empty:
-                await own.run("UNWIND range(1, 1000) AS i CREATE (:Foreign {n: i})")
-            assert await own.run("MATCH (n:Foreign) RETURN sum(n.n)") == 500_500
-            assert await own.run("MATCH (n) RETURN count(n)") == 1000

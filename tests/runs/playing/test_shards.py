@@ -1,5 +1,7 @@
 """A run divided into shards, and put together again: the same as the undivided one, or refused."""
 
+import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,20 @@ async def play(folder: Path, shard: str, **flags: Any) -> RunFolder:
     return new.folder
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with both shards, played once for all tests."""
+    folder = tmp_path_factory.mktemp("shards")
+    for number in (1, 2):
+        asyncio.run(play(folder / f"part{number}", f"{number}/2"))
+    return folder
+
+
 @pytest.fixture
-async def shards(tmp_path: Path) -> list[RunFolder]:
-    return [await play(tmp_path / f"part{number}", f"{number}/2") for number in (1, 2)]
+def shards(played: Path, tmp_path: Path) -> list[RunFolder]:
+    """Copies of the shards, to be changed."""
+    names = ("part1", "part2")
+    return [RunFolder.open(Path(shutil.copytree(played / name, tmp_path / name))) for name in names]
 
 
 async def test_merged_shards_are_the_undivided_run(tmp_path: Path, shards: list[RunFolder]) -> None:
